@@ -1,0 +1,1 @@
+"""Wiring: formats, metrics, tuners, configuration and the command line around `rerank_plugins`."""

@@ -1,0 +1,1 @@
+"""Metrics over additive sufficient statistics."""

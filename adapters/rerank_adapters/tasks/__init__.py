@@ -1,0 +1,1 @@
+"""Jobs that users have, each a composition of the steps below."""

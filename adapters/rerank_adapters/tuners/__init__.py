@@ -1,0 +1,1 @@
+"""Tuners: weights from features and statistics."""

@@ -1,0 +1,49 @@
+"""Reranking of n-best lists by plugins: what a plugin author imports."""
+
+from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
+from rerank_plugins.feature_table import FeatureTable, FloatArray, SparseBlock
+from rerank_plugins.hookspecs import hookimpl
+from rerank_plugins.interfaces import (
+    FeatureExtractor,
+    IncrementalLM,
+    LanguageModel,
+    Metric,
+    NBestFormat,
+    Parse,
+    Parser,
+    Rescored,
+    Tuner,
+    TuningData,
+    TuningResult,
+    TuningStep,
+    option,
+)
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+__version__ = "0.1.0"
+__all__ = [
+    "ConfigError",
+    "FeatureExtractor",
+    "FeatureTable",
+    "FloatArray",
+    "FormatError",
+    "Hypothesis",
+    "IncrementalLM",
+    "LanguageModel",
+    "Metric",
+    "ModelError",
+    "NBestFormat",
+    "NBestList",
+    "Parse",
+    "Parser",
+    "PluginError",
+    "RerankError",
+    "Rescored",
+    "SparseBlock",
+    "Tuner",
+    "TuningData",
+    "TuningResult",
+    "TuningStep",
+    "hookimpl",
+    "option",
+]

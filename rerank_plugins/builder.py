@@ -1,0 +1,90 @@
+"""From config tables to objects: `{use = "ngram-lm", model = "lm.arpa"}` becomes that extractor, its options checked.
+
+A field typed `Parser`, `LanguageModel` or `Metric` is given by name: of a table in the config (`[parser.ud]`), or of
+something registered that needs no options. Each named thing is built once, parsers always behind a cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from rerank_plugins.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.interfaces import LanguageModel, Metric, Parser
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.plugins import Entry, Option, Registry, suggestion
+
+INJECTED: dict[type, str] = {Parser: "parser", LanguageModel: "language_model", Metric: "metric"}
+
+
+@dataclass
+class Builder:
+    """Builds what a config names. Relative paths are relative to `base`; `named` holds the config's tables by kind."""
+
+    registry: Registry
+    base: Path = Path()
+    named: Mapping[str, Mapping[str, Mapping[str, Any]]] = field(default_factory=dict)
+    _built: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+    def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
+        """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
+
+        Raises ConfigError for a missing `use`, an unknown, missing or ill-typed option; PluginError for an unknown name.
+        """
+        where = where or f"[{kind}]"
+        if "use" not in table:
+            raise ConfigError(f"{where}: missing key 'use' (one of: {', '.join(self.registry.entries[kind])})")
+        try:
+            entry = self.registry.get(kind, table["use"])
+        except PluginError as error:
+            raise PluginError(f"{where}: {error}") from None
+        options = {option.name: option for option in entry.options()}
+        given = {key: value for key, value in table.items() if key != "use"}
+        for key in given.keys() - options.keys():
+            raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
+        for name, known in options.items():
+            if known.required and name not in given:
+                raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({known.doc})")
+        values = {key: self._value(options[key], value, where) for key, value in given.items()}
+        return self._make(entry, values, where)
+
+    def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
+        try:
+            return entry.factory(**values)
+        except RerankError:
+            raise
+        except ValueError as error:  # raised by __post_init__ for values that do not go together
+            raise ConfigError(f"{where}: {entry.name}: {error}") from error
+
+    def _value(self, known: Option, value: Any, where: str) -> Any:
+        kind = _injected_kind(known.type)
+        if kind and value is not None:
+            return self.named_object(kind, value, where)
+        from pydantic import TypeAdapter, ValidationError
+
+        try:
+            checked = TypeAdapter(known.type).validate_python(value)
+        except ValidationError as error:
+            problem = error.errors()[0]["msg"]
+            wanted = f"{where}: option {known.name!r} is {value!r}; wanted {known.type_name}: {problem}"
+            raise ConfigError(wanted) from None
+        return self.base / checked if isinstance(checked, Path) else checked
+
+    def named_object(self, kind: str, name: str, where: str) -> Any:
+        """The parser, language model or metric of that name, built once."""
+        if (kind, name) not in self._built:
+            table = self.named.get(kind, {}).get(name)
+            if table is None and name not in self.registry.entries[kind]:
+                known = [*self.named.get(kind, {}), *self.registry.entries[kind]]
+                raise ConfigError(f"{where}: no {kind} named {name!r}{suggestion(name, known)}")
+            table = {"use": name} if table is None else table
+            made = self.build(kind, table, f"[{kind}.{name}]")
+            self._built[kind, name] = CachedParser(made) if kind == "parser" else made
+        return self._built[kind, name]
+
+
+def _injected_kind(type_: Any) -> str | None:
+    """The kind of a field typed `Parser` or `Parser | None` (and so on), else None."""
+    return next((INJECTED[part] for part in (type_, *get_args(type_)) if part in INJECTED), None)

@@ -1,0 +1,178 @@
+"""The table between extraction and tuning: a row per hypothesis, a column per feature, segment offsets.
+
+Extractors fill it, tuners only read it. On disk it is one uncompressed .npz (a zip of .npy arrays): the same
+table gives the same bytes, and the dense values can be memory-mapped.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import FormatError
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+VERSION = 1
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBlock:
+    """Sparse features in compressed rows: the values of row i are `data[indptr[i]:indptr[i+1]]`,
+    their columns (positions in `names`) `indices[indptr[i]:indptr[i+1]]`.
+    """
+
+    names: tuple[str, ...]
+    indptr: IntArray
+    indices: NDArray[np.int32]
+    data: FloatArray
+
+    @classmethod
+    def empty(cls, rows: int) -> SparseBlock:
+        """No sparse features for `rows` rows."""
+        nothing = np.zeros(0)
+        return cls((), np.zeros(rows + 1, np.int64), nothing.astype(np.int32), nothing)
+
+    @classmethod
+    def from_mappings(cls, mappings: Sequence[Mapping[str, float]]) -> SparseBlock:
+        """One row per mapping; names sorted, columns ascending in each row."""
+        names = tuple(sorted({name for mapping in mappings for name in mapping}))
+        column = {name: i for i, name in enumerate(names)}
+        rows = [sorted((column[name], value) for name, value in mapping.items()) for mapping in mappings]
+        indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+        indices = np.array([c for row in rows for c, _ in row], np.int32)
+        return cls(names, indptr, indices, np.array([v for row in rows for _, v in row], np.float64))
+
+    def dot(self, weights: FloatArray) -> FloatArray:
+        """Weighted sums, one per row; `weights` has one value per name."""
+        rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+        products = self.data * weights[self.indices]
+        return np.bincount(rows, products, len(self.indptr) - 1).astype(np.float64)
+
+    def rows(self, rows: IntArray) -> SparseBlock:
+        """The block of the given rows, in that order, with the same names."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        take = np.repeat(self.indptr[:-1][rows], lengths) + within
+        return SparseBlock(self.names, indptr, self.indices[take], self.data[take])
+
+    def renamed(self, names: Sequence[str]) -> SparseBlock:
+        """The same values over another list of names; values of names not in it are dropped."""
+        column = {name: i for i, name in enumerate(names)}
+        new = np.array([column.get(name, -1) for name in self.names], np.int32)[self.indices]
+        keep = new >= 0
+        kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
+        return SparseBlock(tuple(names), kept[self.indptr], new[keep], self.data[keep])
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureTable:
+    """Features of all hypotheses of a set of n-best lists.
+
+    `names`        (F) dense feature names
+    `values`       (rows, F) float64, finite; rows in the order of the lists
+    `offsets`      (segments + 1): rows of segment s are `offsets[s]:offsets[s+1]`
+    `segment_ids`  (segments) as in the n-best file
+    `sparse`       the decoder's sparse features
+    `provenance`   how it was made: extractors and their settings, fingerprints of the lists
+    """
+
+    names: tuple[str, ...]
+    values: FloatArray
+    offsets: IntArray
+    segment_ids: tuple[str, ...]
+    sparse: SparseBlock
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def dense(cls, names: Sequence[str], values: FloatArray, offsets: IntArray) -> FeatureTable:
+        """A table with no sparse block, segments numbered from 0."""
+        ids = tuple(str(s) for s in range(len(offsets) - 1))
+        offsets = np.asarray(offsets, np.int64)
+        return cls(tuple(names), values, offsets, ids, SparseBlock.empty(len(values)))
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """Dense names, then sparse names: the order of a weight vector."""
+        return self.names + self.sparse.names
+
+    @property
+    def segments(self) -> int:
+        """How many n-best lists."""
+        return len(self.offsets) - 1
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """Weighted sum of every row; `weights` follows `all_names`."""
+        dense = self.values @ weights[: len(self.names)]
+        return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
+
+    def take_segments(self, segments: Sequence[int] | IntArray) -> tuple[FeatureTable, IntArray]:
+        """The table of some segments, and the rows it took from this one."""
+        chosen = np.asarray(segments, np.int64)
+        lengths = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        starts = self.offsets[:-1][chosen]
+        rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
+        ids = tuple(self.segment_ids[s] for s in chosen)
+        taken = replace(self, values=self.values[rows], offsets=offsets, segment_ids=ids, sparse=self.sparse.rows(rows))
+        return taken, rows
+
+    def save(self, path: Path) -> None:
+        """Write to a temporary file beside `path`, then rename: never half a table."""
+        meta = {
+            "version": VERSION,
+            "names": self.names,
+            "segment_ids": self.segment_ids,
+            "sparse_names": self.sparse.names,
+            "provenance": self.provenance,
+        }
+        text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
+        temporary = path.with_name(path.name + f".{os.getpid()}.tmp")
+        try:
+            with open(temporary, "wb") as stream:
+                np.savez(
+                    stream,
+                    meta=text,
+                    values=self.values,
+                    offsets=self.offsets,
+                    indptr=self.sparse.indptr,
+                    indices=self.sparse.indices,
+                    data=self.sparse.data,
+                )
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: Path) -> FeatureTable:
+        """Read a saved table. Raises FormatError on a file that is not one, is cut short or of another version."""
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                meta = json.loads(bytes(arrays["meta"]))
+                if meta["version"] != VERSION:
+                    found = meta["version"]
+                    raise FormatError(f"feature table of version {found}, expected {VERSION}", path=str(path))
+                sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
+                return cls(
+                    tuple(meta["names"]),
+                    arrays["values"],
+                    arrays["offsets"],
+                    tuple(meta["segment_ids"]),
+                    sparse,
+                    meta["provenance"],
+                )
+        except FileNotFoundError:
+            raise FormatError("no such feature table", path=str(path)) from None
+        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise FormatError(f"not a feature table, or cut short ({why})", path=str(path)) from None

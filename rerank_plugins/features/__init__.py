@@ -1,0 +1,1 @@
+"""Built-in feature extractors, one a file."""

@@ -1,0 +1,1 @@
+"""Models and their algorithms; language models are registered here."""

@@ -1,0 +1,78 @@
+"""What is reranked: a hypothesis, and the n-best list of one segment. Values only, standard library only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple, overload
+
+NO_SPARSE: Mapping[str, float] = MappingProxyType({})
+
+
+class Hypothesis(NamedTuple):
+    """One decoder output.
+
+    `text`      tokens as the file has them (text pipelines work on copies)
+    `features`  the decoder's dense feature values, named by `NBestList.feature_names`
+    `score`     the decoder's total, None where the file has none
+    `sparse`    the decoder's sparse features, by name; an absent name is 0
+    `raw`       the line(s) it was read from, newline included, so that writing gives the same bytes
+    """
+
+    text: str
+    features: tuple[float, ...] = ()
+    score: float | None = None
+    sparse: Mapping[str, float] = NO_SPARSE
+    raw: str = ""
+
+    @property
+    def words(self) -> list[str]:
+        """The tokens of `text`, split at white space."""
+        return self.text.split()
+
+
+@dataclass(frozen=True, slots=True)
+class NBestList(Sequence[Hypothesis]):
+    """The hypotheses of one segment, in the decoder's order (best first, where the decoder sorted them).
+
+    `segment_id`     as written in the file; need not be a number, nor contiguous
+    `feature_names`  names of the dense features, one per value of `Hypothesis.features`
+    `source`         the source sentence (or None)
+    `context`        a sentence that the segment answers or follows, for features that compare with it
+    `line`           line number of the first hypothesis in its file, from 1 (0: not from a file)
+    """
+
+    segment_id: str
+    hypotheses: tuple[Hypothesis, ...]
+    feature_names: tuple[str, ...] = ()
+    source: str | None = None
+    context: str | None = None
+    line: int = 0
+
+    def __len__(self) -> int:
+        return len(self.hypotheses)
+
+    @overload
+    def __getitem__(self, index: int) -> Hypothesis: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Hypothesis, ...]: ...
+    def __getitem__(self, index: int | slice) -> Hypothesis | tuple[Hypothesis, ...]:
+        return self.hypotheses[index]
+
+    def __iter__(self) -> Iterator[Hypothesis]:
+        return iter(self.hypotheses)
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each hypothesis."""
+        return [hypothesis.text for hypothesis in self.hypotheses]
+
+    def with_texts(self, texts: Sequence[str], source: str | None = None) -> NBestList:
+        """The same list with other texts (one per hypothesis) and, if given, another source."""
+        hypotheses = tuple(h._replace(text=t) for h, t in zip(self.hypotheses, texts, strict=True))
+        return replace(self, hypotheses=hypotheses, source=self.source if source is None else source)
+
+    def select(self, rows: Sequence[int]) -> NBestList:
+        """The list of the hypotheses at `rows`, in that order."""
+        return replace(self, hypotheses=tuple(self.hypotheses[row] for row in rows))
