@@ -31,7 +31,8 @@ class Builder:
     def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
         """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
 
-        Raises ConfigError for a missing `use`, an unknown, missing or ill-typed option; PluginError for an unknown name.
+        Raises ConfigError for a missing `use`, an unknown, missing or ill-typed option;
+        PluginError for an unknown name.
         """
         where = where or f"[{kind}]"
         if "use" not in table:

@@ -1,1 +1,1 @@
-"""The commands of , one a file."""
+"""The commands of `rerank`, one a file."""
