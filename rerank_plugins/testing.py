@@ -1,0 +1,227 @@
+"""Contract checks for plugin authors: hand over your object, get an AssertionError that says which promise it breaks.
+
+    from rerank_plugins.testing import check_feature_extractor
+    def test_contract():
+        check_feature_extractor(TypeTokenRatio())
+
+Our own tests run these over everything registered. They need no test framework.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FeatureTable
+from rerank_plugins.interfaces import (
+    FeatureExtractor,
+    IncrementalLM,
+    LanguageModel,
+    Metric,
+    NBestFormat,
+    Parser,
+    Rescored,
+    Sentence,
+    Tuner,
+    TuningData,
+)
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+SENTENCES = (
+    "the cat sat on the mat .",
+    "the cat sat on mat the .",
+    "a dog , it seems , barked",
+    "ünknown wörds 42 !",
+    "",
+    "the",
+)
+
+
+def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBestList:
+    """A small list with an empty hypothesis, a repeated one, unknown words, features, totals and a source."""
+    hypotheses = tuple(
+        Hypothesis(text, (-float(len(text.split())), 0.5 * row), -1.0 - row, {"rule_7": 1.0} if row % 2 else {})
+        for row, text in enumerate((*texts, texts[0]))
+    )
+    return NBestList(segment_id, hypotheses, ("WordPenalty0", "LM0"), "die Katze saß auf der Matte .", "a cat sat .")
+
+
+def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestList] = ()) -> None:
+    """Shape, type and finiteness of the values; components named once; equal texts equal values (scope "text");
+    no dependence on other lists; nothing changed between calls; survives pickling; an empty list is fine.
+    """
+    lists = [*nbests, sample_nbest(), sample_nbest(["one word"], "1"), NBestList("2", ())]
+    names = extractor.components
+    assert len(names) == len(set(names)) > 0, f"components must be distinct and at least one, found {names}"
+    assert extractor.scope in ("text", "list"), f"scope must be 'text' or 'list', found {extractor.scope!r}"
+    together = extractor.extract_all(lists)
+    assert len(together) == len(lists), f"extract_all gave {len(together)} arrays for {len(lists)} lists"
+    again = pickle.loads(pickle.dumps(extractor))
+    for nbest, values in zip(lists, together, strict=True):
+        where = f"list {nbest.segment_id}"
+        wanted = (len(nbest), len(names))
+        assert values.shape == wanted, f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)"
+        assert values.dtype == np.float64, f"{where}: type {values.dtype}, wanted float64"
+        assert np.isfinite(values).all(), f"{where}: values must be finite, also for empty hypotheses: {values}"
+        np.testing.assert_array_equal(
+            extractor.extract(nbest), values, "extract must agree with extract_all, each time"
+        )
+        np.testing.assert_array_equal(again.extract(nbest), values, "a pickled copy must give the same values")
+        if extractor.scope == "text":
+            first = {h.text: row for row, h in reversed(list(enumerate(nbest)))}
+            same = [first[h.text] for h in nbest]
+            np.testing.assert_array_equal(values, values[same], 'scope is "text", but equal texts got other values')
+            alone = [extractor.extract(nbest.select([row]))[0] for row in range(len(nbest))]
+            stacked = np.array(alone).reshape(wanted)
+            np.testing.assert_allclose(stacked, values, 1e-9, 1e-9, err_msg='scope is "text", but the list matters')
+
+
+def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:
+    """One ln p per word and one for </s>; finite or -inf never above 0 (probability at most 1); order does not matter."""
+    texts = [*sentences, *(text.split() for text in SENTENCES)]
+    scores = model.score(texts)
+    for sentence, values in zip(texts, scores, strict=True):
+        wanted = len(sentence) + 1
+        assert values.shape == (wanted,), f"{sentence}: {values.shape[0]} values, wanted {wanted} (words and </s>)"
+        assert values.dtype == np.float64, f"{sentence}: type {values.dtype}, wanted float64"
+        assert np.isfinite(values).all(), f"{sentence}: ln p must be finite, found {values}"
+        assert (values <= 1e-6).all(), f"{sentence}: ln p must not be above 0, found {values.max()}"
+    for forward, backward in zip(scores, reversed(model.score(texts[::-1])), strict=True):
+        np.testing.assert_allclose(backward, forward, 1e-9, err_msg="scores must not depend on the order of sentences")
+    copies = pickle.loads(pickle.dumps(model)).score(texts)
+    np.testing.assert_allclose(
+        np.concatenate(copies), np.concatenate(scores), 1e-9, err_msg="a pickled copy must agree"
+    )
+
+
+def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence] = (), atol: float = 1e-4) -> None:
+    """States are values (using one twice gives the same), and advance + finish sum to what `score` gives, if it has one."""
+    for sentence in [*sentences, *(text.split() for text in SENTENCES)]:
+        state, total = model.start(), 0.0
+        for word in sentence:
+            first, following = model.advance(state, word)
+            model.advance(state, "another")
+            second, _ = model.advance(state, word)
+            assert first == second, f"advance({word!r}) changed the state it was given"
+            assert first <= 1e-6, f"ln p({word!r}) must not be above 0, found {first}"
+            state, total = following, total + first
+        total += model.finish(state)
+        if isinstance(model, LanguageModel):
+            whole = float(model.score([sentence])[0].sum())
+            assert abs(whole - total) <= atol, f"{sentence}: steps sum to {total}, the sentence has {whole}"
+
+
+def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
+    """One parse per sentence, over exactly its tokens, with one root; the same each time."""
+    parses = parser.parse(sentences)
+    assert len(parses) == len(sentences), f"{len(parses)} parses for {len(sentences)} sentences"
+    for sentence, parse in zip(sentences, parses, strict=True):
+        tree = parse.dependencies
+        if tree is not None:
+            assert tree.words == tuple(sentence), f"the tree covers {tree.words}, the sentence is {tuple(sentence)}"
+            assert len(tree.heads) == len(tree.relations) == len(tree.words), "one head and relation per word"
+            assert tree.heads.count(-1) == 1, f"one root, found {tree.heads.count(-1)}"
+    assert parser.parse(sentences) == parses, "parsing again must give the same"
+
+
+def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, reference: str = SENTENCES[0]) -> None:
+    """Statistics are additive and per row; score works over any leading axes; a perfect hypothesis is not beaten."""
+    references = [[reference, SENTENCES[1]], [SENTENCES[2]]]
+    groups = [list(hypotheses), list(hypotheses[::-1])]
+    rows = metric.statistics(groups, references)
+    assert rows.shape[0] == sum(map(len, groups)), f"{rows.shape[0]} rows for {sum(map(len, groups))} hypotheses"
+    assert rows.dtype == np.float64, f"type {rows.dtype}, wanted float64"
+    alone = metric.statistics([[hypotheses[1]]], references[:1])
+    np.testing.assert_array_equal(alone[0], rows[1], "a row must not depend on the other hypotheses")
+    swapped = metric.statistics(groups[:1], [references[0][::-1]])
+    better = 1.0 if metric.higher_is_better else -1.0
+    np.testing.assert_allclose(
+        metric.sentence_scores(swapped), metric.sentence_scores(rows[: len(hypotheses)]), 1e-9,
+        err_msg="the order of references must not matter",
+    )  # fmt: skip
+    totals = np.stack([rows.sum(axis=0), rows[0], np.zeros(rows.shape[1])])
+    scores = metric.score(totals)
+    assert scores.shape == (3,), f"score of (3, S) totals has shape {scores.shape}, wanted (3,)"
+    assert np.isfinite(scores).all(), f"scores must be finite, also of empty statistics: {scores}"
+    np.testing.assert_allclose(metric.score(totals[0]), scores[0], err_msg="score must work row by row")
+    np.testing.assert_allclose(metric.score(totals[None])[0], scores, err_msg="score must work over leading axes")
+    single = metric.sentence_scores(rows)
+    assert single.shape == (len(rows),), f"sentence_scores has shape {single.shape}, wanted ({len(rows)},)"
+    assert np.isfinite(single).all(), f"sentence scores must be finite: {single}"
+    perfect = metric.sentence_scores(metric.statistics([[reference]], [[reference]]))[0]
+    others = metric.sentence_scores(metric.statistics([list(hypotheses)], [[reference]]))
+    assert (better * (perfect - others) >= -1e-9).all(), f"the reference itself scores {perfect}, beaten: {others}"
+    texts = [text for text in hypotheses if text]
+    table = metric.pairwise(texts)
+    naive = Metric.pairwise(metric, texts)
+    np.testing.assert_allclose(table, naive, 1e-7, 1e-7, err_msg="pairwise must equal sentence scores of pairs")
+    assert metric.signature(), "a signature says how the score was made"
+
+
+def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15, seed: int = 0) -> None:
+    """On lists where one feature tells good from bad: keeps fixed weights and bounds, repeats itself, does not end below
+    the start, and finds the sign of the telling feature (tuners by weights).
+    """
+    data = _tuning_data(metric, segments, size, np.random.default_rng(seed))
+    start = np.array([0.1, 0.3, 0.2])
+    result = tuner.tune(data, start.copy(), np.random.default_rng(seed))
+    again = tuner.tune(data, start.copy(), np.random.default_rng(seed))
+    assert result.weights.shape == start.shape, f"{result.weights.shape} weights, wanted {start.shape}"
+    assert np.isfinite(result.weights).all(), f"weights must be finite: {result.weights}"
+    np.testing.assert_array_equal(result.weights, again.weights, "the same seed must give the same weights")
+    if result.decision == "map":
+        assert result.weights[2] == start[2], f"fixed weight changed from {start[2]} to {result.weights[2]}"
+        assert result.weights[0] > 0, f"the telling feature got weight {result.weights[0]}"
+        assert (result.weights >= data.lower - 1e-12).all(), f"below its bound: {result.weights}"
+        assert (result.weights <= data.upper + 1e-12).all(), f"above its bound: {result.weights}"
+        chosen, before = (_chosen_score(data, weights) for weights in (result.weights, start))
+        better = 1.0 if metric.higher_is_better else -1.0
+        assert better * (chosen - before) >= -1e-9, f"tuning went from {before} to {chosen}"
+
+
+def _tuning_data(metric: Metric, segments: int, size: int, rng: np.random.Generator) -> TuningData:
+    vocabulary = ["the", "a", "cat", "dog", "saw", "heard", "big", "small", "man", "old", "garden", "in"]
+    references = [[" ".join(rng.choice(vocabulary, 8))] for _ in range(segments)]
+    lists = []
+    for (reference,) in references:
+        words = reference.split()
+        wrong = [rng.choice(8, rng.integers(1, 8), replace=False) for _ in range(size)]
+        lists.append([" ".join("xyz" if i in w else words[i] for i in range(8)) for w in wrong])
+    statistics = metric.statistics(lists, references)
+    errors = np.array([text.split().count("xyz") for nbest in lists for text in nbest], float)
+    values = np.stack([-errors, rng.normal(size=len(errors)), rng.normal(size=len(errors))], axis=1)
+    table = FeatureTable.dense(("telling", "noise", "fixed"), values, np.arange(segments + 1) * size)
+    bounds = np.full(3, np.inf)
+    return TuningData(table, statistics, metric, np.array([False, False, True]), -bounds, bounds, lists)
+
+
+def _chosen_score(data: TuningData, weights: Any) -> float:
+    scores, offsets = data.table.scores(weights), data.table.offsets
+    rows = [start + int(np.argmax(scores[start:stop])) for start, stop in zip(offsets, offsets[1:], strict=False)]
+    return float(data.metric.score(data.statistics[rows].sum(axis=0)))
+
+
+def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True) -> None:
+    """Reading then writing gives the same text; a rescored list has the new order, totals and features when read again."""
+    lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
+    lists = list(format.read(iter(lines), "sample"))
+    assert lists, "the sample text must hold at least one list"
+    written = "".join(line for nbest in lists for line in format.write(nbest))
+    assert written == text, f"reading then writing changed the text:\n{text!r}\n{written!r}"
+    for nbest in lists:
+        order = list(range(len(nbest)))[::-1]
+        values = np.arange(float(len(nbest)))[:, None] / 4
+        rescored = Rescored(("NewFeature",), values, -np.arange(float(len(nbest))), order)
+        (again,) = format.read(format.write(nbest, rescored), "rescored")
+        assert again.texts == nbest.select(order).texts, "the new order was not written"
+        assert again.segment_id == nbest.segment_id, f"id {nbest.segment_id!r} became {again.segment_id!r}"
+        assert [h.score for h in again] == [-float(row) for row in order], "the new totals were not written"
+        if keeps_features:
+            kept = replace(again, feature_names=again.feature_names)
+            found = [dict(zip(kept.feature_names, h.features, strict=True)) | dict(h.sparse) for h in kept]
+            wanted = [float(values[row, 0]) for row in order]
+            assert [row.get("NewFeature", 0.0) for row in found] == wanted, "the new feature was not written"
