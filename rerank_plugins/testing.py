@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -81,7 +81,7 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
 
 
 def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:
-    """One ln p per word and one for </s>; finite or -inf never above 0 (probability at most 1); order does not matter."""
+    """One ln p per word and one for </s>; finite, never above 0; the order of sentences does not matter."""
     texts = [*sentences, *(text.split() for text in SENTENCES)]
     scores = model.score(texts)
     for sentence, values in zip(texts, scores, strict=True):
@@ -99,7 +99,7 @@ def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = (
 
 
 def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence] = (), atol: float = 1e-4) -> None:
-    """States are values (using one twice gives the same), and advance + finish sum to what `score` gives, if it has one."""
+    """States are values (using one twice gives the same); advance and finish sum to what `score` gives, if any."""
     for sentence in [*sentences, *(text.split() for text in SENTENCES)]:
         state, total = model.start(), 0.0
         for word in sentence:
@@ -163,8 +163,8 @@ def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, referenc
 
 
 def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15, seed: int = 0) -> None:
-    """On lists where one feature tells good from bad: keeps fixed weights and bounds, repeats itself, does not end below
-    the start, and finds the sign of the telling feature (tuners by weights).
+    """On lists where one feature tells good from bad: keeps fixed weights and bounds, repeats itself, does not
+    end below the start, and finds the sign of the telling feature (tuners by weights).
     """
     data = _tuning_data(metric, segments, size, np.random.default_rng(seed))
     start = np.array([0.1, 0.3, 0.2])
@@ -201,12 +201,12 @@ def _tuning_data(metric: Metric, segments: int, size: int, rng: np.random.Genera
 
 def _chosen_score(data: TuningData, weights: Any) -> float:
     scores, offsets = data.table.scores(weights), data.table.offsets
-    rows = [start + int(np.argmax(scores[start:stop])) for start, stop in zip(offsets, offsets[1:], strict=False)]
+    rows = [start + int(np.argmax(scores[start:stop])) for start, stop in pairwise(offsets)]
     return float(data.metric.score(data.statistics[rows].sum(axis=0)))
 
 
 def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True) -> None:
-    """Reading then writing gives the same text; a rescored list has the new order, totals and features when read again."""
+    """Reading then writing gives the same text; a rescored list is read with new order, totals, features."""
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
     lists = list(format.read(iter(lines), "sample"))
     assert lists, "the sample text must hold at least one list"
@@ -221,7 +221,6 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
         assert again.segment_id == nbest.segment_id, f"id {nbest.segment_id!r} became {again.segment_id!r}"
         assert [h.score for h in again] == [-float(row) for row in order], "the new totals were not written"
         if keeps_features:
-            kept = replace(again, feature_names=again.feature_names)
-            found = [dict(zip(kept.feature_names, h.features, strict=True)) | dict(h.sparse) for h in kept]
+            found = [dict(zip(again.feature_names, h.features, strict=True)) | dict(h.sparse) for h in again]
             wanted = [float(values[row, 0]) for row in order]
             assert [row.get("NewFeature", 0.0) for row in found] == wanted, "the new feature was not written"

@@ -1,7 +1,7 @@
 """A job in TOML, read into typed values: unknown keys are errors, paths are relative to the config file.
 
-Tables that describe a plugin (`[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]`, `[language_model.NAME]`)
-keep their own options as they are: the plugin's fields check them when it is built.
+Tables that describe a plugin (`[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]`,
+`[language_model.NAME]`) keep their own options as they are: the plugin's fields check them when it is built.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class Config(Strict):
     text: dict[str, list[str]] = Field(default_factory=dict)
     metric: list[dict[str, Any]] = Field(default_factory=lambda: [{"use": "bleu"}])
     tuner: dict[str, Any] = Field(default_factory=lambda: {"use": "mira"})
-    tuning: Tuning = Tuning()
+    tuning: Tuning = Field(default_factory=lambda: Tuning.model_validate({}))
     feature: list[dict[str, Any]] = Field(default_factory=list)
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    evaluation: Evaluation = Evaluation()
+    evaluation: Evaluation = Field(default_factory=lambda: Evaluation.model_validate({}))
     base: Path = Path()  # folder of the config file; set on reading
 
     @property
@@ -109,8 +109,14 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
     dotted = ".".join(keys)
     where = f"{path}:{line_of_key(text, keys)}"
     if first["type"] == "extra_forbidden":
-        model = {"tune": DataSet, "test": DataSet, "tuning": Tuning, "evaluation": Evaluation}.get(keys[0], Config)
-        known = (model if len(keys) > 1 else Config).model_fields.keys() - {"base"}
+        tables: dict[str, type[Strict]] = {
+            "tune": DataSet,
+            "test": DataSet,
+            "tuning": Tuning,
+            "evaluation": Evaluation,
+        }
+        model = tables[keys[0]] if len(keys) > 1 and keys[0] in tables else Config
+        known = model.model_fields.keys() - {"base"}
         return f"{where}: unknown key {dotted!r}{suggestion(keys[-1], known)}"
     if first["type"] == "missing":
         return f"{where}: missing key {dotted!r}"
@@ -118,9 +124,9 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
 
 
 def line_of_key(text: str, keys: list[str]) -> int:
-    """The line (from 1) of a TOML file where a key stands: the last of `keys` that can be found, under its table.
+    r"""The line (from 1) of a TOML file where a key stands: the last of `keys` that can be found, under its table.
 
-    >>> line_of_key("seed = 1\\n[tune]\\nnbset = 2\\n", ["tune", "nbset"])
+    >>> line_of_key("seed = 1\n[tune]\nnbset = 2\n", ["tune", "nbset"])
     3
     """
     names = [key for key in keys if not key.isdigit()]
@@ -130,9 +136,8 @@ def line_of_key(text: str, keys: list[str]) -> int:
             header = table[1]
             if header in (names[0], ".".join(names)):
                 found = number
-        elif (key := re.match(r"\s*[\"']?([\w.-]+)[\"']?\s*=", line)) and names[-1] in (key[1], key[1].split(".")[-1]):
-            if header == ".".join(names[:-1]):
-                return number
+        elif (key := re.match(r"\s*[\"']?([\w.-]+)", line)) and key[1] == names[-1] and header == ".".join(names[:-1]):
+            return number
     return found
 
 
