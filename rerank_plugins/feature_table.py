@@ -1,7 +1,7 @@
 """The table between extraction and tuning: a row per hypothesis, a column per feature, segment offsets.
 
 Extractors fill it, tuners only read it. On disk it is one uncompressed .npz (a zip of .npy arrays): the same
-table gives the same bytes, and the dense values can be memory-mapped.
+table gives the same bytes.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class FeatureTable:
     def load(cls, path: Path) -> FeatureTable:
         """Read a saved table. Raises FormatError on a file that is not one, is cut short or of another version."""
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 meta = json.loads(bytes(arrays["meta"]))
                 if meta["version"] != VERSION:
                     found = meta["version"]
