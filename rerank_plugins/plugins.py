@@ -92,10 +92,12 @@ def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
 
 @dataclasses.dataclass(frozen=True)
 class Registry:
-    """Everything registered, by kind and name."""
+    """Everything registered, by kind and name; `builtin` and `files` are what it was loaded with."""
 
     entries: dict[str, dict[str, Entry]]
     manager: pluggy.PluginManager
+    builtin: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
 
     def get(self, kind: str, name: str) -> Entry:
         """The entry of that name. Raises PluginError naming the close match."""
@@ -103,6 +105,11 @@ class Registry:
         if name not in known:
             raise PluginError(f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, known)}")
         return known[name]
+
+    def with_files(self, files: Sequence[Path]) -> Registry:
+        """A registry that has the plugins in these files too (this one where there is no new file)."""
+        new = tuple(file for file in files if file not in self.files)
+        return load_plugins(self.builtin, (*self.files, *new)) if new else self
 
     def add_commands(self, cli: click.Group) -> None:
         """Let every plugin add its commands to the `rerank` group."""
@@ -148,7 +155,7 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
         for implementation in getattr(manager.hook, hook).get_hookimpls():  # in order of registration
             owner = implementation.plugin_name
             _guarded(owner, partial(implementation.function, _register(entries[kind], kind, owner)))
-    return Registry(entries, manager)
+    return Registry(entries, manager, tuple(builtin), tuple(files))
 
 
 def _register(known: dict[str, Entry], kind: str, owner: str) -> hookspecs.Register:

@@ -1,0 +1,102 @@
+"""The `rerank` command: options of the whole program, and how errors end it.
+
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check found faults or a bug of ours, 2 wrong
+input (one line says which), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+import click
+
+from rerank_plugins import RerankError, __version__
+from rerank_plugins.plugins import Registry, load_plugins
+
+ADAPTERS = tuple(f"rerank_adapters.{package}" for package in ("formats", "metrics", "tuners", "commands"))
+
+
+class PluginGroup(click.Group):
+    """A group whose commands come from plugins, those of `--plugin` files included."""
+
+    def _load(self, ctx: click.Context) -> None:
+        files = tuple(Path(file) for file in ctx.params.get("plugin", ()))
+        if not isinstance(ctx.obj, Registry) or ctx.meta.get("plugin_files") != files:
+            ctx.obj = load_plugins(ADAPTERS, files)
+            ctx.meta["plugin_files"] = files
+            ctx.obj.add_commands(self)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of all commands, in the order of the work."""
+        self._load(ctx)
+        return list(self.commands)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        self._load(ctx)
+        return super().get_command(ctx, cmd_name)
+
+
+@click.group(cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--plugin", multiple=True, metavar="FILE", is_eager=True, help="A plugin in a Python file (repeatable).")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(__version__, prog_name="rerank")
+def cli(plugin: tuple[str, ...], debug: bool) -> None:
+    """Rerank n-best lists: extract features, tune weights, apply them, evaluate.
+
+    \b
+    The whole job from one file:   rerank run configs/mt.toml
+    Step by step, on Moses lists:  rerank extract tune.nbest -f length -f consensus -o tune.npz
+                                   rerank tune tune.nbest --table tune.npz -r tune.ref -o weights.toml
+                                   rerank apply test.nbest -w weights.toml > test.1best
+                                   rerank evaluate -r test.ref baseline=first.txt test.1best
+
+    Files may be gz, xz, bz2 or zst; `-` is stdin or stdout. Plugins: `rerank plugins`.
+    """  # noqa: D301
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line; every error on purpose becomes one line on stderr."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
+        sys.stdout.flush()
+        code = result if isinstance(result, int) else 0
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (KeyboardInterrupt, click.Abort):
+        code = _say("interrupted; finished work is kept, the same command continues", 130)
+    except BrokenPipeError:  # the reader of our output went away, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    except Exception as error:
+        if "--debug" in arguments:
+            raise
+        code = _explain(error)
+    sys.exit(code)
+
+
+def _explain(error: Exception) -> int:
+    if isinstance(error, RerankError):
+        return _say(str(error), 2)
+    if isinstance(error, OSError):
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = "no space left on the disk" if full else error.strerror or str(error)
+        return _say(f"{error.filename}: {what}" if error.filename else what, 2)
+    if isinstance(error, MemoryError):
+        return _say("out of memory; use --jobs 1, or lists split into parts", 2)
+    return _say(f"a fault of the program: {type(error).__name__}: {error} (--debug shows where)", 1)
+
+
+def _say(message: str, code: int) -> int:
+    print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Options that several commands share, and how they turn into a config.
+
+A flag replaces a whole table of the config file (`--tuner mira,passes=20` all of `[tuner]`), never a single key of it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rerank_adapters.config import Config, read_config
+from rerank_plugins.errors import ConfigError
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
+
+
+def config_option(command: Command) -> Command:
+    """`-c`: a config file whose tables the command uses."""
+    return click.option("-c", "--config", type=Path, metavar="FILE", help="Config file (TOML); flags replace its tables.")(
+        command
+    )
+
+
+def format_option(command: Command) -> Command:
+    """`--format`: the n-best format."""
+    return click.option("--format", "format_", metavar="FORMAT", help=f"N-best format: {PLUGIN_HELP}. Default: moses.")(
+        command
+    )
+
+
+def feature_option(command: Command) -> Command:
+    """`-f`: a feature to extract, repeatable."""
+    return click.option(
+        "-f", "--feature", "features", multiple=True, metavar="FEATURE", help=f"A feature: {PLUGIN_HELP}. Repeatable."
+    )(command)
+
+
+def metric_option(command: Command) -> Command:
+    """`-m`: a metric, repeatable."""
+    return click.option(
+        "-m", "--metric", "metrics", multiple=True, metavar="METRIC", help=f"A metric: {PLUGIN_HELP}. Repeatable."
+    )(command)
+
+
+def references_option(command: Command) -> Command:
+    """`-r`: reference files, repeatable."""
+    return click.option(
+        "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
+        help="A reference file, one line per segment; repeat it for several references.",
+    )(command)  # fmt: skip
+
+
+def source_option(command: Command) -> Command:
+    """`--source`: the source sentences."""
+    return click.option("--source", type=Path, metavar="FILE", help="Source sentences, one line per segment.")(command)
+
+
+def jobs_option(command: Command) -> Command:
+    """`-j`: processes."""
+    return click.option("-j", "--jobs", type=click.IntRange(1), help="Processes for extraction. Default: 2.")(command)
+
+
+def seed_option(command: Command) -> Command:
+    """`--seed`: of everything random."""
+    return click.option("--seed", type=click.IntRange(0), help="Seed of everything random. Default: 1.")(command)
+
+
+def plugin_table(text: str) -> dict[str, Any]:
+    """A plugin's table from the command line. Values are TOML, else strings; existing files become absolute paths.
+
+    >>> plugin_table("chrf,label=chrF++,word_order=2")
+    {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
+    """
+    name, *pairs = re.split(r",(?=[A-Za-z_][\w-]*=)", text)
+    if not name or "=" in name:
+        raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
+    return {"use": name} | dict(_option(pair) for pair in pairs)
+
+
+def _option(pair: str) -> tuple[str, Any]:
+    key, _, text = pair.partition("=")
+    try:
+        value: Any = tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    if isinstance(value, str) and Path(value).exists():
+        value = str(Path(value).resolve())
+    return key, value
+
+
+def job_config(
+    path: Path | None,
+    *,
+    features: Sequence[str] = (),
+    metrics: Sequence[str] = (),
+    tuner: str | None = None,
+    format_: str | None = None,
+    seed: int | None = None,
+    jobs: int | None = None,
+) -> Config:
+    """The config file (or an empty one, relative to here), with the tables that flags give in place of its own."""
+    given = {
+        "feature": [plugin_table(feature) for feature in features],
+        "metric": [plugin_table(metric) for metric in metrics],
+        "tuner": plugin_table(tuner) if tuner else None,
+        "nbest": plugin_table(format_) if format_ else None,
+        "seed": seed,
+        "jobs": jobs,
+    }
+    config = read_config(path) if path else Config()
+    return config.model_copy(update={key: value for key, value in given.items() if value not in (None, [])})

@@ -1,0 +1,57 @@
+"""`rerank plugins`: what is registered, by whom, with which options."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from rerank_plugins.plugins import KINDS, Entry, Option, Registry
+
+
+@click.command("plugins")
+@click.argument("names", nargs=-1)
+@click.option("--kind", type=click.Choice(list(KINDS)), help="Only this kind.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@click.pass_obj
+def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool) -> None:
+    """List every feature, language model, parser, metric, tuner and format, with its options.
+
+    NAMES narrow the list. In a config a plugin is a table: use = "NAME" and its options; on the command line
+    NAME,option=value,option=value.
+    """
+    entries = [
+        entry
+        for known in ([kind] if kind else KINDS)
+        for entry in registry.entries[known].values()
+        if not names or entry.name in names
+    ]
+    if names and not entries:
+        for name in names:
+            registry.get(kind or "feature", name)  # raises, with the close match
+    if as_json:
+        click.echo(json.dumps([_as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
+        return
+    for entry in entries:
+        click.echo(f"{entry.kind} {click.style(entry.name, bold=True)}  {entry.summary}  [{entry.owner}]")
+        for option in entry.options():
+            click.echo(f"    {option.name}: {option.type_name}{_default(option)}  {option.doc}")
+
+
+def _default(option: Option) -> str:
+    return " (required)" if option.required else f" = {option.default!r}"
+
+
+def _as_dict(entry: Entry) -> dict[str, Any]:
+    options = [
+        {"name": o.name, "type": o.type_name, "default": None if o.required else _plain(o.default), "doc": o.doc}
+        | {"required": o.required}
+        for o in entry.options()
+    ]
+    about = {"kind": entry.kind, "name": entry.name, "summary": entry.summary, "owner": entry.owner}
+    return about | {"options": options}
+
+
+def _plain(default: Any) -> Any:
+    return default if isinstance(default, str | int | float | bool | None) else str(default)

@@ -1,0 +1,25 @@
+"""`rerank text`: the text pipelines of a config, as a filter."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("text")
+@click.argument("steps", nargs=-1, required=True)
+@click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, one segment per line. Default: stdin.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
+def command(steps: tuple[str, ...], source: str, output: str) -> None:
+    """Apply text pipeline STEPS, in order, to each line: what `[text]` in a config does.
+
+    \b
+    rerank text undo-bpe detokenize:en < system.bpe > system.txt
+    """  # noqa: D301
+    from rerank_adapters.formats.compressed import open_atomic, open_text
+    from rerank_adapters.text import TextPipeline
+
+    pipeline = TextPipeline(steps)
+    with open_text(source) as lines, open_atomic(output) as out:
+        for line in lines:
+            (text,) = pipeline.apply([line.rstrip("\r\n")])
+            out.write(text + "\n")

@@ -1,0 +1,158 @@
+"""What a config describes, built: format, extractors, metrics, tuner, text pipelines, and the data read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.config import Config, DataSet, Table, plugin_options
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FeatureExtractor, Metric, NBestFormat, NBestList, Tuner
+from rerank_plugins.builder import Builder
+from rerank_plugins.plugins import Registry, suggestion
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A metric, what reports call it, and the text pipeline that its hypotheses and references go through."""
+
+    name: str
+    metric: Metric
+    text: TextPipeline
+
+
+@dataclass(frozen=True)
+class Data:
+    """The lists of a data set, with the references of each (empty where there are none)."""
+
+    name: str
+    nbests: list[NBestList]
+    references: list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A config and the plugins it may name."""
+
+    config: Config
+    registry: Registry
+
+    @classmethod
+    def create(cls, config: Config, registry: Registry) -> Job:
+        """A job with the plugins of the registry and those in the config's `plugins` files."""
+        return cls(config, registry.with_files([config.path(path) for path in config.plugins]))
+
+    @cached_property
+    def builder(self) -> Builder:
+        """Builds plugins with paths relative to the config file."""
+        return Builder(self.registry, self.config.base, self.config.named)
+
+    @cached_property
+    def format(self) -> NBestFormat:
+        """The format of the n-best files."""
+        made: NBestFormat = self.builder.build("format", self.config.nbest, "[nbest]")
+        return made
+
+    def pipeline(self, name: str | None, where: str) -> TextPipeline:
+        """The text pipeline of that name; None leaves text as it is."""
+        if name is None:
+            return TextPipeline(())
+        if name not in self.config.text:
+            raise ConfigError(f"{where}: no text pipeline named {name!r}{suggestion(name, self.config.text)}")
+        return TextPipeline(tuple(self.config.text[name]), self.config.base)
+
+    @cached_property
+    def _features(self) -> list[tuple[str, Table, TextPipeline]]:
+        found: dict[str, tuple[str, Table, TextPipeline]] = {}
+        for number, table in enumerate(self.config.feature, 1):
+            where = f"[[feature]] {number}"
+            options, ours = plugin_options(table, "label", "text")
+            label = str(ours.get("label", options.get("use", "")))
+            if label in found:
+                raise ConfigError(f"{where}: another feature has the label {label!r}; give one a label of its own")
+            found[label] = (label, options, self.pipeline(ours.get("text"), where))
+        return list(found.values())
+
+    @cached_property
+    def extractors(self) -> dict[str, FeatureExtractor]:
+        """The extractors by label, in the config's order."""
+        return {
+            label: self.builder.build("feature", options, f"[[feature]] {label}")
+            for label, options, _ in self._features
+        }
+
+    @cached_property
+    def texts(self) -> dict[str, TextPipeline]:
+        """The text pipeline of each extractor, by label."""
+        return {label: text for label, _, text in self._features}
+
+    @cached_property
+    def measures(self) -> list[Measure]:
+        """The metrics, the tuned one first."""
+        measures = []
+        for number, table in enumerate(self.config.metric, 1):
+            where = f"[[metric]] {number}"
+            options, ours = plugin_options(table, "label", "text")
+            metric = self.builder.build("metric", options, where)
+            name = str(ours.get("label", options["use"]))
+            measures.append(Measure(name, metric, self.pipeline(ours.get("text"), where)))
+        names = [measure.name for measure in measures]
+        if len(set(names)) < len(names):
+            raise ConfigError(f"[[metric]]: two are called {names[0]!r}; give one a label of its own")
+        return measures
+
+    @cached_property
+    def tuner(self) -> Tuner:
+        """The tuner, its options set."""
+        made: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
+        return made
+
+    def read(self, data: DataSet, *, references: bool = True) -> Data:
+        """Read the lists of a data set (merged where several files hold them) and their references."""
+        source = self.config.path(data.source) if data.source else None
+        nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
+        found: list[tuple[str, ...]] = [() for _ in nbests]
+        if references and data.references:
+            files = [self.config.path(path) for path in data.references]
+            found = read_references(files).for_segments([nbest.segment_id for nbest in nbests])
+        return Data(data.name, nbests, found)
+
+
+def feature_tables(job: Job, folder: Path) -> dict[str, Any]:
+    """The part of a config that features need, its paths made relative to `folder`: kept with weights, so that
+    `apply` extracts the features that were tuned."""
+    moved = {
+        "feature": [rebased(job, "feature", table, folder) for table in job.config.feature],
+        "text": {
+            name: TextPipeline(tuple(steps), job.config.base).rebased(folder) for name, steps in job.config.text.items()
+        },
+        "nbest": dict(job.config.nbest),
+    }
+    for kind, tables in job.config.named.items():
+        moved[kind] = {name: rebased(job, kind, table, folder) for name, table in tables.items()}
+    return {key: value for key, value in moved.items() if value}
+
+
+def rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """A plugin's table with its file options made relative to another folder."""
+    import os
+
+    files = {o.name for o in job.registry.get(kind, table["use"]).options() if "Path" in o.type_name}
+    return {
+        key: os.path.relpath(job.config.base / value, folder) if key in files and isinstance(value, str) else value
+        for key, value in table.items()
+    }
+
+
+def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Texts of each segment through a pipeline, each distinct text once."""
+    flat = text.apply([line for group in groups for line in group])
+    cuts = [0]
+    for group in groups:
+        cuts.append(cuts[-1] + len(group))
+    return [flat[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
