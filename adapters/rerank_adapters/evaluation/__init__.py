@@ -1,0 +1,21 @@
+"""Comparing systems: corpus scores, significance, oracles, and single segments."""
+
+from rerank_adapters.evaluation.comparison import evaluate, system_statistics
+from rerank_adapters.evaluation.oracle import Oracle, oracle
+from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
+from rerank_adapters.evaluation.segments import Change, most_changed
+from rerank_adapters.evaluation.significance import Interval
+
+__all__ = [
+    "Change",
+    "Comparison",
+    "Evaluation",
+    "Interval",
+    "MetricResult",
+    "Oracle",
+    "SystemScore",
+    "evaluate",
+    "most_changed",
+    "oracle",
+    "system_statistics",
+]

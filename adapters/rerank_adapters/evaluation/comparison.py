@@ -1,0 +1,239 @@
+"""Comparing any number of systems on the same segments: scores, intervals, differences, p-values, oracles, buckets.
+
+Statistics are counted once per segment over the distinct outputs of all systems; resamples are drawn once for all
+systems and metrics (significance.py). What a system's text goes through before it comes here (detokenisation, case) is
+the caller's; `text` records it in the signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from rerank_adapters.evaluation.oracle import oracle
+from rerank_adapters.evaluation.result import (
+    Bucket,
+    Comparison,
+    Evaluation,
+    MetricResult,
+    OracleScores,
+    Segment,
+    SystemScore,
+)
+from rerank_adapters.evaluation.segments import length_buckets
+from rerank_adapters.evaluation.significance import (
+    bootstrap_p_value,
+    bootstrap_totals,
+    percentile_interval,
+    randomisation_p_value,
+    swapped_totals,
+)
+from rerank_plugins import __version__
+from rerank_plugins.errors import ConfigError, RerankError
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.interfaces import Metric
+from rerank_plugins.plugins import suggestion
+
+EQUAL = 1e-9  # sentence scores closer than this tie
+
+
+def evaluate(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    metrics: Mapping[str, Metric],
+    *,
+    baseline: str | None = None,
+    seed: int = 1,
+    bootstrap: int = 1000,
+    randomisation: int = 10000,
+    nbests: Sequence[Sequence[str]] | None = None,
+    nbest_statistics: Mapping[str, FloatArray] | None = None,
+    sources: Sequence[str | None] | None = None,
+    segment_ids: Sequence[str] | None = None,
+    text: str = "",
+) -> Evaluation:
+    """Compare systems by metrics.
+
+    `systems`     name -> one output a segment; `baseline` is one of them (the first if None)
+    `references`  one or more a segment
+    `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
+    `nbests`      hypotheses a segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) by metric name
+                  where they have been counted already
+    `text`        name of the text pipeline that made the texts, for the signatures
+
+    Raises ConfigError for an unknown baseline, RerankError where numbers of segments differ or there is none.
+    """
+    segments = len(references)
+    _check(systems, references, nbests, sources, segment_ids)
+    baseline = baseline if baseline is not None else next(iter(systems))
+    if baseline not in systems:
+        raise ConfigError(f"no system named {baseline!r} to compare with{suggestion(baseline, systems)}")
+    names = tuple(systems)
+    statistics = {name: system_statistics(list(systems.values()), references, m) for name, m in metrics.items()}
+    columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
+    stacked = np.concatenate(list(statistics.values()), axis=2)  # (systems, segments, statistics of all metrics)
+    resampled, swapped = _resample(stacked, names.index(baseline), seed, bootstrap, randomisation)
+    lengths = np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
+    buckets = length_buckets(lengths)
+    offsets = np.cumsum([0, *(len(nbest) for nbest in nbests or ())], dtype=np.int64)
+    results = []
+    for (name, metric), (start, end) in zip(metrics.items(), pairwise(columns), strict=True):
+        scores = _system_scores(
+            metric,
+            names,
+            names.index(baseline),
+            statistics[name],
+            resampled[:, :, start:end],
+            swapped[:, :, start:end],
+            buckets,
+        )
+        best_and_worst = None
+        if nbests is not None:
+            counted = (nbest_statistics or {}).get(name)
+            counted = metric.statistics(nbests, references) if counted is None else counted
+            best_and_worst = _oracle_scores(metric, counted, offsets)
+        signature = _signature(metric, references, bootstrap, randomisation, seed, text)
+        results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst))
+    words = sum(len(refs[0].split()) for refs in references)
+    ratios = tuple(sum(len(t.split()) for t in texts) / max(words, 1) for texts in systems.values())
+    rows = tuple(
+        Segment(
+            segment_ids[s] if segment_ids is not None else str(s),
+            sources[s] if sources is not None else None,
+            tuple(references[s]),
+            tuple(texts[s] for texts in systems.values()),
+        )
+        for s in range(segments)
+    )
+    return Evaluation(
+        __version__, seed, bootstrap, randomisation, text, baseline, names, ratios, tuple(results), buckets, rows
+    )
+
+
+def system_statistics(
+    systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], metric: Metric
+) -> FloatArray:
+    """(systems, segments, S): the metric's statistics of each output; outputs that systems share are counted once."""
+    distinct = [list(dict.fromkeys(outputs)) for outputs in zip(*systems, strict=True)]
+    counted = metric.statistics(distinct, references)
+    first = np.cumsum([0, *(len(texts) for texts in distinct)])[:-1].tolist()
+    place = [{text: start + i for i, text in enumerate(texts)} for start, texts in zip(first, distinct, strict=True)]
+    rows = [[where[text] for where, text in zip(place, outputs, strict=True)] for outputs in systems]
+    return counted[np.array(rows, np.int64)]
+
+
+def _resample(
+    stacked: FloatArray, baseline: int, seed: int, bootstrap: int, randomisation: int
+) -> tuple[FloatArray, FloatArray]:
+    """Totals of the bootstrap (systems, resamples, K), and what each trial swaps (systems, trials, K)."""
+    systems, segments, width = stacked.shape
+    flat = stacked.transpose(1, 0, 2).reshape(segments, systems * width)
+    resampled = bootstrap_totals(flat, bootstrap, np.random.default_rng(seed))
+    gaps = (stacked - stacked[baseline]).transpose(1, 0, 2).reshape(segments, systems * width)
+    swapped = swapped_totals(gaps, randomisation, np.random.default_rng(seed))
+    return (
+        resampled.reshape(bootstrap, systems, width).transpose(1, 0, 2),
+        swapped.reshape(randomisation, systems, width).transpose(1, 0, 2),
+    )
+
+
+def _system_scores(
+    metric: Metric,
+    names: Sequence[str],
+    baseline: int,
+    statistics: FloatArray,
+    resampled: FloatArray,
+    swapped: FloatArray,
+    buckets: Sequence[Bucket],
+) -> tuple[SystemScore, ...]:
+    totals = statistics.sum(1)
+    scores = metric.score(totals)
+    resampled_scores = metric.score(resampled)
+    sentences = [metric.sentence_scores(array) for array in statistics]
+    by_bucket = np.stack([metric.score(statistics[:, list(bucket.segments)].sum(1)) for bucket in buckets], axis=1)
+    sign = 1.0 if metric.higher_is_better else -1.0
+    rows = []
+    for i, name in enumerate(names):
+        interval = percentile_interval(resampled_scores[i]) if resampled.shape[1] else None
+        comparison = None
+        if i != baseline:
+            observed = float(scores[i] - scores[baseline])
+            differences = resampled_scores[i] - resampled_scores[baseline]
+            gains = sign * (sentences[i] - sentences[baseline])
+            wins, losses = int((gains > EQUAL).sum()), int((gains < -EQUAL).sum())
+            comparison = Comparison(
+                observed,
+                percentile_interval(differences) if len(differences) else None,
+                bootstrap_p_value(differences, observed) if len(differences) else None,
+                _randomisation_p(metric, totals[baseline], totals[i], swapped[i], observed),
+                float(np.mean(sign * differences > 0)) if len(differences) else None,
+                wins,
+                losses,
+                len(gains) - wins - losses,
+            )
+        rows.append(
+            SystemScore(
+                name,
+                float(scores[i]),
+                interval,
+                comparison,
+                tuple(sentences[i].tolist()),
+                tuple(by_bucket[i].tolist()),
+            )
+        )
+    return tuple(rows)
+
+
+def _randomisation_p(
+    metric: Metric, baseline: FloatArray, system: FloatArray, swapped: FloatArray, observed: float
+) -> float | None:
+    if not len(swapped):
+        return None
+    differences = metric.score(baseline + swapped) - metric.score(system - swapped)
+    return randomisation_p_value(differences, observed)
+
+
+def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: IntArray) -> OracleScores:
+    highest = oracle(statistics, offsets, metric)
+    lowest = oracle(statistics, offsets, metric, best=False)
+    return OracleScores(highest.score, lowest.score, highest.kind)
+
+
+def _signature(
+    metric: Metric, references: Sequence[Sequence[str]], bootstrap: int, randomisation: int, seed: int, text: str
+) -> str:
+    """As sacrebleu's: `nrefs:1|bs:1000|ar:10000|seed:1|case:mixed|…|version:…`, with the text pipeline at the end."""
+    counts = {len(refs) for refs in references}
+    parts = [f"nrefs:{counts.pop() if len(counts) == 1 else 'var'}"]
+    parts += [f"bs:{bootstrap}"] if bootstrap else []
+    parts += [f"ar:{randomisation}"] if randomisation else []
+    parts += [f"seed:{seed}"] if bootstrap or randomisation else []
+    parts += [metric.signature()]
+    parts += [f"text:{text}"] if text else []
+    return "|".join(parts)
+
+
+def _check(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    nbests: Sequence[Sequence[str]] | None,
+    sources: Sequence[str | None] | None,
+    segment_ids: Sequence[str] | None,
+) -> None:
+    if not systems:
+        raise RerankError("no system to evaluate")
+    if not references:
+        raise RerankError("no segments to evaluate: the references are empty")
+    for segment, refs in enumerate(references):
+        if not refs:
+            raise RerankError(f"segment {segment} (counted from 0) has no reference")
+    parts: dict[str, Sequence[object] | None] = {f"system {name!r}": texts for name, texts in systems.items()}
+    parts |= {"the n-best lists": nbests, "the source": sources, "the list of segment ids": segment_ids}
+    for what, part in parts.items():
+        if part is not None and len(part) != len(references):
+            raise RerankError(f"{what} has {len(part)} segments, the references have {len(references)}")
+    for segment, nbest in enumerate(nbests or ()):
+        if not nbest:
+            raise RerankError(f"the n-best list of segment {segment} (counted from 0) is empty")

@@ -1,0 +1,55 @@
+"""Looking at single segments: buckets by reference length, and the segments that changed most."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_adapters.evaluation.result import Bucket, Evaluation, MetricResult, Segment
+from rerank_plugins.feature_table import IntArray
+
+BUCKETS = 5
+
+
+class Change(NamedTuple):
+    """A segment whose output changed: sentence scores and texts of the baseline and of the system."""
+
+    segment: Segment
+    baseline_score: float
+    system_score: float
+    baseline: str
+    system: str
+
+
+def length_buckets(lengths: IntArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
+    """At most `count` buckets of segments of about equal number, by `lengths` (segments) in words; equal lengths stay
+    together. Quantiles, so that every bucket has enough segments for a corpus score.
+    """
+    edges = np.unique(np.quantile(lengths, np.arange(1, count) / count, method="higher"))
+    chosen = np.searchsorted(edges, lengths, side="left")
+    buckets = []
+    for bucket in np.unique(chosen):
+        segments = np.flatnonzero(chosen == bucket)
+        inside = lengths[segments]
+        buckets.append(Bucket(int(inside.min()), int(inside.max()), tuple(segments.tolist())))
+    return tuple(buckets)
+
+
+def most_changed(evaluation: Evaluation, metric: MetricResult, system: str, count: int) -> list[Change]:
+    """The `count` segments whose sentence score differs most from the baseline's, largest difference first.
+
+    Segments whose text did not change are left out.
+    """
+    before = np.array(metric.of(evaluation.baseline).sentence_scores)
+    after = np.array(metric.of(system).sentence_scores)
+    old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
+    changes = []
+    for position in np.argsort(-np.abs(after - before), kind="stable"):
+        segment = evaluation.segments[position]
+        if len(changes) == count:
+            break
+        if segment.outputs[old] != segment.outputs[new]:
+            scores = float(before[position]), float(after[position])
+            changes.append(Change(segment, *scores, segment.outputs[old], segment.outputs[new]))
+    return changes
