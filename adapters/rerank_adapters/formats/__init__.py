@@ -1,1 +1,17 @@
-"""File formats of n-best lists."""
+"""File formats of n-best lists, and what goes with them: references, compression, merging."""
+
+from rerank_plugins.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_nbest_formats(register: Register) -> None:
+    """Register the decoders' formats."""
+    from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
+    from rerank_adapters.formats.fairseq import FairseqFormat
+
+    register("moses", MosesFormat)
+    register("cdec", CdecFormat)
+    register("joshua", JoshuaFormat)
+    register("travatar", TravatarFormat)
+    register("marian", MarianFormat)
+    register("fairseq", FairseqFormat)

@@ -1,0 +1,193 @@
+"""Reading and writing n-best lists whose columns are separated by `|||`: what all such decoders share.
+
+A dialect (dialects.py) says where the columns are and how a feature is spelt. Spaces around `|||` may be missing or
+many, columns that nobody reads (alignments, phrase segmentation) are kept as they are: each hypothesis remembers its
+line. One list per run of lines with the same id; time and memory are linear in the line and in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import isfinite
+from typing import ClassVar
+
+from rerank_adapters.formats.decoder_features import DenseRule
+from rerank_adapters.formats.feature_field import FeatureField, spell
+from rerank_adapters.formats.numbers import finite, shortest
+from rerank_plugins.errors import ConfigError, FormatError
+from rerank_plugins.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+BAR = "|||"
+BLANK = " \t\r\n"  # what may surround a text; other white space belongs to it
+
+
+@dataclass(frozen=True)
+class DelimitedFormat(NBestFormat):
+    """N-best lines with columns between `|||`."""
+
+    layout: ClassVar[str] = "id ||| text ||| features [||| score ...]"  # for messages
+    columns_at_least: ClassVar[int] = 3
+    features_column: ClassVar[int] = 2  # negative: from the end
+    score_column: ClassVar[int] = 3
+    separator: ClassVar[str] = "= "  # between a label and its first value, when writing
+    underscore_is_sparse: ClassVar[bool] = False  # a label with "_" is a sparse feature
+    absent_is_zero: ClassVar[bool] = False  # features with value 0 are left out of a line: any name may be absent
+
+    dense: tuple[str, ...] = option((), doc="features (names or patterns like 'LM*') to be read as dense")
+    sparse: tuple[str, ...] = option((), doc="features (names or patterns) to be read as sparse")
+
+    @property
+    def dense_rule(self) -> DenseRule:
+        """Which of the names read as sparse are columns of the feature table."""
+        few, share = (100, 0.25) if self.absent_is_zero else (0, 1.0)
+        return DenseRule(few, share, self.dense, self.sparse, self.absent_is_zero)
+
+    def _is_sparse(self, label: str) -> bool:
+        if any(fnmatchcase(label, pattern) for pattern in self.sparse):
+            return True
+        if self.absent_is_zero:
+            return True
+        if any(fnmatchcase(label, pattern) for pattern in self.dense):
+            return False
+        return self.underscore_is_sparse and "_" in label
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """One list per run of lines with the same id. Raises FormatError naming path, line and what was expected."""
+        parser = FeatureField(self._is_sparse, path)
+        width = -1
+        features_at, score_at, scored = 2, None, False
+        current, segment, start = "", "", 0  # id column as written, id, line where its list began
+        hypotheses: list[Hypothesis] = []
+        score: float | None = None
+        for number, line in enumerate(lines, 1):
+            fields = line.split(BAR)
+            if len(fields) != width:
+                width = len(fields)
+                features_at, score_at = self._check_width(width, line, path, number)
+                if number > 1 and scored != (score_at is not None):
+                    found, wanted = ("no total score", "has one") if scored else ("a total score", "has none")
+                    raise FormatError(f"{found}; line 1 {wanted}", path=path, line=number)
+                scored = score_at is not None
+            if fields[0] != current or not start:
+                new = fields[0].strip()
+                if new != segment or not start:
+                    if start:
+                        yield NBestList(segment, tuple(hypotheses), parser.names, line=start)
+                    if not new:
+                        raise FormatError(f"the segment id is missing; expected {self.layout}", path=path, line=number)
+                    segment, start, hypotheses = new, number, []
+                current = fields[0]
+            features, sparse = parser.parse(fields[features_at], number)
+            if score_at is not None:
+                score = _score(fields[score_at], path, number)
+            hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line))
+        if start:
+            yield NBestList(segment, tuple(hypotheses), parser.names, line=start)
+
+    def _check_width(self, width: int, line: str, path: str, number: int) -> tuple[int, int | None]:
+        if width < self.columns_at_least:
+            found = "an empty line" if not line.strip() else f"{width} column{'s' if width > 1 else ''}"
+            raise FormatError(f"found {found}, expected {self.layout}", path=path, line=number)
+        return self._places(width)
+
+    def _places(self, width: int) -> tuple[int, int | None]:
+        """Where the features and the total score are on a line of `width` columns; None: it has no score."""
+        score = self.score_column % width if self.score_column < width else None
+        return self.features_column % width, score
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """The lines of a list: as read, or in the new order with the new features and totals.
+
+        New features go to the end of the feature column, each under its own label, with the shortest digits that
+        read back exactly; the total is replaced, or added where there was none; everything else stays as it was.
+        A hypothesis that was not read from a file (`raw` empty) is spelt in the decoder's way. Raises ConfigError
+        for a new feature whose name the list has already, or that no n-best line can hold.
+        """
+        lines = [h.raw or self._compose(nbest, h) for h in nbest]
+        end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+        if rescored is not None:
+            check_new_names(nbest, rescored.names)
+            additions = [spell(rescored.names, row, self.separator) for row in one_by_one(rescored)]
+            totals = [shortest(score) for score in rescored.scores]
+            closed = lines[-1:] == [] or lines[-1].endswith("\n")
+            lines = [self._splice(with_end(lines[i], end), additions[i], totals[i]) for i in rescored.order]
+            if lines and not closed:
+                lines[-1] = lines[-1].removesuffix(end)
+        for line in lines[:-1]:
+            yield with_end(line, end)
+        yield from lines[-1:]
+
+    def _splice(self, line: str, addition: str, total: str) -> str:
+        fields = line.split(BAR)
+        features_at, score_at = self._places(len(fields))
+        body, tail = _parted(fields[features_at])
+        if addition:
+            fields[features_at] = f"{body} {addition}{tail or ''}" if body.strip() else f" {addition}{tail or ' '}"
+        if score_at is not None:
+            before, after = _parted(fields[score_at])
+            lead = before[: len(before) - len(before.lstrip())] or (" " if not before else "")
+            fields[score_at] = f"{lead}{total}{after}"
+        else:
+            body, tail = _parted(fields[features_at])
+            fields[features_at] = f"{body} {BAR} {total}{tail.lstrip(' ')}"
+        return BAR.join(fields)
+
+    def _compose(self, nbest: NBestList, hypothesis: Hypothesis) -> str:
+        names = (*nbest.feature_names, *hypothesis.sparse)
+        features = spell(names, (*hypothesis.features, *hypothesis.sparse.values()), self.separator)
+        columns = [nbest.segment_id, hypothesis.text, features]
+        if hypothesis.score is not None:
+            columns.insert(self.score_column % 4, shortest(hypothesis.score))
+        return f" {BAR} ".join(columns) + "\n"
+
+
+def _score(text: str, path: str, line: int) -> float:
+    try:
+        score = float(text)
+        if isfinite(score) and "_" not in text and text.isascii():
+            return score
+        return finite(text)
+    except ValueError:
+        pass
+    try:
+        return finite(text)
+    except ValueError as error:
+        raise FormatError(f"the total score {error}", path=path, line=line) from None
+
+
+def _parted(field: str) -> tuple[str, str]:
+    """A column and the white space at its end."""
+    body = field.rstrip()
+    return body, field[len(body) :]
+
+
+def with_end(line: str, end: str) -> str:
+    """The line, with a line end if it lacks one (the last of a file may)."""
+    return line if line.endswith("\n") else line + end
+
+
+def one_by_one(rescored: Rescored) -> list[list[float]]:
+    """The new values of each hypothesis. Raises ConfigError where one is not finite: no file may hold it."""
+    rows: list[list[float]] = rescored.values.tolist()
+    for row, score in zip(rows, rescored.scores, strict=True):
+        bad = [name for name, value in zip(rescored.names, row, strict=True) if not isfinite(value)]
+        if bad or not isfinite(score):
+            raise ConfigError(
+                f"{f'feature {bad[0]!r}' if bad else 'a total score'} is not finite: it cannot be written"
+            )
+    return rows
+
+
+def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
+    """Raise ConfigError for names that the list has already, that come twice, or that a line cannot hold."""
+    known = set(nbest.feature_names).union(*(h.sparse for h in nbest))
+    for i, name in enumerate(names):
+        if name in known or name in names[:i]:
+            raise ConfigError(
+                f"segment {nbest.segment_id} has a feature {name!r} already: give the new one another name"
+            )
+        if not name or name.split() != [name] or "=" in name or BAR in name or name.endswith(":"):
+            raise ConfigError(f"{name!r} cannot name a feature in an n-best list (white space, '=', '|||', final ':')")

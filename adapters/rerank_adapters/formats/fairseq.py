@@ -1,0 +1,182 @@
+r"""Output of fairseq's generate and interactive commands: S- T- H- D- P- lines, log lines among them.
+
+    S-3\tein Satz          source              D-3\t-0.41\ta sentence   detokenised text
+    T-3\tone sentence      target              P-3\t-0.2 -0.9 -0.1      log2 probability of each token
+    H-3\t-0.41\ta sen@@ tence   hypothesis: log2 probability over length^lenpen, text (that of D- lines is not used)
+
+Features are in natural logs: `score` (that of the H- line) and, where there are P- lines, `logprob` (their sum).
+`Hypothesis.score` is the H- line's number as it stands. A rescored list carries all features, old and new, on a line
+`F-3\tscore= -0.28 logprob= -0.83 new= 1` after the hypothesis's other lines, and the new total on its H- and D- lines;
+where an F- line is read its features replace the two above. fairseq and its scripts pass over F- lines.
+Every other line is kept: one of the log before the first hypothesis of a list stays before it, one after stays after.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from math import log
+
+from rerank_adapters.formats.decoder_features import DenseRule
+from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
+from rerank_adapters.formats.feature_field import FeatureField, spell
+from rerank_adapters.formats.numbers import finite, shortest
+from rerank_plugins.errors import FormatError
+from rerank_plugins.interfaces import NBestFormat, Rescored
+from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+
+LN2 = log(2)
+TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")
+
+
+@dataclass
+class _Block:
+    """The lines of one hypothesis while they are being read."""
+
+    line: int = 0  # of the H- line; 0: not come yet
+    text: str = ""
+    score: float = 0.0
+    positions: str | None = None  # of the P- line
+    features: str | None = None  # of the F- line
+    raw: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Segment:
+    """The lines of one list while they are being read."""
+
+    id: str
+    source: str | None = None
+    done: list[Hypothesis] = field(default_factory=list)
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class FairseqFormat(NBestFormat):
+    """fairseq generate output: H- lines with their score, P- lines summed, log lines kept."""
+
+    @property
+    def dense_rule(self) -> DenseRule:
+        """There are no sparse features."""
+        return DenseRule()
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """One list per run of tagged lines with the same id. Raises FormatError with path and line."""
+        parser = FeatureField(lambda label: False, path)
+        block, segment = _Block(), _Segment("")
+        number = 0
+        for number, line in enumerate(lines, 1):
+            match = TAGGED.match(line)
+            tag, id_ = match.groups() if match else ("", "")
+            rest = line[match.end() :].rstrip("\r\n") if match else ""
+            if tag in ("S", "T", "H") and (block.line or id_ != segment.id):
+                if block.line:
+                    segment.done.append(_hypothesis(block, parser, path))
+                    block = _Block()
+                if id_ != segment.id:
+                    if segment.done:
+                        yield _list(segment, parser)
+                    elif segment.id:
+                        raise FormatError(f"no H- line for segment {segment.id}", path=path, line=number)
+                    segment = _Segment(id_)
+            block.raw.append(line)
+            if tag == "S":
+                segment.source = rest
+            elif tag == "H":
+                block.line, segment.line = number, segment.line or number
+                block.score, block.text = _scored(rest, path, number)
+            elif tag in ("D", "P", "F"):
+                if not block.line or id_ != segment.id:
+                    raise FormatError(f"{tag}-{id_} comes before H-{id_}", path=path, line=number)
+                if tag == "P":
+                    block.positions = rest
+                elif tag == "F":
+                    block.features = rest
+        if block.line:
+            segment.done.append(_hypothesis(block, parser, path))
+        elif segment.id:
+            raise FormatError(f"no H- line for segment {segment.id}: cut short?", path=path, line=number)
+        if segment.done:
+            yield _list(segment, parser)
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """The lines of a list: as read, or in the new order with the new totals and an F- line per hypothesis.
+
+        Raises ConfigError for a new feature whose name the list has already, or that no line can hold.
+        """
+        raws = [h.raw or _compose(nbest, h, source=i == 0) for i, h in enumerate(nbest)]
+        if rescored is None:
+            for raw in raws[:-1]:
+                yield from _split(with_end(raw, "\n"))
+            yield from _split("".join(raws[-1:]))
+            return
+        check_new_names(nbest, rescored.names)
+        new = one_by_one(rescored)
+        parts = [_parts(raw) for raw in raws]
+        for before, _, _ in parts:
+            yield from before
+        for i in rescored.order:
+            names = (*nbest.feature_names, *rescored.names)
+            features = spell(names, (*nbest[i].features, *new[i]), "= ")
+            total = shortest(rescored.scores[i])
+            _, lines, _ = parts[i]
+            end = "\r\n" if lines[0].endswith("\r\n") else "\n"
+            for line in lines:
+                if line[:2] in ("H-", "D-"):
+                    tag, _, text = line.split("\t", 2)
+                    line = f"{tag}\t{total}\t{text}"
+                if line[:2] != "F-":
+                    yield with_end(line, end)
+            yield f"F-{nbest.segment_id}\t{features}{end}"
+        for _, _, after in parts:
+            yield from after
+
+
+def _scored(rest: str, path: str, line: int) -> tuple[float, str]:
+    score, tab, text = rest.partition("\t")
+    if not tab:
+        raise FormatError("expected H-id, score and text, separated by tabs", path=path, line=line)
+    try:
+        return finite(score), text
+    except ValueError as error:
+        raise FormatError(f"the score {error}", path=path, line=line) from None
+
+
+def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
+    features = block.features
+    if features is None:
+        features = f"score= {shortest(block.score * LN2)}"
+        if block.positions is not None:
+            try:
+                total = sum(map(finite, block.positions.split()))
+            except ValueError as error:
+                raise FormatError(f"a value of the P- line {error}", path=path, line=block.line) from None
+            features += f" logprob= {shortest(total * LN2)}"
+    values, _ = parser.parse(features, block.line)
+    return Hypothesis(block.text, values, block.score, NO_SPARSE, "".join(block.raw))
+
+
+def _list(segment: _Segment, parser: FeatureField) -> NBestList:
+    return NBestList(segment.id, tuple(segment.done), parser.names, segment.source, line=segment.line)
+
+
+def _split(raw: str) -> list[str]:
+    """Lines with their ends, split at newlines alone."""
+    lines = raw.split("\n")
+    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+
+
+def _parts(raw: str) -> tuple[list[str], list[str], list[str]]:
+    """Lines before the H- line, those of the hypothesis, and log lines after it."""
+    lines = _split(raw)
+    first = next(i for i, line in enumerate(lines) if line.startswith("H-"))
+    last = max(i for i, line in enumerate(lines) if TAGGED.match(line))
+    return lines[:first], lines[first : last + 1], lines[last + 1 :]
+
+
+def _compose(nbest: NBestList, hypothesis: Hypothesis, source: bool) -> str:
+    start = f"S-{nbest.segment_id}\t{nbest.source}\n" if source and nbest.source is not None else ""
+    score = shortest(hypothesis.score or 0.0)
+    features = spell(nbest.feature_names, hypothesis.features, "= ")
+    return f"{start}H-{nbest.segment_id}\t{score}\t{hypothesis.text}\nF-{nbest.segment_id}\t{features}\n"

@@ -1,0 +1,175 @@
+"""The feature column of a decoder's n-best line, in every spelling that decoders use.
+
+    LM0= -19.4 TranslationModel0= -3.5 -8.4     label, values         (Moses, Marian)
+    d: 0 -1.2 lm: -19.4                         old Moses
+    LM0=-19.4 tm_pt_0=-3.5                      label and value joined (cdec, Joshua, Travatar, Marian)
+    -19.4 -3.5                                  no labels: named feature_0, feature_1
+
+A label with one value names a feature `X`; with several, `X_0`, `X_1` and so on. Which labels are sparse features is
+the dialect's business (dialects.py). All lines of a file must have the same dense features.
+
+A line costs little where its labels stand where those of the line before stood: the values are picked by position.
+Every other line takes the careful path, which also finds what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from math import isfinite
+from operator import itemgetter
+
+from rerank_adapters.formats.numbers import finite, shortest
+from rerank_plugins.errors import FormatError
+from rerank_plugins.nbest import NO_SPARSE
+
+UNLABELLED = "feature"
+Pick = Callable[[Sequence[str]], tuple[str, ...]]
+
+
+class FeatureField:
+    """Parser of the feature columns of one file; remembers the layout and the dense names of its lines.
+
+    `names` are the dense features, once a line has been parsed.
+    """
+
+    def __init__(self, is_sparse: Callable[[str], bool], path: str) -> None:
+        self.names: tuple[str, ...] = ()
+        self.line = 0  # that of the first line parsed, which sets the names
+        self._is_sparse = is_sparse
+        self._path = path
+        self._known: dict[str, bool] = {}  # label -> is_sparse(label)
+        self._length = -1  # tokens in the layout of the fast path
+        self._labels: tuple[str, ...] = ()
+        self._underscores = 0
+        self._pick_labels: Pick = tuple
+        self._pick_values: Pick = tuple
+
+    def parse(self, field: str, line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
+        """Dense values (in the order of `names`) and sparse features of one line. Raises FormatError."""
+        tokens = field.split()
+        if len(tokens) == self._length and self._pick_labels(tokens) == self._labels:
+            try:
+                values = tuple(map(float, self._pick_values(tokens)))
+                # nan and inf survive a sum; `1_000` and other scripts' digits are no numbers to anybody but Python
+                if isfinite(sum(values)) and field.count("_") == self._underscores and field.isascii():
+                    return values, NO_SPARSE
+            except ValueError:
+                pass
+        return self._carefully(tokens, line)
+
+    def _carefully(self, tokens: list[str], line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
+        dense: dict[str, float] = {}
+        sparse: dict[str, float] = {}
+        for label, texts in self._groups(tokens, line):
+            if label and len(texts) == 1 and self._sparse(label):
+                self._set(sparse, label, texts[0], line)
+            elif len(texts) == 1 and label:
+                self._set(dense, label, texts[0], line)
+            else:
+                for i, text in enumerate(texts):
+                    self._set(dense, f"{label or UNLABELLED}_{i}", text, line)
+        names = tuple(dense)
+        if not self.line:
+            self.names, self.line = names, line
+        if names == self.names:
+            if not sparse and dense:
+                self._remember(tokens)
+            return tuple(dense.values()), sparse or NO_SPARSE
+        self.check(names, line)
+        return tuple(dense[name] for name in self.names), sparse or NO_SPARSE
+
+    def _groups(self, tokens: Iterable[str], line: int) -> Iterator[tuple[str, list[str]]]:
+        """Label ("" where there is none) and texts of the values of each feature."""
+        label, texts = "", list[str]()
+        for token in tokens:
+            name, equals, value = (token[:-1], "=", "") if token[-1] in "=:" else token.rpartition("=")
+            if not equals:
+                texts.append(token)
+                continue
+            if label and not texts:
+                raise FormatError(f"feature {label!r} has no value", path=self._path, line=line)
+            if texts:
+                yield label, texts
+            if not name:
+                raise FormatError(f"{token!r} lacks the name of a feature", path=self._path, line=line)
+            label, texts = name, [value] if value else []
+        if label and not texts:
+            raise FormatError(f"feature {label!r} has no value", path=self._path, line=line)
+        if texts:
+            yield label, texts
+
+    def _sparse(self, label: str) -> bool:
+        known = self._known.get(label)
+        if known is None:
+            known = self._known[label] = self._is_sparse(label)
+        return known
+
+    def _set(self, features: dict[str, float], name: str, text: str, line: int) -> None:
+        if name in features:
+            raise FormatError(f"feature {name!r} comes twice", path=self._path, line=line)
+        try:
+            features[name] = finite(text)
+        except ValueError as error:
+            raise FormatError(f"feature {name!r} {error}", path=self._path, line=line) from None
+
+    def check(self, names: Sequence[str], line: int) -> None:
+        """Raise FormatError naming what is missing or extra where `names` are not, in any order, those of the file."""
+        difference = names_differ(self.names, names)
+        if difference:
+            message = f"{difference}; the lines from line {self.line} on have {len(self.names)} dense features"
+            raise FormatError(message, path=self._path, line=line)
+
+    def _remember(self, tokens: list[str]) -> None:
+        labels = [i for i, token in enumerate(tokens) if token[-1] in "=:"]
+        values = [i for i, token in enumerate(tokens) if token[-1] not in "=:"]
+        if any("=" in tokens[i] for i in values):  # joined labels: no positions to pick from
+            self._length = -1
+            return
+        self._length = len(tokens)
+        self._pick_labels, self._pick_values = _picker(labels), _picker(values)
+        self._labels = self._pick_labels(tokens)
+        self._underscores = sum(label.count("_") for label in self._labels)
+
+
+def _picker(positions: list[int]) -> Pick:
+    """The tokens at some positions, as a tuple."""
+    if not positions:
+        return lambda tokens: ()
+    if len(positions) == 1:
+        only = positions[0]
+        return lambda tokens: (tokens[only],)
+    if all(b - a == 1 for a, b in pairwise(positions)):
+        run = slice(positions[0], positions[-1] + 1)
+        return lambda tokens: tuple(tokens[run])
+    return itemgetter(*positions)
+
+
+def names_differ(wanted: Sequence[str], found: Sequence[str]) -> str:
+    """`lacks feature 'lm' and has 'x' beyond the expected`, or "" where both hold the same names."""
+    missing = [name for name in wanted if name not in set(found)]
+    extra = [name for name in found if name not in set(wanted)]
+    parts = [f"lacks {_some(missing)}"] if missing else []
+    parts += [f"has the unexpected {_some(extra)}"] if extra else []
+    return " and ".join(parts)
+
+
+def _some(names: Sequence[str], most: int = 6) -> str:
+    shown = ", ".join(repr(name) for name in names[:most])
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"feature{'s' if len(names) > 1 else ''} {shown}{more}"
+
+
+def spell(names: Sequence[str], values: Sequence[float], separator: str) -> str:
+    """The feature column of these features: `X= a b` for X_0, X_1 where `separator` is "= ", else `name=value`."""
+    groups: list[tuple[str, list[str]]] = []
+    for name, value in zip(names, values, strict=True):
+        stem, _, index = name.rpartition("_")
+        text = shortest(value)
+        if stem and index == "0" and (stem == UNLABELLED or (separator == "= " and f"{stem}_1" in names)):
+            groups.append((stem, [text]))
+        elif stem and groups and groups[-1][0] == stem and index == str(len(groups[-1][1])):
+            groups[-1][1].append(text)
+        else:
+            groups.append((name, [text]))
+    return " ".join(" ".join(t) if g == UNLABELLED else g + separator + " ".join(t) for g, t in groups)
