@@ -59,6 +59,10 @@ class LanguageModel(ABC):
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word given what precedes it, `</s>` last: one array of len(sentence) + 1 per sentence."""
 
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, `</s>` included. Override it where that is cheaper than word by word."""
+        return np.array([values.sum() for values in self.score(sentences)], np.float64)
+
     @abstractmethod
     def __contains__(self, word: str) -> bool:
         """Whether the word is in the vocabulary (otherwise it was scored as unknown)."""

@@ -90,6 +90,8 @@ def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = (
         assert values.dtype == np.float64, f"{sentence}: type {values.dtype}, wanted float64"
         assert np.isfinite(values).all(), f"{sentence}: ln p must be finite, found {values}"
         assert (values <= 1e-6).all(), f"{sentence}: ln p must not be above 0, found {values.max()}"
+    sums = [values.sum() for values in scores]
+    np.testing.assert_allclose(model.totals(texts), sums, 1e-5, 1e-4, err_msg="totals must be the sums of score")
     for forward, backward in zip(scores, reversed(model.score(texts[::-1])), strict=True):
         np.testing.assert_allclose(backward, forward, 1e-9, err_msg="scores must not depend on the order of sentences")
     copies = pickle.loads(pickle.dumps(model)).score(texts)
