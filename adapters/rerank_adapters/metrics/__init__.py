@@ -1,1 +1,19 @@
-"""Metrics over additive sufficient statistics."""
+"""Metrics over additive sufficient statistics: BLEU, chrF, TER, WER, CER."""
+
+from rerank_plugins.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_metrics(register: Register) -> None:
+    """Register the metrics of this package."""
+    from rerank_adapters.metrics.bleu import Bleu
+    from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
+    from rerank_adapters.metrics.ter import TER
+    from rerank_adapters.metrics.wer import CER, WER
+
+    register("bleu", Bleu)
+    register("chrf", ChrF)
+    register("chrf++", ChrFPlusPlus)
+    register("ter", TER)
+    register("wer", WER)
+    register("cer", CER)

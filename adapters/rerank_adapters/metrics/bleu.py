@@ -1,0 +1,145 @@
+"""BLEU (Papineni et al. 2002), equal to sacrebleu's (Post 2018), and BLEU+1 of single sentences.
+
+Statistics of a hypothesis, in sacrebleu's order: its length, the closest reference length (of two equally close ones
+the shorter), clipped matches of 1- to 4-grams, numbers of its 1- to 4-grams. S = 10.
+
+Left out: sacrebleu's other smoothing methods of the corpus score (its default, `exp`, is what we compute), its
+`effective_order` and orders other than 4. Time is O(words of hypotheses and references).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from rerank_adapters.metrics.encoding import Sequences, encode_words, split_words
+from rerank_adapters.metrics.layout import Layout, lay_out
+from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
+from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer, sacrebleu_version, tokenizer_signature
+from rerank_adapters.metrics.signatures import join_signature
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.interfaces import Metric, option
+
+ORDER = 4
+LOG_ZERO = -9999999999.0  # what sacrebleu takes for ln 0
+PAIRS_AT_ONCE = 1 << 16  # in `pairwise`, so that memory stays small
+
+
+@dataclass
+class Bleu(Metric):
+    """BLEU over clipped 1- to 4-grams with any sacrebleu tokenizer (Papineni et al. 2002)."""
+
+    higher_is_better: ClassVar[bool] = True
+    decomposes: ClassVar[bool] = False  # a geometric mean of ratios of sums
+
+    tokenize: str = option("13a", doc="sacrebleu's tokenizer: none, 13a, intl, char, zh, ja-mecab, …")
+    lowercase: bool = option(False, doc="compare lower-cased texts")
+    sentence: Literal["bleu+1", "bleu+1-length"] = option(
+        "bleu+1", doc="sentence scores: BLEU+1 (Lin & Och 2004), or with a smoothed length too (Nakov et al. 2012)"
+    )
+
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, 10): length, closest reference length, matches by order, n-grams by order.
+
+        Raises FormatError for a segment without reference, ConfigError for a tokenizer that is not there.
+        """
+        layout = lay_out(hypotheses, references)
+        sequences = self._encode(layout.texts)
+        lengths = sequences.lengths
+        own = lengths[: layout.distinct]
+        matches = ngram_matches(sequences, layout.merged_jobs(), ORDER, layout.distinct)
+        distinct = np.column_stack([own, _closest_lengths(lengths, layout), matches, ngram_totals(own, ORDER)])
+        return distinct[layout.rows].astype(np.float64)
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """BLEU between 0 and 100: (…, 10) -> (…). An order without match counts as 1/2, the next as 1/4, … of one."""
+        totals = np.asarray(totals, np.float64)
+        length, reference_length = totals[..., 0], totals[..., 1]
+        matches, ngrams = totals[..., 2 : 2 + ORDER], totals[..., 2 + ORDER :]
+        logs = np.zeros(totals.shape[:-1])
+        halving = np.ones(totals.shape[:-1])
+        exist = np.ones(totals.shape[:-1], bool)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for n in range(ORDER):
+                exist &= ngrams[..., n] > 0
+                found = matches[..., n] > 0
+                halving = np.where(exist & ~found, 2 * halving, halving)
+                precision = 100 * np.where(found, matches[..., n], 1) / (np.where(found, 1, halving) * ngrams[..., n])
+                logs += np.where(exist, np.log(precision), LOG_ZERO)
+        score = _brevity_penalty(length, reference_length) * np.exp(logs / ORDER)
+        return np.where(matches.any(axis=-1), score, 0.0)
+
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """BLEU+1 between 0 and 100: one is added to matches and number of 2- to 4-grams (Lin & Och 2004).
+
+        This raises the precisions of short hypotheses alone; "bleu+1-length" balances it by adding one to the
+        reference length too (Nakov et al. 2012, smoothed brevity penalty), so the reference itself is below 100.
+        """
+        statistics = np.asarray(statistics, np.float64)
+        length, reference_length = statistics[..., 0], statistics[..., 1]
+        matches, ngrams = statistics[..., 2 : 2 + ORDER], statistics[..., 2 + ORDER :]
+        added = np.array([0, 1, 1, 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log((matches + added) / (ngrams + added)).sum(axis=-1)
+        smoothed = reference_length + (1 if self.sentence == "bleu+1-length" else 0)
+        score = 100 * _brevity_penalty(length, smoothed) * np.exp(logs / ORDER)
+        return np.where(matches[..., 0] > 0, score, 0.0)
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): sentence BLEU of hypothesis i with hypothesis j as its reference."""
+        sequences = self._encode(hypotheses)
+        lengths = sequences.lengths
+        totals = ngram_totals(lengths, ORDER)
+        matches = ngram_overlap(sequences, ORDER)
+        scores = np.empty((len(hypotheses), len(hypotheses)))
+        step = max(1, PAIRS_AT_ONCE // max(1, len(hypotheses)))
+        for i in range(0, len(hypotheses), step):
+            rows = slice(i, i + step)
+            statistics = np.empty((*matches[rows].shape[:2], 2 + 2 * ORDER))
+            statistics[..., 0] = lengths[rows, None]
+            statistics[..., 1] = lengths
+            statistics[..., 2 : 2 + ORDER] = matches[rows]
+            statistics[..., 2 + ORDER :] = totals[rows, None]
+            scores[rows] = self.sentence_scores(statistics)
+        return scores
+
+    def signature(self) -> str:
+        """As sacrebleu's, without the number of references."""
+        case = "lc" if self.lowercase else "mixed"
+        tok = tokenizer_signature(self.tokenize)
+        return join_signature(sacrebleu_version(), case=case, eff="no", tok=tok, smooth="exp")
+
+    def _encode(self, texts: Sequence[str]) -> Sequences:
+        if self.lowercase:
+            texts = [text.lower() for text in texts]
+        tokenizer = bleu_tokenizer(self.tokenize)
+        if self.tokenize in WORD_BY_WORD and not any("\n" in text for text in texts):
+            sequences, words = encode_words(texts)
+            return (
+                sequences if self.tokenize == "none" else split_words(sequences, [tokenizer(w).split() for w in words])
+            )
+        return encode_words([tokenizer(text.rstrip()) for text in texts])[0]
+
+
+def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatArray:
+    """1 for a text at least as long as the reference, 0 for an empty one, else exp(1 - r / c)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        penalty = np.exp(1 - reference_length / length)
+    return np.where(length < reference_length, np.where(length > 0, penalty, 0.0), 1.0)
+
+
+def _closest_lengths(lengths: IntArray, layout: Layout) -> IntArray:
+    """For each distinct hypothesis the length of its segment's reference that is closest to its own."""
+    own = lengths[: layout.distinct]
+    segment = np.repeat(np.arange(len(layout.hypotheses) - 1), np.diff(layout.hypotheses))
+    first, end = layout.references[:-1][segment], layout.references[1:][segment]
+    closest = lengths[first]
+    for k in range(1, layout.most_references):
+        other = lengths[np.minimum(first + k, end - 1)]
+        nearer = np.abs(other - own) < np.abs(closest - own)
+        shorter = (np.abs(other - own) == np.abs(closest - own)) & (other < closest)
+        closest = np.where(nearer | shorter, other, closest)
+    return closest

@@ -1,0 +1,71 @@
+"""Where the texts of n-best lists and their references stand, each distinct hypothesis of a segment once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+
+from rerank_plugins.errors import FormatError
+from rerank_plugins.feature_table import IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """All texts in one list: the distinct hypotheses of segment 0, 1, …, then the references of segment 0, 1, ….
+
+    Hypotheses of segment s are `texts[hypotheses[s]:hypotheses[s + 1]]`, its references
+    `texts[references[s]:references[s + 1]]`; statistics row i belongs to `texts[rows[i]]`.
+    """
+
+    texts: list[str]
+    rows: IntArray
+    hypotheses: IntArray
+    references: IntArray
+
+    @property
+    def distinct(self) -> int:
+        """Number of distinct hypotheses, summed over segments."""
+        return int(self.hypotheses[-1])
+
+    def merged_jobs(self) -> IntArray:
+        """(segments, 4): bounds of each segment's hypotheses and of all its references."""
+        return _columns(self.hypotheses[:-1], self.hypotheses[1:], self.references[:-1], self.references[1:])
+
+    def jobs(self, k: int) -> IntArray:
+        """(segments with more than k references, 4): bounds of hypotheses, and of the k-th reference alone."""
+        first = self.references[:-1] + k
+        jobs = _columns(self.hypotheses[:-1], self.hypotheses[1:], first, first + 1)
+        return np.ascontiguousarray(jobs[first < self.references[1:]])
+
+    @property
+    def most_references(self) -> int:
+        """The largest number of references that a segment has; 0 without segments."""
+        return int(np.diff(self.references).max(initial=0))
+
+
+def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Layout:
+    """The layout of segments. Raises FormatError where a segment has no reference."""
+    if len(hypotheses) != len(references):
+        raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
+    texts: list[str] = []
+    rows: list[int] = []
+    bounds = [0]
+    for segment in hypotheses:
+        number: dict[str, int] = {}
+        first = bounds[-1]
+        rows.extend([first + number.setdefault(text, len(number)) for text in segment])
+        texts.extend(number)
+        bounds.append(len(texts))
+    for s, given in enumerate(references):
+        if not len(given):
+            raise FormatError(f"segment {s + 1} of {len(references)} has no reference; wanted one or more")
+        texts.extend(given)
+    reference_bounds = list(accumulate(map(len, references), initial=bounds[-1]))
+    return Layout(texts, np.array(rows, np.int64), np.array(bounds, np.int64), np.array(reference_bounds, np.int64))
+
+
+def _columns(*columns: IntArray) -> IntArray:
+    return np.ascontiguousarray(np.stack(columns, axis=1))

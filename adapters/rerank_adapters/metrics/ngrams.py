@@ -1,0 +1,47 @@
+"""Clipped n-gram matches between hypotheses and references, and between the hypotheses of a list."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_adapters.metrics.encoding import Sequences
+from rerank_adapters.metrics.threads import in_threads
+from rerank_plugins.feature_table import IntArray
+
+LEAST_LOOKUPS = 2e6  # about 20 ms: less is not worth a thread
+
+
+def ngram_matches(sequences: Sequences, jobs: IntArray, order: int, hypotheses: int) -> IntArray:
+    """(hypotheses, order): matches of length 1 … order, each n-gram clipped at its highest count in one reference.
+
+    A row of `jobs` is (first hypothesis, end, first reference, end), numbers of sequences; hypotheses are the first
+    sequences, each in at most one job (in none: no matches).
+    """
+    from rerank_adapters.metrics.ngram_kernels import match_ngrams
+
+    tokens, starts = sequences
+    matches = np.zeros((hypotheses, order), np.int64)
+    costs = order * (starts[jobs[:, 1]] - starts[jobs[:, 0]] + starts[jobs[:, 3]] - starts[jobs[:, 2]])
+
+    def work(start: int, end: int) -> None:
+        match_ngrams(tokens, starts, jobs[start:end], order, matches)
+
+    in_threads(work, costs, LEAST_LOOKUPS)
+    return matches
+
+
+def ngram_overlap(sequences: Sequences, order: int) -> NDArray[np.int32]:
+    """(texts, texts, order): matches of each text with each other one as its only reference; symmetric."""
+    from rerank_adapters.metrics.ngram_kernels import overlap_ngrams
+
+    texts = len(sequences.starts) - 1
+    matches = np.zeros((texts, texts, order), np.int32)
+    overlap_ngrams(sequences.tokens, sequences.starts, order, matches)
+    return matches
+
+
+def ngram_totals(lengths: IntArray, order: int) -> IntArray:
+    """(…, order): number of n-grams of length 1 … order in a text of each length."""
+    totals: IntArray = np.maximum(lengths[..., None] - np.arange(order), 0)
+    return totals

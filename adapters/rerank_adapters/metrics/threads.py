@@ -1,0 +1,34 @@
+"""Kernels that release the interpreter's lock, on all the cores we may use."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray, IntArray
+
+
+def in_threads(work: Callable[[int, int], None], costs: IntArray | FloatArray, least: float) -> None:
+    """Call `work(start, end)` over consecutive ranges of the jobs, the ranges about equally dear.
+
+    `costs` has a value per job, in any unit; below `least` in all, a second thread would not pay.
+    """
+    total = float(costs.sum())
+    cores = _cores()
+    if cores == 1 or total < 2 * least:
+        work(0, len(costs))
+        return
+    parts = min(4 * cores, int(total / least))
+    cuts = np.searchsorted(np.cumsum(costs), total * np.arange(1, parts) / parts)
+    bounds = np.unique(np.concatenate([[0], cuts, [len(costs)]]))
+    with ThreadPoolExecutor(cores) as pool:
+        for done in [pool.submit(work, int(a), int(b)) for a, b in pairwise(bounds)]:
+            done.result()
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
