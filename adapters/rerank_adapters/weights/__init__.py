@@ -1,0 +1,6 @@
+"""Feature weights and their files: weights.toml, Moses's moses.ini, dense and sparse weights files."""
+
+from rerank_adapters.weights.files import read_weights, write_weights
+from rerank_adapters.weights.values import Weights
+
+__all__ = ["Weights", "read_weights", "write_weights"]

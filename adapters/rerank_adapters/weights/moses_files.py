@@ -1,0 +1,91 @@
+"""Moses's weights files: dense (`name= v v v`, as `moses -show-weights` prints and kbmira reads) and sparse (`name v`).
+
+Read are also the output of kbmira (`F0 0.1`, then sparse features) and of mert (numbers alone: F0, F1, ...); its
+dense weights lack the features' names and go by position (`Weights.vector`). A name with an underscore is a sparse
+feature, as in n-best lists, unless it is one of a run X_0, X_1, ...
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_adapters.formats.numbers import finite, shortest
+from rerank_adapters.weights.values import Weights, grouped, ungrouped
+from rerank_plugins.errors import FormatError
+
+
+def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
+    """Label ("" where there are numbers alone) and values of a line `name= v v`, `name=v`, `name v`.
+
+    Raises FormatError for a value that is no finite number, and for a line without values.
+    """
+    label, equals, rest = text.rpartition("=")
+    tokens = rest.split()
+    label = label.strip()
+    if equals and (not label or len(label.split()) > 1):
+        raise FormatError(f"found {text.strip()!r}, expected 'name= value ...'", path=path, line=line)
+    if not equals and tokens and not _is_number(tokens[0]):
+        label, tokens = tokens[0], tokens[1:]
+    if not tokens:
+        raise FormatError(f"found {text.strip()!r}, expected a name and its weight", path=path, line=line)
+    try:
+        return label, [finite(token) for token in tokens]
+    except ValueError as error:
+        raise FormatError(f"a weight of {label!r} {error}", path=path, line=line) from None
+
+
+def _is_number(token: str) -> bool:
+    try:
+        float(token)
+    except ValueError:
+        return False
+    return True
+
+
+def read_moses_weights(path: str | Path) -> Weights:
+    """A dense or sparse weights file, or both in one. Raises FormatError with the line."""
+    name = display_name(path)
+    found: dict[str, float] = {}
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            label, values = weight_line(line, name, number)
+            new = ungrouped(label, values) if label else {f"F{i}": value for i, value in enumerate(values)}
+            twice = next((key for key in new if key in found), None)
+            if twice is not None:
+                raise FormatError(f"feature {twice!r} has two weights", path=name, line=number)
+            found.update(new)
+    if not found:
+        raise FormatError("the file is empty, expected a line per feature: name and weight", path=name)
+    sparse = {key: value for key, value in found.items() if "_" in key and not _in_run(key, found)}
+    dense = {key: value for key, value in found.items() if key not in sparse}
+    return Weights(dense, sparse, provenance={"file": name})
+
+
+def _in_run(name: str, names: dict[str, float]) -> bool:
+    """Whether X_0, X_1, ... up to the name are all there."""
+    stem, _, index = name.rpartition("_")
+    digits = index.isascii() and index.isdigit() and (index == "0" or index[0] != "0")
+    return digits and int(index) < len(names) and all(f"{stem}_{i}" in names for i in range(int(index)))
+
+
+def write_moses_dense(weights: Weights, path: str | Path) -> None:
+    """The dense weights, `name= v v v` a line, as kbmira's option -d reads them."""
+    with open_atomic(path) as stream:
+        stream.writelines(line + "\n" for line in dense_lines(weights))
+
+
+def write_moses_sparse(weights: Weights, path: str | Path) -> None:
+    """The sparse weights, `name value` a line, as Moses's weight-file reads them."""
+    with open_atomic(path) as stream:
+        stream.writelines(f"{name} {shortest(value)}\n" for name, value in weights.sparse.items())
+
+
+def dense_lines(weights: Weights) -> list[str]:
+    """`name= v v v` for each group of dense features."""
+    return [
+        f"{label}= {' '.join(map(shortest, value if isinstance(value, list) else [value]))}"
+        for label, value in grouped(weights.dense).items()
+    ]

@@ -1,0 +1,128 @@
+"""The [weight] section of moses.ini (Moses 1.0 and later), read and replaced.
+
+Features that Moses does not tune (`tuneable=false`, UnknownWordPenalty, single values by `tuneable-components`) are
+not in its n-best lists: they are passed over in reading and keep their weights in writing. Left out: the sections
+[weight-t], [weight-l] ... of Moses before 1.0, and the file of sparse weights that [weight-file] names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.numbers import shortest
+from rerank_adapters.weights.moses_files import dense_lines, weight_line
+from rerank_adapters.weights.values import Weights, ungrouped
+from rerank_plugins.errors import ConfigError, FormatError
+
+UNTUNED = ("UnknownWordPenalty",)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A line of the [weight] section: its place in the file, its values, and which of them are tuned."""
+
+    line: int
+    label: str
+    values: list[float]
+    tuned: list[bool]
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """Names, as in the n-best list, and weights of the tuned values."""
+        kept = [value for value, tuned in zip(self.values, self.tuned, strict=True) if tuned]
+        return ungrouped(self.label, kept) if kept else {}
+
+
+def read_moses_ini(path: str | Path) -> Weights:
+    """The tuned weights of a moses.ini. Raises FormatError with the line; for a file without [weight] section too."""
+    _, groups = _parsed(path)
+    dense = {name: value for group in groups for name, value in group.weights.items()}
+    return Weights(dense, provenance={"file": display_name(path)})
+
+
+def write_moses_ini(
+    weights: Weights, template: str | Path, path: str | Path, *, decoder_features_only: bool = False
+) -> None:
+    """Write `template`, a moses.ini, with these weights in its [weight] section; every other byte stays.
+
+    Raises ConfigError where the dense features are not those of the template. With `decoder_features_only` weights
+    that the decoder has no feature for are left out, as those of a reranker's features must be.
+    """
+    lines, groups = _parsed(template)
+    wanted = [name for group in groups for name in group.weights]
+    given = [name for name in weights.dense if name in wanted or not decoder_features_only]
+    difference = names_differ(wanted, given)
+    if difference:
+        raise ConfigError(f"these weights do not fit {display_name(template)}: the list of weights {difference}")
+    for group in groups:
+        line = lines[group.line - 1]
+        new = iter([weights.dense[name] for name in group.weights])
+        values = [next(new) if tuned else value for value, tuned in zip(group.values, group.tuned, strict=True)]
+        if any(group.tuned):
+            end = line[len(line.rstrip()) :]
+            lines[group.line - 1] = f"{line[: line.index('=') + 1]} {' '.join(map(shortest, values))}{end}"
+    with open_atomic(path) as stream:
+        stream.writelines(lines)
+
+
+def moses_weight_section(weights: Weights) -> str:
+    """A [weight] section of the dense weights alone, to be pasted into a moses.ini."""
+    return "\n".join(["[weight]", *dense_lines(weights), ""])
+
+
+def _parsed(path: str | Path) -> tuple[list[str], list[_Group]]:
+    name = display_name(path)
+    with open_text(path) as stream:
+        lines = list(stream)
+    section, untuned, found = "", dict[str, list[bool]](), list[tuple[int, str, list[float]]]()
+    count: Counter[str] = Counter()
+    sections = set()
+    for number, line in enumerate(lines, 1):
+        text = line.partition("#")[0].strip()
+        if text.startswith("["):
+            section = text.strip("[] ")
+            sections.add(section)
+        elif text and section == "feature":
+            label, tuned = _feature(text, count)
+            if tuned is not None:
+                untuned[label] = tuned
+        elif text and section == "weight":
+            label, values = weight_line(text, name, number)
+            if not label or any(label == other for _, other, _ in found):
+                what = f"{label!r} comes twice" if label else "a weight without a name"
+                raise FormatError(f"{what} in [weight]", path=name, line=number)
+            found.append((number, label, values))
+    if "weight" not in sections:
+        raise FormatError("no [weight] section: expected the moses.ini of Moses 1.0 or later", path=name)
+    if not found:
+        raise FormatError("the [weight] section is empty", path=name)
+    groups = []
+    for number, label, values in found:
+        tuned = untuned.get(label, [not label.startswith(UNTUNED)])
+        tuned = tuned * len(values) if len(tuned) == 1 else tuned
+        if len(tuned) != len(values):
+            message = f"{label!r} has {len(values)} weights, but tuneable-components names {len(tuned)}"
+            raise FormatError(message, path=name, line=number)
+        groups.append(_Group(number, label, values, tuned))
+    return lines, groups
+
+
+def _feature(text: str, count: Counter[str]) -> tuple[str, list[bool] | None]:
+    """Name of a [feature] line, and which of its values are tuned (one value: all of them; None: not said)."""
+    kind, *rest = text.split()
+    options = dict(token.split("=", 1) for token in rest if "=" in token)
+    label = options.get("name", f"{kind}{count[kind]}")
+    count[kind] += 1
+    if "tuneable-components" in options:
+        return label, [_true(value) for value in options["tuneable-components"].split(",")]
+    if "tuneable" in options:
+        return label, [_true(options["tuneable"])]
+    return label, [False] if kind in UNTUNED else None
+
+
+def _true(value: str) -> bool:
+    return value.lower() in ("1", "true", "yes", "y")

@@ -1,0 +1,93 @@
+"""The weights of a linear model, by feature name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from rerank_adapters.formats.feature_field import names_differ
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.feature_table import FeatureTable, FloatArray
+from rerank_plugins.interfaces import TuningResult
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by name, how they choose, and where they come from.
+
+    `dense`       weight of each dense feature: every table must have exactly these
+    `sparse`      weights of sparse features; one without a weight has 0
+    `decision`    "map": the highest weighted sum; "mbr": the highest expected utility under softmax(scale * sum)
+    `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
+    """
+
+    dense: Mapping[str, float]
+    sparse: Mapping[str, float] = field(default_factory=dict)
+    decision: Literal["map", "mbr"] = "map"
+    scale: float = 1.0
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
+        """The weights that a tuner found for the features of `table`."""
+        values = [float(value) for value in result.weights]
+        dense = dict(zip(table.names, values, strict=False))
+        sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
+        return cls(dense, sparse, result.decision, float(result.scale), provenance)
+
+    def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
+        """(len(all_names)) weights in the order of a table's `all_names`; `sparse_names` may lack a weight, which is 0.
+
+        Dense weights called F0, F1, ... (kbmira writes its own so, without the features' names) go by position where
+        the table has none of these names. Raises ConfigError naming the features that lack a weight and the dense
+        weights that the table lacks: weights of other features.
+        """
+        dense = self._by_position(all_names, sparse_names)
+        known = {**self.sparse, **dense}
+        names = set(all_names)
+        missing = [name for name in all_names if name not in known and name not in sparse_names]
+        difference = names_differ(missing, [name for name in dense if name not in names])
+        if difference:
+            origin = f" of {self.provenance['file']}" if "file" in self.provenance else ""
+            raise ConfigError(f"the weights{origin} are for other features: the file {difference}")
+        return np.array([known.get(name, 0.0) for name in all_names], np.float64)
+
+    def vector_for(self, table: FeatureTable) -> FloatArray:
+        """The vector for a table's columns. Raises ConfigError as `vector` does."""
+        return self.vector(table.all_names, frozenset(table.sparse.names))
+
+    def _by_position(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
+        wanted = [name for name in all_names if name not in sparse_names and name not in self.sparse]
+        anonymous = [f"F{i}" for i in range(len(self.dense))]
+        if list(self.dense) != anonymous or len(wanted) != len(anonymous) or set(wanted) & set(anonymous):
+            return self.dense
+        return dict(zip(wanted, self.dense.values(), strict=True))
+
+
+def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
+    """Runs X_0, X_1, ... (two or more, in this order, one after the other) under the name X; the others as they are."""
+    groups: dict[str, list[float] | float] = {}
+    names = list(weights)
+    i = 0
+    while i < len(names):
+        stem, _, index = names[i].rpartition("_")
+        length = 0
+        if stem and index == "0" and stem not in weights:
+            while i + length < len(names) and names[i + length] == f"{stem}_{length}":
+                length += 1
+        if length > 1:
+            groups[stem] = [weights[name] for name in names[i : i + length]]
+        else:
+            groups[names[i]] = weights[names[i]]
+        i += max(length, 1)
+    return groups
+
+
+def ungrouped(label: str, values: Sequence[float]) -> dict[str, float]:
+    """Names and weights of a group: X for one value, X_0, X_1, ... for several."""
+    if len(values) == 1:
+        return {label: values[0]}
+    return {f"{label}_{i}": value for i, value in enumerate(values)}
