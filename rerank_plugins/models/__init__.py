@@ -1,1 +1,13 @@
-"""Models and their algorithms; language models are registered here."""
+"""Built-in language models."""
+
+from rerank_plugins.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_language_models(register: Register) -> None:
+    """Register the language models of this package."""
+    from rerank_plugins.models.kenlm_model import KenlmModel
+    from rerank_plugins.models.unigram_model import UnigramModel
+
+    register("kenlm", KenlmModel)
+    register("unigram", UnigramModel)

@@ -1,0 +1,115 @@
+"""Agreement with the rest of the list: n-gram posteriors, as in minimum-Bayes-risk decoding of n-best lists.
+
+The decoder's scores give each hypothesis a posterior P(e) = softmax(scale * score); an n-gram w then has
+
+    p(w) = sum of P(e') over the hypotheses e' that contain w                        (Zens & Ney 2006)
+
+and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum of h_1..h_4 and length is the
+expected linear corpus BLEU of Tromble et al. (2008), so that tuning their weights is tuned MBR decoding. Variants:
+`counts = "clipped"` takes the expected clipped matches of BLEU, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k);
+`value = "log"` sums ln p(w), Zens & Ney's form (p(w) at least 1e-300); `value = "mean"` divides by the number of
+n-grams. The component `length` is ln P(|e|), the posterior of the hypothesis's length (Zens & Ney 2006), at least -700.
+A hypothesis shorter than n words has h_n = 0.
+
+Left out: lattices, and scaling factors per order. O(orders * tokens) after splitting; a repeated hypothesis adds its
+mass each time, since it stands for one derivation more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.interfaces import FeatureExtractor, option
+from rerank_plugins.nbest import NBestList
+
+FLOOR = -700.0  # of ln P(|e|): below it the posterior underflows
+
+
+@dataclass(frozen=True)
+class Consensus(FeatureExtractor):
+    """Posterior-weighted n-gram agreement with the list, orders 1 to 4, and the posterior of the length."""
+
+    scope: ClassVar[Literal["text", "list"]] = "list"
+
+    max_order: int = option(4, doc="longest n-grams")
+    posterior: Literal["score", "spread", "rank", "uniform"] = option(
+        "score", doc="softmax of scale * decoder's total, of total / its deviation in the list, of -ln rank, or uniform"
+    )
+    scale: float = option(1.0, doc="flat (towards 0) or peaked (above 1) posterior")
+    counts: Literal["presence", "clipped"] = option(
+        "presence", doc="repeated n-grams: one event, or one per occurrence"
+    )
+    value: Literal["sum", "mean", "log"] = option("sum", doc="posteriors summed, averaged, or their logs summed")
+    length: bool = option(True, doc="add the component `length`")
+
+    def __post_init__(self) -> None:
+        if self.max_order < 1:
+            raise ValueError(f"max_order is {self.max_order}; wanted 1 or more")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """One per order, `1` first, then `length`."""
+        orders = tuple(str(n + 1) for n in range(self.max_order))
+        return (*orders, "length") if self.length else orders
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, orders and length); lists without totals are weighted by rank."""
+        return self.extract_all([nbest])[0]
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """All lists in one pass."""
+        from rerank_plugins.features.consensus_kernels import consensus
+
+        if not nbests:
+            return []
+        words, rows = token_ids([text for nbest in nbests for text in nbest.texts])
+        lists = np.cumsum([0, *map(len, nbests)])
+        posterior = np.concatenate([self.posteriors(nbest) for nbest in nbests])
+        lengths = np.diff(rows)
+        values = consensus(words, rows, lists, posterior, self.max_order, self.counts == "clipped", self.value == "log")
+        if self.value == "mean":
+            values /= np.maximum(lengths[:, None] - np.arange(self.max_order), 1)
+        if self.length:
+            values = np.column_stack([values, length_posteriors(lengths, lists, posterior)])
+        return np.split(values, lists[1:-1])
+
+    def posteriors(self, nbest: NBestList) -> FloatArray:
+        """(n) P(e), summing to 1."""
+        scores = [hypothesis.score for hypothesis in nbest]
+        if not scores:
+            return np.zeros(0)
+        if self.posterior == "uniform":
+            logits = np.zeros(len(scores))
+        elif self.posterior == "rank" or None in scores:
+            logits = -np.log(np.arange(1.0, len(scores) + 1.0))
+        else:
+            logits = np.array(scores, np.float64)
+            spread = logits.std() if self.posterior == "spread" else 1.0
+            logits = logits / spread if spread > 0 else np.zeros(len(scores))
+        masses = np.exp(self.scale * (logits - logits.max()))
+        normalised: FloatArray = masses / masses.sum()
+        return normalised
+
+
+def token_ids(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+    """Words of all texts as ids from 0 (tokens), and the offsets of the texts in them (texts + 1)."""
+    sentences = [text.split() for text in texts]
+    words = [word for sentence in sentences for word in sentence]
+    ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    offsets = np.cumsum([0, *map(len, sentences)], dtype=np.int64)
+    return np.fromiter(map(ids.__getitem__, words), np.int64, len(words)), offsets
+
+
+def length_posteriors(lengths: IntArray, lists: IntArray, posterior: FloatArray) -> FloatArray:
+    """(n) ln of the mass of the hypotheses of the same list that have the same length."""
+    segments = np.repeat(np.arange(len(lists) - 1), np.diff(lists))
+    longest = lengths.max(initial=0) + 1
+    _, same = np.unique(segments * longest + lengths, return_inverse=True)
+    mass = np.bincount(same, posterior)[same] if len(same) else np.zeros(0)
+    logs: FloatArray = np.log(np.maximum(mass, np.exp(FLOOR)))
+    return logs

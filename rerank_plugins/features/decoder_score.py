@@ -1,0 +1,41 @@
+"""The decoder's own opinion of a list: its total, or the rank where a list has no totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class DecoderScore(FeatureExtractor):
+    """The decoder's total score, unchanged. Redundant beside all the decoder's features; useful without them."""
+
+    scope: ClassVar[Literal["text", "list"]] = "list"
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) totals. Raises ConfigError where a hypothesis has none."""
+        scores = [hypothesis.score for hypothesis in nbest]
+        if None in scores:
+            raise ConfigError(
+                f"decoder-score: hypothesis {scores.index(None) + 1} of segment {nbest.segment_id} has no total score"
+                " (use reciprocal-rank for lists without totals)"
+            )
+        return np.array(scores, np.float64)[:, None]
+
+
+@dataclass(frozen=True)
+class ReciprocalRank(FeatureExtractor):
+    """1 / rank in the decoder's order, from 1 for its 1-best towards 0: for lists without scores."""
+
+    scope: ClassVar[Literal["text", "list"]] = "list"
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) 1 / (1 + row)."""
+        return 1.0 / np.arange(1.0, len(nbest) + 1.0)[:, None]

@@ -1,0 +1,42 @@
+"""Length features: words, minus words (the decoders' word penalty), characters.
+
+With |e| the tokens of hypothesis e: length = |e|, word penalty = -|e|; a tuner gives either its sign. The empty
+hypothesis has 0. Linear in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class Length(FeatureExtractor):
+    """Number of words of the hypothesis."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) words, split at white space."""
+        return np.array([len(text.split()) for text in nbest.texts], np.float64)[:, None]
+
+
+@dataclass(frozen=True)
+class WordPenalty(FeatureExtractor):
+    """Minus the number of words, as decoders have it."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) minus words; 0 for the empty hypothesis."""
+        return 0.0 - Length().extract(nbest)
+
+
+@dataclass(frozen=True)
+class CharacterLength(FeatureExtractor):
+    """Number of characters of the hypothesis, spaces not counted, so that tokenisation hardly matters."""
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) characters (Unicode code points) that are not white space."""
+        return np.array([len("".join(text.split())) for text in nbest.texts], np.float64)[:, None]

@@ -1,0 +1,54 @@
+"""Identical tokens in source f and hypothesis e: shares of both sides, with clipped counts.
+
+m = sum_w min(#_w(e), #_w(f)); hypothesis = m / |e|, source = m / |f|; 0 where a side is empty. For tasks within one
+language (simplification, correction, speech) overlap is wanted; for translation a tuner turns the sign.
+Linear in the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor, option
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class LexicalOverlap(FeatureExtractor):
+    """Shares of the hypothesis's and of the source's tokens that the other side has too."""
+
+    ignore_case: bool = option(True, doc="compare lower-cased tokens")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`hypothesis` (precision against the source) and `source` (recall)."""
+        return ("hypothesis", "source")
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 2) shares from 0 to 1. Raises ConfigError for a list without source."""
+        values = np.zeros((len(nbest), 2))
+        if not len(nbest):
+            return values
+        source = Counter(self._tokens(source_of(nbest, "lexical-overlap")))
+        size = source.total()
+        for row, text in enumerate(nbest.texts):
+            words = self._tokens(text)
+            if words and size:
+                same = sum(min(n, source[word]) for word, n in Counter(words).items() if word in source)
+                values[row] = same / len(words), same / size
+        return values
+
+    def _tokens(self, text: str) -> list[str]:
+        return text.lower().split() if self.ignore_case else text.split()
+
+
+def source_of(nbest: NBestList, feature: str) -> str:
+    """The source sentence of a list. Raises ConfigError where there is none."""
+    if nbest.source is None:
+        raise ConfigError(f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none")
+    return nbest.source

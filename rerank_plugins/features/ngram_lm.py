@@ -1,0 +1,63 @@
+"""A language model's opinion of the whole sentence: total, per word, unknown words.
+
+total = sum_{i=1}^{|e|+1} ln p(e_i | e_1 .. e_{i-1}) with e_{|e|+1} = `</s>`, as SRILM's and KenLM's `query` count;
+per_word = total / (|e| + 1), minus the log of the perplexity; oovs = -#{i : e_i not in V}. An empty hypothesis has
+ln p(</s>) twice and 0. Unknown words have whatever the model gives `<unk>`: keep `oovs`, so that a tuner can say how
+bad they are. Cost: the model's, once per distinct text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class NgramLM(FeatureExtractor):
+    """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
+
+    lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
+    model: Path | None = option(None, doc="ARPA file or KenLM binary, instead of a named language model")
+
+    def __post_init__(self) -> None:
+        if (self.lm is None) == (self.model is None):
+            raise ValueError("give one of 'lm' (a language model's name) and 'model' (an ARPA file or KenLM binary)")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total`, `per_word`, `oovs`."""
+        return ("total", "per_word", "oovs")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _lm(self) -> LanguageModel:
+        if self.lm is not None:
+            return self.lm
+        assert self.model is not None  # __post_init__
+        return KenlmModel(self.model)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word, minus unknown words."""
+        return self.extract_all([nbest])[0]
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """All sentences go to the model in one call."""
+        sentences = [text.split() for nbest in nbests for text in nbest.texts]
+        unknown = {word for word in set().union(*sentences) if word not in self._lm}
+        values = np.empty((len(sentences), 3))
+        values[:, 0] = self._lm.totals(sentences)
+        values[:, 1] = values[:, 0] / [len(words) + 1 for words in sentences]
+        values[:, 2] = [0.0 - sum(word in unknown for word in words) for words in sentences]
+        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []

@@ -1,0 +1,58 @@
+"""Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0.
+
+V is the vocabulary of a language model, a word list, or the embedded English frequencies. Linear in the text; each
+distinct word is looked up once per list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class OovCount(FeatureExtractor):
+    """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
+
+    lm: LanguageModel | None = option(None, doc="language model whose vocabulary counts")
+    words: Path | None = option(None, doc="word list, one word per line, instead of a language model")
+
+    def __post_init__(self) -> None:
+        if self.lm is not None and self.words is not None:
+            raise ValueError("give 'lm' or 'words', not both")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _vocabulary(self) -> LanguageModel | frozenset[str]:
+        if self.words is None:
+            return UnigramModel() if self.lm is None else self.lm
+        return read_words(self.words)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) minus out-of-vocabulary words."""
+        sentences = [text.split() for text in nbest.texts]
+        unknown = {word for word in set().union(*sentences) if word not in self._vocabulary}
+        return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)[:, None]
+
+
+def read_words(path: Path) -> frozenset[str]:
+    """The words of a list, one per line (the first token of each line). Raises ModelError for an unreadable file."""
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    return frozenset(line.split()[0] for line in lines if line.strip())

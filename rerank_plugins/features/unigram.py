@@ -1,0 +1,52 @@
+"""Unigram log-probability of the words: total = sum_i ln p(e_i), per word = total / |e|.
+
+`</s>` is not counted, so the total falls with every word and the per-word value tells common words from rare ones.
+The empty hypothesis has total 0 and per word ln p(unknown word), the lowest there is. Linear in the text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor, option
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class Unigram(FeatureExtractor):
+    """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file."""
+
+    model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
+    case: Literal["exact", "fallback", "ignore"] = option(
+        "fallback",
+        doc="exact forms; or all casings of a word together, for unknown forms (fallback) or always (ignore)",
+    )
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total` and `per_word`."""
+        return ("total", "per_word")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _unigrams(self) -> UnigramModel:
+        return UnigramModel(self.model, self.case)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 2) natural logs."""
+        ln, floor = self._unigrams.ln, self._unigrams.ln("<unk>")
+        values = np.empty((len(nbest), 2))
+        for row, text in enumerate(nbest.texts):
+            words = text.split()
+            total = sum(map(ln, words), 0.0)
+            values[row] = total, total / len(words) if words else floor
+        return values

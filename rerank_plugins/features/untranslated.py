@@ -1,0 +1,46 @@
+"""Source words left as they were: u(e) = -sum_w min(#_w(e), #_w(f)), over source words w that should be translated.
+
+Numbers and punctuation (tokens without a letter) are the same in many languages and do not count; names can be left out
+by their capital letter (not for German sources, where nouns have one), and words that the target language has too by a
+language model's vocabulary. Higher (nearer to 0) is better. Linear in the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.features.lexical_overlap import source_of
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class Untranslated(FeatureExtractor):
+    """Minus the number of source words copied to the hypothesis; numbers and punctuation may be."""
+
+    ignore_case: bool = option(True, doc="compare lower-cased tokens")
+    names: bool = option(True, doc="count words that have a capital letter in the source, too")
+    lm: LanguageModel | None = option(None, doc="target language model: words of its vocabulary do not count")
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) minus copied words. Raises ConfigError for a list without source."""
+        values = np.zeros((len(nbest), 1))
+        if not len(nbest):
+            return values
+        copied = Counter(self._key(word) for word in source_of(nbest, "untranslated").split() if self._counts(word))
+        for row, text in enumerate(nbest.texts):
+            found = Counter(key for key in map(self._key, text.split()) if key in copied)
+            values[row] = 0.0 - sum(min(n, copied[key]) for key, n in found.items())
+        return values
+
+    def _key(self, word: str) -> str:
+        return word.lower() if self.ignore_case else word
+
+    def _counts(self, word: str) -> bool:
+        if not any(map(str.isalpha, word)) or not (self.names or word == word.lower()):
+            return False
+        return self.lm is None or not (word in self.lm or word.lower() in self.lm)

@@ -1,0 +1,103 @@
+"""N-gram language models in ARPA or KenLM's binary form, queried through KenLM (Heafield 2011).
+
+KenLM keeps log10 in float32: sums over a sentence agree with a double-precision reader of the same ARPA file to about
+1e-4. Its own vocabulary rules hold: an unknown word has the probability of `<unk>`, or log10 p = -100 where the file
+has no `<unk>`. Left out: estimation, and the models' raw arrays (KenLM's Python module lists neither words nor
+n-grams). A query costs O(order) per word, about 0.4 µs.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+
+LN10 = math.log(10.0)
+
+
+@dataclass(frozen=True)
+class KenlmModel(LanguageModel):
+    """N-gram model of any order from an ARPA file (also .gz, .bz2, .xz) or a KenLM binary.
+
+    Natural logs. Also an `IncrementalLM`: its states are `kenlm.State` values. Loads on first use; a pickled copy
+    carries the path and loads for itself. Raises ModelError for a file that is missing, cut short or of another kind.
+    """
+
+    model: Path = option(doc="ARPA file, plain or compressed, or KenLM binary")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _kenlm(self) -> Any:
+        import kenlm
+
+        if not self.model.is_file():
+            raise ModelError(f"{self.model}: no such language model file")
+        config = kenlm.Config()
+        config.show_progress = False
+        config.arpa_complain = kenlm.ARPALoadComplain.NONE
+        try:
+            return kenlm.Model(str(self.model), config)
+        except (OSError, UnicodeDecodeError) as error:  # the latter: KenLM quotes the bytes that it could not read
+            why = " ".join(str(error).split()) if isinstance(error, OSError) else "neither ARPA nor KenLM binary"
+            why = why.removeprefix(f"Cannot read model '{self.model}' (").removesuffix(")")
+            why = re.sub(r"^\S+\.cc:\d+ in .*? threw \w+( because `.*?')?[. ]*", "", why)  # KenLM's own source lines
+            raise ModelError(f"{self.model}: not a language model that KenLM can read ({why})") from None
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return int(self._kenlm.order)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self._kenlm
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
+        full_scores = self._kenlm.full_scores
+        return [
+            LN10 * np.array([log10 for log10, _, _ in full_scores(" ".join(sentence))], np.float64)
+            for sentence in sentences
+        ]
+
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, `</s>` included; summed by KenLM itself, in float32."""
+        score = self._kenlm.score
+        return LN10 * np.array([score(" ".join(sentence)) for sentence in sentences], np.float64)
+
+    def unigram(self, word: str) -> float:
+        """Ln p(word) without context."""
+        import kenlm
+
+        empty = kenlm.State()
+        self._kenlm.NullContextWrite(empty)
+        return LN10 * float(self._kenlm.BaseScore(empty, word, kenlm.State()))
+
+    def start(self) -> Any:
+        """The state after `<s>`."""
+        import kenlm
+
+        state = kenlm.State()
+        self._kenlm.BeginSentenceWrite(state)
+        return state
+
+    def advance(self, state: Any, word: str) -> tuple[float, Any]:
+        """Ln p(word | state), and a new state."""
+        following = state.__class__()
+        log10 = self._kenlm.BaseScore(state, word, following)
+        return LN10 * log10, following
+
+    def finish(self, state: Any) -> float:
+        """Ln p(</s> | state)."""
+        return self.advance(state, "</s>")[0]

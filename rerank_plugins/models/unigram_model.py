@@ -1,0 +1,167 @@
+"""Word frequencies as a language model: from the embedded English table, or the 1-grams of an n-gram model.
+
+Embedded table: p(word) = c(word) / N, with N all tokens of the corpus. Words seen once are not in the table, and an
+unknown word has the relative frequency of a word seen once, 1 / N; so table and words seen once together sum to 1
+(the share of the unseen is n1 / N, as in Good 1953). From a model file: its own 1-gram probabilities and `<unk>`.
+Loading reads the table (80,000 words, about 0.1 s) or the file up to its 2-grams; a query is a dictionary look-up.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Any, Literal
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.kenlm_model import LN10, KenlmModel
+
+BINARY = b"mmap lm http://kheafield.com/code"
+OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
+
+
+@dataclass(frozen=True)
+class UnigramModel(LanguageModel):
+    """Unigram model: embedded English word frequencies, or the 1-grams of an ARPA file or KenLM binary.
+
+    Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
+    """
+
+    model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
+    case: Literal["exact", "fallback", "ignore"] = option(
+        "fallback",
+        doc="exact forms; or all casings of a word together, for unknown forms (fallback) or always (ignore)",
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __contains__(self, word: str) -> bool:
+        if self._binary:
+            return any(form in self._binary for form in self._forms(word))
+        return self._look_up(word) is not None
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last."""
+        ln, last = self.ln, self.ln("</s>")
+        return [np.array([*map(ln, sentence), last]) for sentence in sentences]
+
+    def ln(self, word: str) -> float:
+        """Ln p(word)."""
+        found = self._cache.get(word)
+        if found is None:
+            found = self._cache[word] = self._unigram(word)
+        return found
+
+    def _unigram(self, word: str) -> float:
+        if self._binary:
+            forms = [form for form in self._forms(word) if form in self._binary]
+            return self._binary.unigram(forms[0] if forms else word)
+        found = self._look_up(word)
+        return self._table["<unk>"] if found is None else found
+
+    def _look_up(self, word: str) -> float | None:
+        if word == "<unk>":
+            return None
+        exact = self._table.get(word) if self.case != "ignore" else None
+        return self._folded.get(word.lower()) if exact is None and self.case != "exact" else exact
+
+    def _forms(self, word: str) -> tuple[str, ...]:
+        """Casings to try in a binary, which cannot list its words: the first that is known is taken."""
+        return (word,) if self.case == "exact" else (word, word.lower(), word.capitalize(), word.upper())
+
+    @cached_property
+    def _cache(self) -> dict[str, float]:
+        return {}
+
+    @cached_property
+    def _binary(self) -> KenlmModel | None:
+        if self.model is None:
+            return None
+        with _open(self.model) as stream:
+            return KenlmModel(self.model) if stream.read(len(BINARY)) == BINARY else None
+
+    @cached_property
+    def _table(self) -> dict[str, float]:
+        return read_embedded() if self.model is None else read_arpa_unigrams(self.model)
+
+    @cached_property
+    def _folded(self) -> dict[str, float]:
+        """Ln of the summed probability of all casings, by lower-cased form."""
+        sums: dict[str, float] = {}
+        for word, value in self._table.items():
+            if word != "<unk>":
+                low = word.lower()
+                sums[low] = sums.get(low, 0.0) + math.exp(value)
+        return {word: math.log(p) if p > 0 else UNSEEN for word, p in sums.items()}
+
+
+def read_embedded() -> dict[str, float]:
+    """Ln p of the embedded English words, with `</s>` and `<unk>`."""
+    with (files("rerank_plugins") / "resources/en/unigrams.tsv.xz").open("rb") as packed:
+        header, *lines = lzma.decompress(packed.read()).decode().splitlines()
+    tokens = int(header.split()[2])  # "# tokens N ..."
+    counts = (line.split("\t") for line in lines)
+    return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}
+
+
+def read_arpa_unigrams(path: Path) -> dict[str, float]:
+    """Ln p of the 1-grams of an ARPA file, plain or compressed; nothing after them is read.
+
+    Raises ModelError naming the line for a file that is not ARPA, is cut short, or has not the 1-grams it promises.
+    """
+    table: dict[str, float] = {}
+    promised, inside, number = -1, False, 0
+    for number, line in enumerate(_lines(path), 1):
+        if inside and line.startswith("\\"):
+            if len(table) != promised:
+                raise ModelError(f"{path}:{number}: {len(table)} 1-grams found, {promised} promised in the header")
+            return {"<unk>": UNSEEN} | table
+        if line.startswith("ngram 1="):
+            promised = int(line[8:]) if line[8:].isdigit() else -1
+        elif line == "\\1-grams:" and promised >= 0:
+            inside = True
+        elif inside and line:
+            parts = line.split()
+            try:
+                table[parts[1]] = LN10 * _log10(parts[0])
+            except (IndexError, ValueError):
+                raise ModelError(f"{path}:{number}: expected 'log10 word [back-off]', found {line!r}") from None
+    raise ModelError(f"{path}:{number}: not an ARPA file, or cut short: its 1-grams do not end")
+
+
+def _log10(text: str) -> float:
+    """A log10 probability: at least -100, as KenLM's for what is impossible."""
+    value = float(text)
+    if not value <= 0:
+        raise ValueError(text)
+    return max(value, -100.0)
+
+
+def _lines(path: Path) -> Iterator[str]:
+    with _open(path) as stream:
+        try:
+            yield from (line.decode().strip() for line in stream)
+        except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+            raise ModelError(f"{path}: cannot be read as an ARPA file ({error})") from None
+
+
+def _open(path: Path) -> IO[bytes]:
+    try:
+        with open(path, "rb") as stream:
+            magic = stream.read(6)
+        opener = next((opener for start, opener in OPENERS.items() if magic.startswith(start)), open)
+        return opener(path, "rb")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
