@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rerank_adapters.evaluation import Evaluation, evaluate, most_changed, oracle, system_statistics
 from rerank_adapters.evaluation.segments import length_buckets
 from rerank_adapters.reranking import best_rows
-
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests import naive_evaluation as naive
 
@@ -213,5 +213,5 @@ def test_input_that_does_not_fit_together(arguments, message):
 
 
 def test_unknown_baseline_names_the_close_match():
-    with pytest.raises(ConfigError, match="'decodr'.*did you mean 'decoder'"):
+    with pytest.raises(ConfigError, match=r"'decodr'.*did you mean 'decoder'"):
         evaluate({"decoder": BASELINE}, REFERENCES, {"f": naive.WordF()}, baseline="decodr")

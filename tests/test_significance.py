@@ -4,6 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
+
 from rerank_adapters.evaluation import evaluate, significance
 from rerank_adapters.evaluation.significance import (
     Interval,
@@ -13,12 +16,30 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
-from sacrebleu.metrics import BLEU, CHRF, TER
-from sacrebleu.significance import PairedTest
-
 from tests import naive_evaluation as naive
 
-WORDS = ["the", "a", "cat", "dog", "sat", "ran", "on", "under", "mat", "tree", "and", "then", "it", "was", "very", "old", "not", "seen", "again", "."]
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sat",
+    "ran",
+    "on",
+    "under",
+    "mat",
+    "tree",
+    "and",
+    "then",
+    "it",
+    "was",
+    "very",
+    "old",
+    "not",
+    "seen",
+    "again",
+    ".",
+]
 
 
 def noisy(rng, text, rate):

@@ -30,6 +30,7 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
+from rerank_adapters.metrics.signatures import full_signature
 from rerank_plugins import __version__
 from rerank_plugins.errors import ConfigError, RerankError
 from rerank_plugins.feature_table import FloatArray, IntArray
@@ -206,11 +207,12 @@ def _signature(
 ) -> str:
     """As sacrebleu's: `nrefs:1|bs:1000|ar:10000|seed:1|case:mixed|…|version:…`, with the text pipeline at the end."""
     counts = {len(refs) for refs in references}
-    parts = [f"nrefs:{counts.pop() if len(counts) == 1 else 'var'}"]
+    number, _, settings = full_signature(metric, counts.pop() if len(counts) == 1 else None).partition("|")
+    parts = [number]
     parts += [f"bs:{bootstrap}"] if bootstrap else []
     parts += [f"ar:{randomisation}"] if randomisation else []
     parts += [f"seed:{seed}"] if bootstrap or randomisation else []
-    parts += [metric.signature()]
+    parts += [settings]
     parts += [f"text:{text}"] if text else []
     return "|".join(parts)
 

@@ -25,12 +25,11 @@ PASSES = 100
 
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """`rows` (segments) of the chosen hypotheses, their corpus `score`, and how they were found."""
+    """`rows` (segments) of the chosen hypotheses, their corpus `score`, and whether it is the best there is."""
 
     rows: IntArray
     score: float
     kind: Literal["exact", "search"]
-    passes: int
 
 
 def oracle(statistics: FloatArray, offsets: IntArray, metric: Metric, *, best: bool = True) -> Oracle:
@@ -43,16 +42,14 @@ def oracle(statistics: FloatArray, offsets: IntArray, metric: Metric, *, best: b
     alone = sign * metric.sentence_scores(statistics)
     greedy = np.array([i + int(np.argmax(alone[i:j])) for i, j in pairwise(offsets.tolist())], np.int64)
     rows = max(greedy, first, key=lambda r: sign * float(metric.score(statistics[r].sum(0))))
-    rows, passes = _ascend(statistics, offsets, metric, sign, rows.copy())
+    rows = _ascend(statistics, offsets, metric, sign, rows.copy())
     score = float(metric.score(statistics[rows].sum(0)))
-    return Oracle(rows, score, "exact" if metric.decomposes else "search", passes)
+    return Oracle(rows, score, "exact" if metric.decomposes else "search")
 
 
-def _ascend(
-    statistics: FloatArray, offsets: IntArray, metric: Metric, sign: float, rows: IntArray
-) -> tuple[IntArray, int]:
+def _ascend(statistics: FloatArray, offsets: IntArray, metric: Metric, sign: float, rows: IntArray) -> IntArray:
     bounds = list(pairwise(offsets.tolist()))
-    for done in range(1, PASSES + 1):
+    for _ in range(PASSES):
         totals = statistics[rows].sum(0)  # anew each pass: no drift
         changed = False
         for segment, (start, end) in enumerate(bounds):
@@ -67,4 +64,4 @@ def _ascend(
                 changed = True
         if not changed:
             break
-    return rows, done
+    return rows

@@ -44,7 +44,7 @@ def most_changed(evaluation: Evaluation, metric: MetricResult, system: str, coun
     before = np.array(metric.of(evaluation.baseline).sentence_scores)
     after = np.array(metric.of(system).sentence_scores)
     old, new = evaluation.systems.index(evaluation.baseline), evaluation.systems.index(system)
-    changes = []
+    changes: list[Change] = []
     for position in np.argsort(-np.abs(after - before), kind="stable"):
         segment = evaluation.segments[position]
         if len(changes) == count:

@@ -5,10 +5,10 @@ are one (B, N) matrix of counts times the (N, S) statistics. All systems and met
 in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S) multiply-adds.
 
 Paired bootstrap: Koehn (2004), "Statistical significance tests for machine translation evaluation".
-Approximate randomisation: Noreen (1989); both p-values as in Riezler & Maxwell (2005), two-sided, with
-(c + 1) / (B + 1). sacrebleu's formulas are these too, but count a resample that ties with the observed difference
-as evidence against chance: two identical systems then differ "significantly". Here, as in the paper, a tie counts for
-chance. With the same seed the resamples are sacrebleu's own.
+Approximate randomisation: Noreen (1989). P-values as in sacrebleu, after Riezler & Maxwell (2005), with
+(c + 1) / (B + 1); with the same seed the resamples are sacrebleu's own. One departure: sacrebleu takes a resample that
+ties with the observed difference for evidence against chance, so that two identical systems differ "significantly";
+here a tie counts for chance. Of the two tests the bootstrap is the more liberal (see `bootstrap_p_value`).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def percentile_interval(scores: FloatArray) -> Interval:
 
 def bootstrap_p_value(differences: FloatArray, observed: float) -> float:
     """P-value of the observed difference, given those of the resamples: how often they stray from their mean size by
-    as much.
+    as much. Where the difference is large beside its spread this is one tail alone: about half of a two-sided p-value.
     """
     sizes = np.abs(differences)
     return _p_value(sizes - sizes.mean(), observed)

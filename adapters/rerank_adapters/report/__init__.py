@@ -1,1 +1,1 @@
-"""Tables and plots."""
+"""Reports of an evaluation: tables for the terminal, files and papers, one HTML page, plots."""

@@ -1,0 +1,73 @@
+"""How scores, differences, intervals and p-values are written, the same in every report."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
+
+LEVELS = ((0.01, "**"), (0.05, "*"))
+
+
+def score(value: float) -> str:
+    """As `46.31`."""
+    return f"{value:.2f}"
+
+
+def score_with_interval(system: SystemScore) -> str:
+    """As `46.31 ±1.92`; without the interval where there was no bootstrap."""
+    interval = "" if system.interval is None else f" ±{system.interval.half_width:.2f}"
+    return score(system.score) + interval
+
+
+def difference(comparison: Comparison) -> str:
+    """As `+0.65**`."""
+    return f"{comparison.difference:+.2f}{marks(comparison)}"
+
+
+def difference_interval(comparison: Comparison) -> str:
+    """As `[+0.12, +1.20]`; empty where there was no bootstrap."""
+    interval = comparison.interval
+    return "" if interval is None else f"[{interval.low:+.2f}, {interval.high:+.2f}]"
+
+
+def p_values(comparison: Comparison) -> str:
+    """As `p .012 .009`: paired bootstrap, then approximate randomisation; only those that were run."""
+    known = [p_value(p) for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
+    return f"p {' '.join(known)}" if known else ""
+
+
+def p_value(p: float) -> str:
+    """As `.012`, `<.001` or `1`."""
+    return "<.001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
+
+
+def marks(comparison: Comparison) -> str:
+    """Stars where every test that was run is below the level."""
+    return next((stars for level, stars in LEVELS if comparison.below(level)), "")
+
+
+def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
+    """As `71.02` where it is exact, `≥ 71.02` where a search found it; empty without an oracle."""
+    if metric.oracle is None:
+        return ""
+    value = metric.oracle.best if which == "best" else metric.oracle.worst
+    sign = "≥ " if metric.higher_is_better == (which == "best") else "≤ "
+    return (sign if metric.oracle.kind == "search" else "") + score(value)
+
+
+def legend(evaluation: Evaluation) -> list[str]:
+    """What the numbers of a table of scores mean, with the settings that made them; one line each."""
+    lines = [f"differences to {evaluation.baseline}"] if len(evaluation.systems) > 1 else []
+    if evaluation.bootstrap:
+        lines.append(f"± and [ ]: 95 % intervals of scores and differences, {evaluation.bootstrap} bootstrap resamples")
+    tests = ["paired bootstrap"] if evaluation.bootstrap else []
+    tests += [f"approximate randomisation ({evaluation.randomisation} trials)"] if evaluation.randomisation else []
+    if tests and len(evaluation.systems) > 1:
+        both = "both" if len(tests) == 2 else "p"
+        lines.append(f"p: {', '.join(tests)}; * {both} below .05, ** below .01")
+    if any(metric.oracle and metric.oracle.kind == "search" for metric in evaluation.metrics):
+        lines.append("≥ and ≤: oracles found by a search; the true ones may lie further out")
+    lines += [f"{metric.name}: {metric.signature}" for metric in evaluation.metrics]
+    lines.append(f"rerank-plugins {evaluation.version}, {len(evaluation.segments)} segments")
+    return lines

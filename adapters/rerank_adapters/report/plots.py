@@ -1,0 +1,78 @@
+"""Plots, with matplotlib (the extra `plot`), written to a file of any format that it knows: .png, .pdf, .svg."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.interfaces import TuningResult
+
+
+def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> None:
+    """Corpus scores by the length of the reference, a line a system."""
+    figure, axes = _figure()
+    labels = [f"{bucket.label}\n({len(bucket.segments)})" for bucket in evaluation.buckets]
+    for scores in metric.systems:
+        axes.plot(range(len(labels)), scores.bucket_scores, marker="o", label=scores.system)
+    axes.set_xticks(range(len(labels)), labels)
+    axes.set_xlabel("words of the reference (segments)")
+    axes.set_ylabel(metric.name)
+    axes.legend()
+    _save(figure, path)
+
+
+def plot_differences(evaluation: Evaluation, path: Path) -> None:
+    """Differences to the baseline with their intervals, a panel a metric."""
+    compared = [system for system in evaluation.systems if system != evaluation.baseline]
+    figure, panels = _figure(len(evaluation.metrics))
+    for axes, metric in zip(panels, evaluation.metrics, strict=True):
+        for place, system in enumerate(compared):
+            comparison = metric.of(system).comparison
+            assert comparison is not None  # only the baseline has none
+            axes.plot(comparison.difference, place, "o", color="C0")
+            if comparison.interval is not None:
+                axes.plot(comparison.interval, (place, place), color="C0")
+        axes.axvline(0, color="grey", linewidth=0.8)
+        axes.set_yticks(range(len(compared)), compared)
+        axes.set_xlabel(f"{metric.name} minus {evaluation.baseline}'s")
+    _save(figure, path)
+
+
+def plot_trace(results: Mapping[str, TuningResult], metric: str, path: Path) -> None:
+    """The tuning-set score after each iteration, a line a tuner and restart."""
+    figure, axes = _figure()
+    for colour, (name, result) in enumerate(results.items()):
+        restarts = sorted({step.restart for step in result.trace})
+        for restart in restarts:
+            steps = [step for step in result.trace if step.restart == restart]
+            label = name if restart == restarts[0] else None
+            x, y = [step.iteration for step in steps], [step.score for step in steps]
+            axes.plot(x, y, color=f"C{colour}", alpha=1 if label else 0.4, label=label)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel(f"{metric} on the tuning set")
+    axes.legend()
+    _save(figure, path)
+
+
+def _figure(panels: int = 0) -> tuple[Any, Any]:
+    """A figure of its own (no pyplot, no global state), and its axes: one, or a list of `panels`."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigError("plots need matplotlib: pip install 'rerank-plugins[plot]'") from None
+    figure = Figure(figsize=(6.4, 4.0 if not panels else 1.2 + 1.4 * panels), layout="constrained")
+    return figure, [figure.add_subplot(panels, 1, i + 1) for i in range(panels)] if panels else figure.add_subplot()
+
+
+def _save(figure: Any, path: Path) -> None:
+    temporary = path.with_name(f".{path.stem}.part{path.suffix}")
+    try:
+        figure.savefig(temporary)
+        temporary.replace(path)
+    except ValueError as error:  # an ending that matplotlib has no writer for
+        raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from None
+    finally:
+        temporary.unlink(missing_ok=True)

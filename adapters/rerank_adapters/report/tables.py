@@ -1,0 +1,85 @@
+"""The tables of an evaluation as rows of text, before any of the formats writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_adapters.report import numbers
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, a header, rows of cells (a cell may have several lines), and notes below."""
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+def score_table(evaluation: Evaluation) -> Table:
+    """A row a system, a column a metric; in a cell the score, the difference to the baseline, the p-values."""
+    rows = []
+    for system in evaluation.systems:
+        cells = [_score_cell(metric, system) for metric in evaluation.metrics]
+        rows.append((system, *cells))
+    if any(metric.oracle for metric in evaluation.metrics):
+        rows.append(("oracle", *(numbers.oracle_bound(metric, "best") for metric in evaluation.metrics)))
+        rows.append(("anti-oracle", *(numbers.oracle_bound(metric, "worst") for metric in evaluation.metrics)))
+    header = ("system", *(f"{m.name} {'↑' if m.higher_is_better else '↓'}" for m in evaluation.metrics))
+    return Table("Scores", header, tuple(rows), tuple(numbers.legend(evaluation)))
+
+
+def segment_table(evaluation: Evaluation) -> Table:
+    """Segments better, worse and equal by sentence score, and how often a resample favours the system."""
+    rows = []
+    for metric in evaluation.metrics:
+        for scores in metric.systems:
+            c = scores.comparison
+            if c is not None:
+                favoured = "" if c.better is None else f"{100 * c.better:.1f} %"
+                rows.append((scores.system, metric.name, str(c.wins), str(c.losses), str(c.ties), favoured))
+    header = ("system", "metric", "wins", "losses", "ties", "resamples won")
+    return Table(f"Segments against {evaluation.baseline}", header, tuple(rows))
+
+
+def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
+    """Corpus scores by the length of the reference: a row a bucket, a column a system."""
+    rows = []
+    for i, bucket in enumerate(evaluation.buckets):
+        scores = (numbers.score(system.bucket_scores[i]) for system in metric.systems)
+        rows.append((bucket.label, str(len(bucket.segments)), *scores))
+    ratios = ", ".join(f"{s} {r:.3f}" for s, r in zip(evaluation.systems, evaluation.length_ratios, strict=True))
+    header = ("reference words", "segments", *evaluation.systems)
+    return Table(f"{metric.name} by length", header, tuple(rows), (f"words per word of the reference: {ratios}",))
+
+
+def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
+    """One row for each metric and system with every number, header first: for spreadsheets and scripts."""
+    yield (
+        *("metric", "system", "score", "low", "high", "difference", "difference_low", "difference_high"),
+        *("p_bootstrap", "p_randomisation", "resamples_won", "wins", "losses", "ties", "signature"),
+    )
+    for metric in evaluation.metrics:
+        for s in metric.systems:
+            c = s.comparison
+            numbers_ = [s.score, *(s.interval or (None, None))]
+            numbers_ += [c.difference, *(c.interval or (None, None))] if c else [None] * 3
+            numbers_ += [c.bootstrap_p, c.randomisation_p, c.better] if c else [None] * 3
+            counts = [str(c.wins), str(c.losses), str(c.ties)] if c else [""] * 3
+            cells = ["" if n is None else f"{n:.6g}" for n in numbers_]
+            yield metric.name, s.system, *cells, *counts, metric.signature
+        if metric.oracle:
+            for name, value in (("oracle", metric.oracle.best), ("anti-oracle", metric.oracle.worst)):
+                yield metric.name, f"{name} ({metric.oracle.kind})", f"{value:.6g}", *[""] * 11, metric.signature
+
+
+def _score_cell(metric: MetricResult, system: str) -> str:
+    scores = metric.of(system)
+    lines = [numbers.score_with_interval(scores)]
+    if scores.comparison is not None:
+        compared = scores.comparison
+        lines += [numbers.difference(compared), numbers.difference_interval(compared), numbers.p_values(compared)]
+    return "\n".join(line for line in lines if line)

@@ -1,0 +1,83 @@
+"""An evaluation on the terminal: tables, and the segments that changed most with the words that differ.
+
+Colours show differences where the terminal has them; elsewhere `[-deleted-]{+inserted+}` marks do.
+"""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_adapters.evaluation.segments import Change, most_changed
+from rerank_adapters.report import numbers
+from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
+from rerank_adapters.report.words import marked, word_differences
+
+STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
+
+
+def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int = 5) -> None:
+    """All tables; length buckets and the `changes` segments that changed most by the first metric."""
+    first = evaluation.metrics[0]
+    print_table(score_table(evaluation), console)
+    if len(evaluation.systems) > 1:
+        print_table(segment_table(evaluation), console)
+    print_table(bucket_table(evaluation, first), console)
+    for system in evaluation.systems:
+        if system != evaluation.baseline and changes:
+            print_changes(evaluation, first, system, console, changes)
+
+
+def print_table(table: Table, console: Console) -> None:
+    """A table with its notes."""
+    drawn = RichTable(title=escape(table.title), title_justify="left", title_style="bold")
+    for i, name in enumerate(table.header):
+        drawn.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
+    several = any("\n" in cell for row in table.rows for cell in row)
+    for row in table.rows:
+        drawn.add_row(*(escape(cell) for cell in row), end_section=several)
+    console.print(drawn)
+    for note in table.notes:
+        console.print(f"  {note}", style="dim", markup=False, highlight=False, soft_wrap=True)
+    console.print()
+
+
+def print_changes(evaluation: Evaluation, metric: MetricResult, system: str, console: Console, count: int) -> None:
+    """The segments whose sentence score changed most: source, reference, baseline and system."""
+    found = most_changed(evaluation, metric, system, count)
+    title = f"Segments that changed most, {evaluation.baseline} → {system}, by sentence {metric.name}"
+    console.print(title if found else f"{system}: no output differs from {evaluation.baseline}", style="bold")
+    for change in found:
+        _print_change(change, evaluation.baseline, system, metric, console)
+    console.print()
+
+
+def _print_change(change: Change, baseline: str, system: str, metric: MetricResult, console: Console) -> None:
+    gain = metric.gain(change.system_score - change.baseline_score)
+    style = "green" if gain > 0 else "red" if gain < 0 else ""
+    head = f"segment {change.segment.segment_id}  "
+    scores = f"{numbers.score(change.baseline_score)} → {numbers.score(change.system_score)}"
+    lines = [Text(head, "bold").append(scores, style)]
+    labels = ["source", *["reference"] * len(change.segment.references), baseline, system]
+    width = max(len(label) for label in [*labels, "changes"])
+
+    def line(label: str, text: Text | str) -> Text:
+        return Text.assemble((f"  {label:<{width}}  ", "dim"), text)
+
+    lines += [line("source", change.segment.source)] if change.segment.source is not None else []
+    lines += [line("reference", reference) for reference in change.segment.references]
+    if console.color_system is None:
+        lines += [line(baseline, change.baseline), line(system, change.system)]
+        lines += [line("changes", marked(change.baseline, change.system))]
+    else:
+        lines += [line(baseline, _coloured(change, "inserted")), line(system, _coloured(change, "deleted"))]
+    for text in lines:
+        console.print(text, soft_wrap=True, highlight=False)
+
+
+def _coloured(change: Change, without: str) -> Text:
+    pieces = word_differences(change.baseline, change.system)
+    return Text(" ").join(Text(piece.text, STYLES[piece.kind]) for piece in pieces if piece.kind != without)

@@ -1,0 +1,85 @@
+"""An evaluation as text for files and papers: TSV, JSON, Markdown, LaTeX."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from rerank_adapters.evaluation.result import Evaluation
+from rerank_adapters.report.tables import Table, flat_rows, score_table
+
+LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "[": "{[}",  # or a row that starts with it would be read as an option of the row before
+    "]": "{]}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "≥": r"$\geq$",
+    "≤": r"$\leq$",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+}
+
+
+def tsv(evaluation: Evaluation) -> str:
+    """One line for each metric and system, tabs between, header first."""
+    return "".join("\t".join(_one_line(cell) for cell in row) + "\n" for row in flat_rows(evaluation))
+
+
+def json(evaluation: Evaluation) -> str:
+    """Everything, segments included."""
+    return evaluation.to_json()
+
+
+def markdown(evaluation: Evaluation) -> str:
+    """The table of scores with its notes."""
+    return markdown_table(score_table(evaluation))
+
+
+def latex(evaluation: Evaluation) -> str:
+    """The table of scores as a `tabular` that needs no package, its notes as comments."""
+    table = score_table(evaluation)
+    lines = [rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}", r"\hline"]
+    lines += [" & ".join(map(_latex, table.header)) + r" \\", r"\hline"]
+    for row in table.rows:  # a line of the table for each line of its cells
+        cells = [cell.split("\n") for cell in row]
+        for i in range(max(map(len, cells))):
+            name, *scores = (_latex(cell[i]) if i < len(cell) else "" for cell in cells)
+            lines.append(" & ".join([name, *(re.sub(r"-(?=\d)", "$-$", score) for score in scores)]) + r" \\")
+    lines += [r"\hline", r"\end{tabular}", *(f"% {note}" for note in table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def markdown_table(table: Table) -> str:
+    """A table with its title as a heading and its notes as a list."""
+    align = ["---"] + ["---:"] * (len(table.header) - 1)
+    lines = [f"### {table.title}", "", _markdown_row(table.header), _markdown_row(align)]
+    lines += [_markdown_row(row) for row in table.rows]
+    lines += ["", *(f"- {_markdown(note)}" for note in table.notes)] if table.notes else []
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, Callable[[Evaluation], str]] = {"tsv": tsv, "json": json, "markdown": markdown, "latex": latex}
+
+
+def _markdown_row(cells: tuple[str, ...] | list[str]) -> str:
+    return "| " + " | ".join(_markdown(cell).replace("\n", "<br>") for cell in cells) + " |"
+
+
+def _markdown(text: str) -> str:
+    for character in "\\|*<":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def _latex(text: str) -> str:
+    return "".join(LATEX.get(character, character) for character in text)
+
+
+def _one_line(text: str) -> str:
+    return text.replace("\t", " ").replace("\n", " ")

@@ -1,0 +1,105 @@
+"""From features and weights to a new order: the highest weighted sum, or the highest expected utility (MBR).
+
+Ties go to the earlier hypothesis, so the decoder's order decides where the weights do not. Multiplying all weights by
+c > 0 changes nothing under "map"; under "mbr" (tuners/mbr_decision.py) the scale of the posterior is a setting of its own.
+Cost: O(rows · features) for the sums, O(rows) for 1-bests, O(rows · log n) for whole orders; MBR adds the utilities,
+n² per list or n · `evidence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from rerank_adapters.tuners.mbr_decision import expected_scores
+from rerank_plugins.errors import RerankError
+from rerank_plugins.feature_table import FeatureTable, FloatArray, IntArray
+from rerank_plugins.interfaces import Metric, Rescored
+from rerank_plugins.nbest import NBestList
+
+
+def best_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
+    """(segments): the row with the highest score of each segment, the first among equals.
+
+    `scores` (rows); rows of segment s are `offsets[s]:offsets[s+1]`.
+    Raises RerankError for a score that is nan and for a segment with no rows.
+    """
+    starts = _checked(scores, offsets)[:-1]
+    if not len(starts):
+        return np.zeros(0, np.int64)
+    highest = np.maximum.reduceat(scores, starts)
+    winners = np.flatnonzero(scores == np.repeat(highest, np.diff(offsets)))
+    return winners[np.searchsorted(winners, starts)].astype(np.int64)
+
+
+def order_by_score(scores: FloatArray, offsets: IntArray) -> list[IntArray]:
+    """For each segment the positions in its list (from 0), highest score first, earlier first among equals.
+
+    Raises RerankError for a score that is nan and for a segment with no rows.
+    """
+    bounds = _checked(scores, offsets).tolist()
+    # One stable sort a list: it stays in the cache, which beats one sort over all rows at every size tried.
+    return [np.argsort(-scores[i:j], kind="stable") for i, j in pairwise(bounds)]
+
+
+def rescore(nbest: NBestList, table: FeatureTable, segment: int, scores: FloatArray) -> Rescored:
+    """What reranking adds to the list of a segment of the table: values of the features it did not have, new totals
+    (n), new order.
+
+    Raises RerankError where the list and the table do not belong together.
+    """
+    start, end = int(table.offsets[segment]), int(table.offsets[segment + 1])
+    if table.segment_ids[segment] != nbest.segment_id or end - start != len(nbest):
+        raise RerankError(
+            f"the feature table has {end - start} rows for segment {table.segment_ids[segment]} where the n-best lists "
+            f"have {len(nbest)} hypotheses for segment {nbest.segment_id}: extract the features of these lists again"
+        )
+    known = set(nbest.feature_names)
+    new = [column for column, name in enumerate(table.names) if name not in known]
+    order = order_by_score(scores, np.array([0, len(nbest)]))[0]
+    return Rescored(tuple(table.names[c] for c in new), table.values[start:end, new], scores, order.tolist())
+
+
+def rerank(
+    nbests: Iterable[NBestList],
+    table: FeatureTable,
+    weights: FloatArray,
+    *,
+    utility: Metric | None = None,
+    scale: float = 1.0,
+    evidence: int | None = None,
+    texts: Iterable[Sequence[str]] | None = None,
+) -> Iterator[tuple[NBestList, Rescored]]:
+    """Each list with its new order, streaming. `weights` follows `table.all_names`.
+
+    With `utility` the decision is MBR: the totals are expected utilities (higher is better, also for error metrics)
+    under softmax(scale · weighted sum), where the `evidence` highest hypotheses stand for the list (all if None).
+    `texts` are the hypotheses as the metric should see them, per segment; those of the lists if None.
+
+    Raises RerankError where lists and table do not belong together, or one is longer than the other.
+    """
+    sums = table.scores(weights)
+    seen = iter(texts) if texts is not None else None
+    segment = -1
+    for segment, nbest in enumerate(nbests):
+        if segment >= table.segments:
+            raise RerankError(f"more n-best lists than the {table.segments} segments of the feature table")
+        scores = sums[table.offsets[segment] : table.offsets[segment + 1]]
+        if utility is not None:
+            scores = expected_scores(scores, next(seen) if seen else nbest.texts, utility, scale, evidence)
+        yield nbest, rescore(nbest, table, segment, scores)
+    if segment + 1 != table.segments:
+        raise RerankError(f"{segment + 1} n-best lists, but {table.segments} segments in the feature table")
+
+
+def _checked(scores: FloatArray, offsets: IntArray) -> IntArray:
+    empty = np.flatnonzero(np.diff(offsets) <= 0)
+    if len(empty):
+        raise RerankError(f"segment {int(empty[0])} (counted from 0) has no hypotheses to choose from")
+    wrong = np.flatnonzero(np.isnan(scores))
+    if len(wrong):
+        segment = int(np.searchsorted(offsets, wrong[0], side="right")) - 1
+        raise RerankError(f"the score of a hypothesis of segment {segment} (counted from 0) is not a number")
+    return offsets

@@ -1,0 +1,53 @@
+"""The shape of the house: imports go down only, packages import fast, modules are small and well named."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = sorted([*(ROOT / "rerank_plugins").rglob("*.py"), *(ROOT / "adapters").rglob("*.py")])
+HEAVY = {"stanza", "torch", "matplotlib", "kenlm", "sacrebleu", "sacremoses", "numba", "sklearn", "scipy"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "shared"}
+LONGEST = 400
+
+
+def imported(module: str) -> set[str]:
+    """Top-level packages in memory after importing a module in a fresh interpreter."""
+    script = f"import sys, json, {module}; print(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    return set(json.loads(ran.stdout))
+
+
+def test_imports_go_down_only():
+    linter = Path(sys.executable).with_name("lint-imports")
+    if not linter.exists():
+        pytest.skip("import-linter is not installed")
+    ran = subprocess.run([linter, "--no-cache"], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("module", ["rerank_plugins", "rerank_adapters", "rerank_adapters.cli"])
+def test_importing_loads_nothing_heavy(module):
+    assert imported(module) & HEAVY == set()
+
+
+def test_listing_plugins_loads_nothing_heavy():
+    """What `rerank --help` does: every built-in module is imported, none of the plugins' machinery."""
+    names = ["formats", "metrics", "tuners"]
+    loaded = imported(", ".join(f"rerank_adapters.{name}" for name in names) + ", rerank_plugins.plugins")
+    assert loaded & HEAVY == set()
+
+
+def test_adapters_is_a_source_root_not_a_package():
+    assert not (ROOT / "adapters" / "__init__.py").exists()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_are_small_and_say_what_they_hold(path):
+    text = path.read_text(encoding="utf-8")
+    assert path.stem not in VAGUE
+    assert len(text.splitlines()) <= LONGEST
+    assert text.startswith(('"""', 'r"""')), "a module starts with what it is"

@@ -1,0 +1,242 @@
+"""Reports: numbers as written, word differences, every format read back, a page that needs nothing from outside."""
+
+import csv
+import io
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
+from rerank_adapters.report import numbers, plots, text
+from rerank_adapters.report.html import html_page
+from rerank_adapters.report.svg import grouped_bars, interval_line
+from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
+from rerank_adapters.report.terminal import print_changes, print_evaluation
+from rerank_adapters.report.words import marked, word_differences
+from rerank_plugins import ConfigError, TuningResult, TuningStep
+from tests import naive_evaluation as naive
+
+WORDS = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)
+REFERENCES = [["the <b>cat</b> sat"], ["a dog ran away"], ["it was old"], ["so it was then"]]
+BASELINE = ["the <b>cat</b> sat", "a dog sat", "it is old", "so"]
+SYSTEM = ["the <b>cat</b> sat", "a dog ran away", "it was", "then & [red]now[/red]"]
+
+
+@pytest.fixture(scope="module")
+def evaluation():
+    return evaluate(
+        {"decoder": BASELINE, "re_ranked": SYSTEM},
+        REFERENCES,
+        {"errors": naive.WordErrors(), "f": naive.WordF()},
+        nbests=[[b, s] for b, s in zip(BASELINE, SYSTEM, strict=True)],
+        sources=["die Katze", "ein Hund", "es war", None],
+        segment_ids=["10", "11", "12", "13"],
+        bootstrap=50,
+        randomisation=60,
+    )
+
+
+def shown(evaluation: Evaluation, **options) -> str:
+    console = Console(file=io.StringIO(), width=100, **options)
+    print_evaluation(evaluation, console)
+    return console.file.getvalue()
+
+
+@given(WORDS, WORDS)
+def test_word_differences_rebuild_both_texts(before, after):
+    pieces = word_differences(before, after)
+    assert " ".join(p.text for p in pieces if p.kind != "inserted") == before
+    assert " ".join(p.text for p in pieces if p.kind != "deleted") == after
+    assert all(one.kind != two.kind for one, two in itertools.pairwise(pieces))
+
+
+def test_marked_words():
+    assert marked("a red house", "a blue house now") == "a [-red-]{+blue+} house {+now+}"
+    assert marked("a b", "a b") == "a b"
+    assert marked("", "a") == "{+a+}"
+    assert marked("x a", "a") == "[-x-] a"
+
+
+@pytest.mark.parametrize(
+    ("bootstrap", "randomisation", "marks"),
+    [(0.001, 0.001, "**"), (0.001, 0.03, "*"), (0.001, 0.05, ""), (None, 0.001, "**"), (None, None, "")],
+)
+def test_stars_need_every_test(bootstrap, randomisation, marks):
+    comparison = Comparison(1.0, None, bootstrap, randomisation, None, 1, 0, 0)
+    assert numbers.difference(comparison) == "+1.00" + marks
+
+
+def test_numbers():
+    comparison = Comparison(-0.5, Interval(-1.25, 0.25), 0.0123, 0.0001, 0.1, 1, 2, 3)
+    assert numbers.difference_interval(comparison) == "[-1.25, +0.25]"
+    assert numbers.p_values(comparison) == "p .012 <.001"
+    assert numbers.p_value(1.0) == "1"
+
+
+def test_score_table(evaluation):
+    table = score_table(evaluation)
+    assert table.header == ("system", "errors ↓", "f ↑")
+    assert [row[0] for row in table.rows] == ["decoder", "re_ranked", "oracle", "anti-oracle"]
+    assert table.rows[0][1].startswith("42.86 ±")
+    assert "-7.14" in table.rows[1][1]
+    assert not table.rows[2][1].startswith("≥")  # errors decompose: exact
+    assert (table.rows[2][2][0], table.rows[3][2][0]) == ("≥", "≤")
+    assert any("errors: nrefs:1|bs:50|ar:60|seed:1" in note for note in table.notes)
+
+
+def test_segment_and_bucket_tables(evaluation):
+    assert segment_table(evaluation).rows[0][:5] == ("re_ranked", "errors", "1", "1", "2")
+    buckets = bucket_table(evaluation, evaluation.metrics[0])
+    assert [row[:2] for row in buckets.rows] == [("3", "2"), ("4", "2")]
+    assert buckets.rows[0][2:] == ("16.67", "16.67")
+
+
+def test_tsv_is_read_back(evaluation):
+    rows = list(csv.DictReader(io.StringIO(text.tsv(evaluation)), delimiter="\t"))
+    assert len(rows) == 8
+    system = next(row for row in rows if row["metric"] == "f" and row["system"] == "re_ranked")
+    scores = evaluation.metrics[1].of("re_ranked")
+    assert float(system["score"]) == pytest.approx(scores.score, rel=1e-5)
+    assert float(system["p_bootstrap"]) == pytest.approx(scores.comparison.bootstrap_p, rel=1e-5)
+    assert [row["system"] for row in rows[2:4]] == ["oracle (exact)", "anti-oracle (exact)"]
+    assert len({len(row) for row in flat_rows(evaluation)}) == 1
+
+
+def test_json_has_everything(evaluation):
+    assert Evaluation.from_json(text.FORMATS["json"](evaluation)) == evaluation
+    assert json.loads(text.json(evaluation))["version"] == evaluation.version
+
+
+def test_markdown_has_one_width(evaluation):
+    written = text.markdown(evaluation)
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {4}
+    assert r"nrefs:1\|bs:50" in written
+
+
+def test_latex_is_escaped(evaluation):
+    written = text.latex(evaluation)
+    assert r"re\_ranked & " in written
+    assert r"$\pm$" in written
+    assert r"$-$7.14" in written
+    body = [line for line in written.splitlines() if line.endswith(r"\\")]
+    assert {line.count("&") for line in body} == {2}
+    assert (
+        text.markdown_table(Table("t", ("a", "b"), (("x", "1"),))) == "### t\n\n| a | b |\n| --- | ---: |\n| x | 1 |\n"
+    )
+
+
+def test_terminal_without_colour_marks_words(evaluation):
+    written = shown(evaluation)
+    assert "changes    a dog [-sat-]{+ran away+}" in written
+    assert "[red]now[/red]" in written  # the text's own brackets are no markup
+    assert "\x1b" not in written
+    assert "source     ein Hund" in written
+    assert written.index("segment 11") < written.index("segment 13")
+
+
+def test_terminal_with_colour_shows_sides(evaluation):
+    written = shown(evaluation, force_terminal=True, color_system="standard")
+    assert "\x1b[9;31msat" in written  # struck out, red
+    assert "\x1b[32mran away" in written
+    assert "{+" not in written
+
+
+def test_terminal_says_when_nothing_changed():
+    same = evaluate({"a": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=9, randomisation=9)
+    console = Console(file=io.StringIO(), width=100)
+    print_changes(same, same.metrics[0], "b", console, 5)
+    assert "b: no output differs from a" in console.file.getvalue()
+
+
+def test_narrow_terminal_loses_no_number(evaluation):
+    console = Console(file=io.StringIO(), width=40)
+    print_evaluation(evaluation, console)
+    assert "…" not in console.file.getvalue()
+
+
+def test_one_system_alone():
+    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    written = shown(one)
+    assert "against" not in written
+    assert "±" not in written
+    assert "Segments" in html_page(one)
+
+
+class Page(HTMLParser):
+    """Collects tags, attributes and text, and checks that every element is closed in order."""
+
+    VOID = frozenset({"meta", "input", "br"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.attributes, self.text, self.count = [], [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.attributes += attrs
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_page_stands_alone(evaluation):
+    written = html_page(evaluation, "my <title>")
+    page = Page()
+    page.feed(written)
+    page.close()
+    assert page.open == []
+    assert not [value for name, value in page.attributes if name in ("src", "href")]
+    assert not re.search(r"https?:|@import|url\(", written)
+    words = "".join(page.text)
+    assert "the <b>cat</b> sat" in words
+    assert "my <title>" in words
+    assert "b" in page.count  # labels
+    assert page.count["del"] >= 1
+    assert ("id", "search") in page.attributes
+
+
+def test_page_has_every_segment(evaluation):
+    body = html_page(evaluation).partition('<table id="segments">')[2]
+    rows = re.findall(r"<tr><td>(\d+)</td>.*?</tr>", body.partition("</tbody>")[0], re.S)
+    assert rows == ["10", "11", "12", "13"]
+    assert "a dog <del>sat</del> <ins>ran away</ins>" in body
+    assert '<td class="better">-50.00</td>' in body  # fewer errors
+
+
+def test_drawings_are_to_scale():
+    drawn = interval_line(5.0, Interval(-10.0, 10.0), 10.0, width=216)
+    assert 'x1="8.0" x2="208.0"' in drawn
+    assert 'cx="158.0"' in drawn
+    bars = grouped_bars(["1", "2"], {"a": [50.0, 100.0], "b": [25.0, 0.0]}, height=110)
+    assert re.findall(r'height="([\d.]+)" fill', bars)[:2] == ["50.0", "100.0"]
+    assert "a, 2 words: 100.00" in bars
+
+
+def test_plots_are_written(evaluation, tmp_path):
+    pytest.importorskip("matplotlib")
+    trace = (TuningStep(0, 0, 40.0), TuningStep(0, 1, 41.0), TuningStep(1, 0, 39.0))
+    plots.plot_lengths(evaluation, evaluation.metrics[0], tmp_path / "lengths.svg")
+    plots.plot_differences(evaluation, tmp_path / "differences.svg")
+    plots.plot_trace({"mert": TuningResult(np.zeros(1), 41.0, trace=trace)}, "BLEU", tmp_path / "trace.png")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["differences.svg", "lengths.svg", "trace.png"]
+    assert (tmp_path / "trace.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ConfigError, match="format"):
+        plots.plot_lengths(evaluation, evaluation.metrics[0], tmp_path / "lengths.nonsense")
+    assert len(list(tmp_path.iterdir())) == 3
