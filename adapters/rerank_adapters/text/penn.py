@@ -1,0 +1,63 @@
+"""English tokens as the Penn Treebank has them (`did n't`, `-LRB-`), from plain text, and back to plain characters.
+
+The rules are those of the treebank's published sed script: quotes by their side, clitics split, brackets named, the
+last full stop split and no other. Left out: sentence splitting (abbreviations inside a line keep their stop). Linear.
+"""
+
+from __future__ import annotations
+
+import re
+
+BRACKETS = (("(", "-LRB-"), (")", "-RRB-"), ("[", "-LSB-"), ("]", "-RSB-"), ("{", "-LCB-"), ("}", "-RCB-"))
+RULES = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r'(^|[\s(\[{<])"', r"\1 `` "),  # a quote that opens
+        (r'"', " '' "),
+        (r"\.\.\.", " ... "),
+        (r"([,:])([^\d])", r" \1 \2"),  # but not 3,000 or 10:30
+        (r"([,:])$", r" \1"),
+        (r"([;@#$%&?!])", r" \1 "),
+        (r"([^.\s])(\.)((?:\s|''|[\])}>])*)$", r"\1 \2 \3"),  # the last full stop
+        (r"([\[\](){}<>])", r" \1 "),
+        (r"--+", r" \g<0> "),
+        (r"(^|\s)'(?!\s|'|(?:s|m|d|ll|re|ve|em|tis|twas)\b)", r"\1` "),
+        (r"([^\s'])'(?=\s|$)", r"\1 '"),
+        (r"(?i)([^\s])('(?:s|m|d|ll|re|ve))(?=\s|$)", r"\1 \2"),
+        (r"(?i)([^\s])(n't)(?=\s|$)", r"\1 \2"),
+        (r"(?i)\b(can)(not)\b", r"\1 \2"),
+        (r"(?i)\b(gim|lem)(me)\b", r"\1 \2"),
+        (r"(?i)\b(gon|wan)(na)\b", r"\1 \2"),
+        (r"(?i)\b(got)(ta)\b", r"\1 \2"),
+        (r"(?i)(^|\s)('t)(is|was)\b", r"\1\2 \3"),
+    )
+)
+
+
+def penn_tokenize(text: str) -> str:
+    """Plain English text to Penn tokens; text that has them already stays as it is.
+
+    >>> penn_tokenize("I can't (yet).")
+    "I ca n't -LRB- yet -RRB- ."
+    """
+    for pattern, replacement in RULES:
+        text = pattern.sub(replacement, text)
+    tokens = " ".join(text.split())
+    for character, name in BRACKETS:
+        tokens = tokens.replace(character, name)
+    return tokens
+
+
+def penn_unescape(text: str) -> str:
+    """Named brackets and directed quotes back to characters, token by token; the tokens stay apart.
+
+    >>> penn_unescape("`` a '' -LRB- b -RRB-")
+    '" a " ( b )'
+    """
+    for character, name in BRACKETS:
+        text = text.replace(name, character).replace(name.lower(), character)
+    if "`" in text or "''" in text or "\\/" in text:
+        text = text.replace("\\/", "/")
+        quotes = {"``": '"', "''": '"', "`": "'"}
+        text = " ".join(quotes.get(token, token) for token in text.split(" "))
+    return text

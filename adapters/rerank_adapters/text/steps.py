@@ -1,0 +1,137 @@
+"""The steps that a text pipeline knows, each a function from text to text."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from rerank_adapters.text.penn import penn_tokenize, penn_unescape
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.plugins import suggestion
+
+Step = Callable[[str], str]
+
+# Moses's escapes, `&amp;` last when they are undone (scripts/tokenizer/deescape-special-chars.perl)
+ESCAPES = (
+    *(("&bar;", "|"), ("&#124;", "|"), ("&lt;", "<"), ("&gt;", ">"), ("&bra;", "["), ("&ket;", "]")),
+    *(("&quot;", '"'), ("&apos;", "'"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
+)
+
+
+@dataclass(frozen=True)
+class StepKind:
+    """A step's name, how to make it from its argument (`name:argument`), and what the argument is.
+
+    `argument` is what the user should write after the colon, "" where nothing may stand there; `default` makes it
+    optional; `package` is the distribution whose version belongs in signatures.
+    """
+
+    name: str
+    make: Callable[[str], Step]
+    argument: str = ""
+    default: str = ""
+    takes_file: bool = False
+    package: str = ""
+
+    def describe(self, argument: str) -> str:
+        """The step with all that its result depends on."""
+        if self.takes_file:
+            return f"{self.name}:sha256-{_digest(argument)}"
+        full = f"{self.name}:{argument}" if argument else self.name
+        return f"{full}({self.package}-{version(self.package)})" if self.package else full
+
+
+def undo_bpe(text: str) -> str:
+    """Join subword-nmt's pieces: `Straßen@@ bahn` -> `Straßenbahn`."""
+    return text.replace("@@ ", "").removesuffix("@@")
+
+
+def undo_sentencepiece(text: str) -> str:
+    """Join SentencePiece's pieces: `▁Straßen bahn` -> `Straßenbahn`."""
+    return text.replace(" ", "").replace("▁", " ").strip()
+
+
+def unescape(text: str) -> str:
+    """Undo the escapes of Moses's tokeniser: `&apos;s` -> `'s`."""
+    if "&" in text:
+        for escaped, character in ESCAPES:
+            text = text.replace(escaped, character)
+    return text
+
+
+def _plain(function: Step) -> Callable[[str], Step]:
+    return lambda argument: function
+
+
+def _tokenize(language: str) -> Step:
+    from sacremoses import MosesTokenizer
+
+    return partial(MosesTokenizer(language).tokenize, return_str=True, escape=False)
+
+
+def _detokenize(language: str) -> Step:
+    from sacremoses import MosesDetokenizer
+
+    detokenizer = MosesDetokenizer(language)
+    return lambda text: str(detokenizer.detokenize(text.split()))
+
+
+def _truecase(path: str) -> Step:
+    from sacremoses import MosesTruecaser
+
+    try:
+        truecaser = MosesTruecaser(path)
+    except OSError as error:
+        raise ConfigError(f"text step 'truecase': {path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise ConfigError(f"text step 'truecase': {path}: not a Moses truecasing model ({error})") from None
+    return partial(truecaser.truecase, return_str=True, use_known=True)
+
+
+def _normalize(form: str) -> Step:
+    if form not in ("NFC", "NFD", "NFKC", "NFKD"):
+        raise ConfigError(f"text step 'normalize-unicode:{form}': wanted NFC, NFD, NFKC or NFKD")
+    return partial(unicodedata.normalize, form)  # type: ignore[arg-type]
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        StepKind("undo-bpe", _plain(undo_bpe)),
+        StepKind("undo-sentencepiece", _plain(undo_sentencepiece)),
+        StepKind("unescape", _plain(unescape)),
+        StepKind("penn-tokenize", _plain(penn_tokenize)),
+        StepKind("penn-unescape", _plain(penn_unescape)),
+        StepKind("tokenize", _tokenize, "a language code (tokenize:en)", package="sacremoses"),
+        StepKind("detokenize", _detokenize, "a language code (detokenize:en)", package="sacremoses"),
+        StepKind("lowercase", _plain(str.lower)),
+        StepKind("uppercase", _plain(str.upper)),
+        StepKind("truecase", _truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
+        StepKind("normalize-unicode", _normalize, "a normal form (NFC, NFKC)", default="NFC"),
+    )
+}
+
+
+def find_step(step: str) -> tuple[StepKind, str]:
+    """The kind and argument of `name` or `name:argument`. Raises ConfigError for an unknown or ill-formed step."""
+    name, _, argument = step.partition(":")
+    if name not in KINDS:
+        raise ConfigError(f"unknown text step {name!r}{suggestion(name, KINDS)}")
+    kind = KINDS[name]
+    if argument and not kind.argument:
+        raise ConfigError(f"text step {name!r} takes no argument, found {argument!r}")
+    if kind.argument and not (argument or kind.default):
+        raise ConfigError(f"text step {name!r} needs {kind.argument}")
+    return kind, argument or kind.default
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
+    except OSError as error:
+        raise ConfigError(f"text step 'truecase': {path}: cannot be read ({error.strerror})") from None

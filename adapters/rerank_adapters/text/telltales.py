@@ -1,0 +1,82 @@
+"""Does a text look like what a model was trained on? Telltale tokens; out-of-vocabulary rates before and after steps.
+
+The remedy is found greedily: of the steps that one would use, the one that lowers the share of unknown words most, as
+long as it helps clearly. Some hundred texts are enough, so that a check takes a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from rerank_adapters.text.pipeline import TextPipeline
+
+REMEDIES = (
+    "undo-bpe",
+    "undo-sentencepiece",
+    "unescape",
+    "lowercase",
+    "uppercase",
+    "penn-tokenize",
+    "penn-unescape",
+    "tokenize:en",
+)
+SAMPLE = 500  # texts looked at
+HIGH = 0.10  # an out-of-vocabulary rate worth a warning even where no step lowers it
+GLUED = re.compile(r"\w[,.?!;:](?=\s|$)")
+APART = re.compile(r"(?:^|\s)[,.?!;:](?=\s|$)")
+PENN = re.compile(r"(?:^|\s)(?:-[LR][RSC]B-|``|''|n't|'(?:s|ll|re|ve|m|d))(?=\s|$)")
+ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#91|#93|#124);")
+
+
+def looks_like(texts: Sequence[str]) -> frozenset[str]:
+    """Telltales of how the texts were made: any of `bpe`, `sentencepiece`, `escaped` (Moses's), `penn`, `tokenised`
+    or `detokenised` (punctuation apart from words or glued to them), `lower-case`, `upper-case`.
+    """
+    joined = "\n".join(texts)
+    pieces = re.findall(r"\S+", joined)
+    found = {
+        "bpe": 200 * sum(piece.endswith("@@") for piece in pieces) > len(pieces),
+        "sentencepiece": 20 * sum(piece.startswith("▁") for piece in pieces) > len(pieces),
+        "escaped": bool(ESCAPED.search(joined)),
+        "penn": bool(PENN.search(joined)),
+        "lower-case": joined != joined.upper() and joined == joined.lower(),
+        "upper-case": joined != joined.lower() and joined == joined.upper(),
+    }
+    glued, apart = len(GLUED.findall(joined)), len(APART.findall(joined))
+    found |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
+    return frozenset(name for name, present in found.items() if present)
+
+
+def vocabulary_warnings(
+    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model"
+) -> list[str]:
+    """What to say of texts whose words a model does not know: rate, examples, and the steps that would help."""
+    distinct = list(dict.fromkeys(texts))
+    sample = distinct[:: max(1, len(distinct) // SAMPLE)]
+    known: dict[str, bool] = {}
+
+    def rate(steps: tuple[str, ...]) -> float:
+        words = Counter(word for text in TextPipeline(steps).apply(sample) for word in text.split())
+        for word in words:
+            if word not in known:
+                known[word] = contains(word)
+        return sum(n for word, n in words.items() if not known[word]) / max(1, words.total())
+
+    steps: tuple[str, ...] = ()
+    before = now = rate(steps)
+    while now > 0.01 and len(steps) < 3:
+        tried = {step: rate((*steps, step)) for step in REMEDIES if step not in steps}
+        best = min(tried, key=lambda step: tried[step])
+        if tried[best] > 0.8 * now or now - tried[best] < 0.005:
+            break
+        steps, now = (*steps, best), tried[best]
+    if not steps and before < HIGH:
+        return []
+    unknown = Counter(word for text in sample for word in text.split() if not known[word])
+    examples = " ".join(word for word, _ in unknown.most_common(5))
+    tells = ", ".join(sorted(looks_like(sample)))
+    looks = f"; the text looks {tells}" if tells else ""
+    message = f"{before:.1%} of the words are unknown to {model} ({examples}){looks}"
+    return [message + (f"; {now:.1%} would be with text = {list(steps)}" if steps else "")]
