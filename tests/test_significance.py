@@ -1,5 +1,6 @@
 """The resampling tests against loops, against sacrebleu's PairedTest on the same resamples, and on null data."""
 
+import lzma
 import math
 
 import numpy as np
@@ -16,6 +17,9 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
+from rerank_adapters.metrics.bleu import Bleu
+from rerank_adapters.metrics.chrf import ChrF
+from rerank_adapters.metrics.ter import TER as Ter
 from tests import naive_evaluation as naive
 
 WORDS = [
@@ -174,3 +178,36 @@ def test_interval_covers_the_truth():
         interval = percentile_interval(metric.score(bootstrap_totals(statistics, 200, rng)))
         held += interval.low <= 30 <= interval.high
     assert 0.88 <= held / 200 <= 0.99
+
+
+@pytest.mark.slow
+def test_real_systems_get_sacrebleu_s_verdict(shared_data, monkeypatch):
+    """Ranks 1, 2 and 10 of real lists by our own BLEU, chrF and TER, the same seed as sacrebleu."""
+    monkeypatch.setenv("SACREBLEU_SEED", "12345")
+    folder = shared_data / "mt_nbest_tatoeba_de_en"
+    lists: dict[str, list[str]] = {}
+    with lzma.open(folder / "test.nbest.xz", "rt", encoding="utf-8") as lines:
+        for line in lines:
+            segment, text, *_ = line.split(" ||| ")
+            lists.setdefault(segment, []).append(text)
+    references = (folder / "test.ref").read_text(encoding="utf-8").splitlines()
+    systems = {f"rank{r}": [texts[min(r, len(texts)) - 1] for texts in lists.values()] for r in (1, 2, 10)}
+    ours = evaluate(
+        systems,
+        [[r] for r in references],
+        {"BLEU": Bleu(tokenize="none"), "chrF2": ChrF(), "TER": Ter()},
+        seed=12345,
+        bootstrap=300,
+        randomisation=300,
+    )
+    makers = {"BLEU": BLEU(tokenize="none"), "chrF2": CHRF(), "TER": TER()}
+    for kind in ("bs", "ar"):
+        theirs = PairedTest(list(systems.items()), makers, [references], kind, 300)()[1]
+        for metric in ours.metrics:
+            for system, result in zip(metric.systems, theirs[metric.name], strict=True):
+                assert system.score == pytest.approx(result.score, abs=1e-9)
+                if kind == "bs":
+                    assert system.interval.half_width == pytest.approx(result.ci, abs=1e-3)
+                if system.comparison is not None:
+                    p = system.comparison.bootstrap_p if kind == "bs" else system.comparison.randomisation_p
+                    assert p == pytest.approx(result.p_value, abs=0.02)

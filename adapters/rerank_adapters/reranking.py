@@ -1,9 +1,9 @@
 """From features and weights to a new order: the highest weighted sum, or the highest expected utility (MBR).
 
 Ties go to the earlier hypothesis, so the decoder's order decides where the weights do not. Multiplying all weights by
-c > 0 changes nothing under "map"; under "mbr" (tuners/mbr_decision.py) the scale of the posterior is a setting of its own.
-Cost: O(rows · features) for the sums, O(rows) for 1-bests, O(rows · log n) for whole orders; MBR adds the utilities,
-n² per list or n · `evidence`.
+c > 0 changes nothing under "map"; under "mbr" the scale of the posterior is a setting of its own (see
+tuners/mbr_decision.py). Cost: O(rows · features) for the sums, O(rows) for 1-bests, O(rows · log n) for whole orders;
+MBR adds the utilities, n² per list or n · `evidence`.
 """
 
 from __future__ import annotations

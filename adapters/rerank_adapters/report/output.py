@@ -1,0 +1,52 @@
+"""An evaluation in the form that was asked for, to a file or stdout."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from rich.console import Console
+
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.formats.compressed import open_atomic
+from rerank_adapters.report import html, text
+from rerank_adapters.report.terminal import print_evaluation
+
+WRITERS = {
+    "tsv": text.tsv,
+    "json": text.json,
+    "markdown": text.markdown,
+    "latex": text.latex,
+    "html": html.html_page,
+}
+
+
+def write_report(
+    evaluation: Evaluation, style: str, path: str | Path, *, changes: int = 5, plots: Path | None = None
+) -> None:
+    """Write a report, `table` or one of WRITERS; `-` is stdout. `plots` is a folder for PNG files."""
+    if style == "table" and str(path) == "-":
+        print_evaluation(evaluation, report_console(), changes=changes)
+    else:
+        with open_atomic(path) as stream:
+            stream.write(WRITERS[style](evaluation) if style != "table" else _drawn(evaluation, changes))
+    if plots is not None:
+        from rerank_adapters.report.plots import plot_differences, plot_lengths
+
+        plots.mkdir(parents=True, exist_ok=True)
+        plot_differences(evaluation, plots / "differences.png")
+        for metric in evaluation.metrics:
+            plot_lengths(evaluation, metric, plots / f"lengths-{metric.name}.png")
+
+
+def report_console() -> Console:
+    """Stdout, as wide as the terminal; wide enough for a table where it is none."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=140)
+
+
+def _drawn(evaluation: Evaluation, changes: int) -> str:
+    console = Console(file=io.StringIO(), highlight=False, width=140)
+    with console.capture() as captured:
+        print_evaluation(evaluation, console, changes=changes)
+    return captured.get()

@@ -1,0 +1,150 @@
+"""Resampling against sacrebleu's, ordering against Python's sort, the oracle search: ratios, never absolute times."""
+
+import lzma
+import time
+
+import numpy as np
+import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
+
+from rerank_adapters.evaluation import evaluate, oracle
+from rerank_adapters.metrics.bleu import Bleu
+from rerank_adapters.metrics.chrf import ChrF
+from rerank_adapters.metrics.ter import TER as Ter
+from rerank_adapters.reranking import best_rows, order_by_score
+from tests import naive_evaluation as naive
+
+WORDS = [
+    "the",
+    "a",
+    "cat",
+    "dog",
+    "sat",
+    "ran",
+    "on",
+    "under",
+    "mat",
+    "tree",
+    "and",
+    "then",
+    "it",
+    "was",
+    "very",
+    "old",
+    "not",
+    "seen",
+    "again",
+    ".",
+]
+
+
+def seconds(action, times=1):
+    """CPU seconds of one call, the best of `times`."""
+    taken = []
+    for _ in range(times):
+        start = time.process_time()
+        action()
+        taken.append(time.process_time() - start)
+    return min(taken)
+
+
+@pytest.fixture(scope="module")
+def systems():
+    rng = np.random.default_rng(1)
+    references = [" ".join(rng.choice(WORDS, 12)) for _ in range(300)]
+
+    def noisy(rate):
+        return [" ".join(w if rng.random() > rate else str(rng.choice(WORDS)) for w in r.split()) for r in references]
+
+    return references, {"baseline": noisy(0.3), "one": noisy(0.28), "two": noisy(0.25)}
+
+
+@pytest.mark.parametrize(("kind", "ours"), [("bs", {"randomisation": 0}), ("ar", {"bootstrap": 0})])
+def test_significance_against_sacrebleu(benchmark, systems, kind, ours):
+    references, outputs = systems
+    segments = [[reference] for reference in references]
+    metric = Bleu(tokenize="none")
+    samples = 1000
+    sizes = {"bootstrap": samples, "randomisation": samples} | ours
+
+    def fast():
+        return evaluate(outputs, segments, {"BLEU": metric}, **sizes)
+
+    fast()  # compiled
+    benchmark(fast)
+    test = PairedTest(list(outputs.items()), {"BLEU": BLEU(tokenize="none")}, [references], kind, samples)
+    slow = seconds(test)  # without the baseline's statistics, which the constructor counts
+    ratio = slow / seconds(fast, 5)
+    benchmark.extra_info["times as fast as sacrebleu"] = round(ratio, 1)
+    assert ratio > 3
+
+
+@pytest.fixture(scope="module")
+def scores():
+    return np.random.default_rng(0).normal(size=200_000), np.arange(0, 200_001, 100)
+
+
+def sort_all(scores, offsets):
+    return [naive.sorted_rows(scores, i, j) for i, j in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(("choose", "least"), [(order_by_score, 3), (best_rows, 20)])
+def test_choosing_against_python_sort(benchmark, scores, choose, least):
+    benchmark(choose, *scores)
+    ratio = seconds(lambda: sort_all(*scores)) / seconds(lambda: choose(*scores), 5)
+    benchmark.extra_info["times as fast as sorted()"] = round(ratio, 1)
+    benchmark.extra_info["million hypotheses"] = 0.2
+    assert ratio > least
+
+
+def test_oracle_search_against_scoring_one_by_one(benchmark):
+    """The baseline scores every swap alone: one pass of the same search."""
+    rng = np.random.default_rng(3)
+    metric = Bleu(tokenize="none")
+    references = [[" ".join(rng.choice(WORDS, 10))] for _ in range(50)]
+    lists = [[" ".join(rng.choice([*WORDS, *refs[0].split() * 3], 10)) for _ in range(100)] for refs in references]
+    statistics, offsets = metric.statistics(lists, references), np.arange(0, 5001, 100)
+
+    def one_by_one():
+        rows = offsets[:-1].copy()
+        for segment in range(50):
+            totals = statistics[rows].sum(0) - statistics[rows[segment]]
+            alone = [float(metric.score(totals + statistics[row])) for row in range(segment * 100, segment * 100 + 100)]
+            rows[segment] = segment * 100 + int(np.argmax(alone))
+
+    benchmark(oracle, statistics, offsets, metric)
+    ratio = seconds(one_by_one) / seconds(lambda: oracle(statistics, offsets, metric), 3)
+    benchmark.extra_info["times as fast as one pass, row by row"] = round(ratio, 1)
+    assert ratio > 2
+
+
+@pytest.mark.slow
+def test_three_real_systems_by_three_metrics(benchmark, shared_data):
+    """Statistics and 1,000 resamples of BLEU, chrF and TER: the whole of sacrebleu's paired bootstrap."""
+    lists, references = [], []
+    for part in ("tune", "test"):
+        found: dict[str, list[str]] = {}
+        with lzma.open(shared_data / "mt_nbest_tatoeba_de_en" / f"{part}.nbest.xz", "rt", encoding="utf-8") as lines:
+            for line in lines:
+                segment, text, *_ = line.split(" ||| ")
+                found.setdefault(segment, []).append(text)
+        lists += found.values()
+        references += (shared_data / "mt_nbest_tatoeba_de_en" / f"{part}.ref").read_text("utf-8").splitlines()
+    outputs = {f"rank {rank}": [texts[min(rank, len(texts)) - 1] for texts in lists] for rank in (1, 2, 10)}
+    segments = [[reference] for reference in references]
+
+    def fast(count=None):
+        metrics = {"BLEU": Bleu(tokenize="none"), "chrF": ChrF(), "TER": Ter()}
+        first = {name: texts[:count] for name, texts in outputs.items()}
+        return evaluate(first, segments[:count], metrics, randomisation=0)
+
+    def slow():
+        metrics = {"BLEU": BLEU(tokenize="none"), "chrF": CHRF(), "TER": TER()}
+        return PairedTest(list(outputs.items()), metrics, [references], "bs", 1000)()
+
+    fast(10)  # compiled
+    benchmark(fast)
+    ours, theirs = seconds(fast), seconds(slow)
+    benchmark.extra_info |= {"segments": len(segments), "CPU seconds": round(ours, 2), "sacrebleu's": round(theirs, 1)}
+    assert theirs / ours > 10
