@@ -240,3 +240,11 @@ def test_plots_are_written(evaluation, tmp_path):
     with pytest.raises(ConfigError, match="format"):
         plots.plot_lengths(evaluation, evaluation.metrics[0], tmp_path / "lengths.nonsense")
     assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_plots_of_one_system(tmp_path):
+    pytest.importorskip("matplotlib")
+    one = evaluate({"a": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    plots.plot_differences(one, tmp_path / "differences.png")
+    plots.plot_lengths(one, one.metrics[0], tmp_path / "lengths.png")
+    assert len(list(tmp_path.iterdir())) == 2
