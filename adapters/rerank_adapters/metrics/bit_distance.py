@@ -18,9 +18,9 @@ ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @njit(cache=True, nogil=True)
 def compare_words(hypothesis: Any, reference: Any, equal: Any) -> int:
-    """Bit j of row i of `equal`: whether hypothesis word i is reference word j. Returns the distance of the bags of words.
+    """Sets bit j of row i of `equal` where hypothesis word i is reference word j; the distance of the bags of words.
 
-    That is the longer length less the words in common, and no order has a lower edit distance.
+    That is the longer length less the words in common: no order has a lower edit distance.
     """
     blocks = len(reference) // 64 + 1
     free = np.full(blocks, ALL, np.uint64)
@@ -69,4 +69,4 @@ def continue_distance(order: Any, first: int, n: int, m: int, equal: Any, column
             columns[0, i + 1, block] = down | ~(vertical | up)
             columns[1, i + 1, block] = up & vertical
             grows, falls = next_grows, next_falls
-    return last[n]
+    return int(last[n])

@@ -3,7 +3,7 @@
 Statistics of a hypothesis: the edits to the closest of its references, and the mean length of its references
 (Snover et al. 2006). S = 2. That length does not depend on the hypothesis, so summed over segments it is the same
 whichever hypotheses are chosen, and the corpus score is a constant times a sum over segments: for these metrics the
-best hypothesis of each segment gives the best corpus score.
+best hypothesis of each segment (by `sentence_scores`) gives the best corpus score.
 """
 
 from __future__ import annotations
@@ -53,8 +53,13 @@ class EditRate(Metric):
             return np.where(length > 0, 100 * (edits / length), np.where(edits > 0, 100.0, 0.0))
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """The rate of single hypotheses, unsmoothed."""
-        return self.score(statistics)
+        """The rate of single hypotheses, unsmoothed; empty references count as one word.
+
+        So hypotheses rank by their edits there too, which `score` would not tell apart.
+        """
+        statistics = np.asarray(statistics, np.float64)
+        edits, length = statistics[..., 0], statistics[..., 1]
+        return 100 * (edits / np.where(length > 0, length, 1))
 
     @abstractmethod
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[IntArray, IntArray]:
@@ -63,4 +68,4 @@ class EditRate(Metric):
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
         """(n, n): rate of hypothesis i with hypothesis j as its reference."""
         edits, lengths = self.edit_matrix(hypotheses)
-        return self.score(np.stack(np.broadcast_arrays(edits, lengths), axis=-1))
+        return self.sentence_scores(np.stack(np.broadcast_arrays(edits, lengths), axis=-1))

@@ -41,7 +41,7 @@ def encode_characters(texts: Sequence[str]) -> Sequences:
     """Code points, as they are (lone surrogates too)."""
     starts = _starts([len(text) for text in texts])
     tokens = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
-    return Sequences(tokens, starts)
+    return Sequences(tokens.copy(), starts)  # writable, as words are: kernels are compiled for one kind
 
 
 def split_words(sequences: Sequences, pieces: Sequence[Sequence[str]]) -> Sequences:

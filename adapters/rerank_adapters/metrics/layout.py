@@ -47,7 +47,7 @@ class Layout:
 
 
 def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Layout:
-    """The layout of segments. Raises FormatError where a segment has no reference."""
+    """The layout of segments. Raises FormatError where a segment has no reference, TypeError for a bare text."""
     if len(hypotheses) != len(references):
         raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
     texts: list[str] = []
@@ -60,6 +60,8 @@ def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[s
         texts.extend(number)
         bounds.append(len(texts))
     for s, given in enumerate(references):
+        if isinstance(given, str):
+            raise TypeError("the references of a segment are a sequence of texts, found a single text")
         if not len(given):
             raise FormatError(f"segment {s + 1} of {len(references)} has no reference; wanted one or more")
         texts.extend(given)

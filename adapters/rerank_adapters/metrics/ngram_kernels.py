@@ -105,7 +105,8 @@ def overlap_ngrams(tokens: Any, starts: Any, order: int, matches: Any) -> None:
     texts = len(starts) - 1
     most = order * (starts[texts] - starts[0])
     size = _table_size(most)
-    keys = np.full(size, EMPTY, np.int64)
+    keys = np.empty(size, np.int64)
+    keys[:] = EMPTY
     child = np.empty(size, np.int32)
     seen = np.zeros(most + 1, np.int32)
     level = np.zeros(most + 1, np.int8)

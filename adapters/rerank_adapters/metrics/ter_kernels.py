@@ -64,16 +64,30 @@ def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
             gain, trials = find_shift(order, n, m, bags, equal, cost, operation, columns, last, best, trials)
             if trials >= MOST_TRIALS or gain <= 0:
                 break
-            order[:n] = best[:n]
+            for i in range(n):
+                order[i] = best[i]
             shifts += 1
         edits[k] = shifts + cost[n, m]
 
 
 @njit(cache=True, nogil=True)
 def find_shift(
-    order: Any, n: int, m: int, bags: int, equal: Any, cost: Any, operation: Any, columns: Any, last: Any, best: Any, trials: int
-) -> tuple[int, int]:  # fmt: skip
-    """The best shift's gain (its order in `best`), and the number of shifts tried so far. Meaningless past the limit."""
+    order: Any,
+    n: int,
+    m: int,
+    bags: int,
+    equal: Any,
+    cost: Any,
+    operation: Any,
+    columns: Any,
+    last: Any,
+    best: Any,
+    trials: int,
+) -> tuple[int, int]:
+    """The gain of the best shift (its order in `best`), and the number of shifts tried so far.
+
+    `bags` bounds the distance from below; with all trials used up, the search is cut short.
+    """
     aligned, hypothesis_wrong, reference_wrong = align(operation, n, m)
     start_distance(columns[0], last[0], m)
     continue_distance(order, 0, n, m, equal, columns[0], last[0])
@@ -107,7 +121,8 @@ def find_shift(
                     gain = before - distance(trial, first, n, m, equal, cost, columns, last)
                     if gain > best_gain or (gain == best_gain and preferred):
                         best_gain, best_length, best_start, best_target = gain, length, start, target
-                        best[:n] = trial
+                        for i in range(n):
+                            best[i] = trial[i]
                 if trials >= MOST_TRIALS:
                     return best_gain, trials
     return best_gain, trials
@@ -119,29 +134,33 @@ def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any
 
     A target within the block, or at its end, means as many words further on (as in sacrebleu).
     """
-    if target < start:
-        shifted[:target] = order[:target]
-        shifted[target : target + length] = order[start : start + length]
-        shifted[target + length : start + length] = order[target:start]
-        shifted[start + length : n] = order[start + length : n]
-        return target
-    end = target if target > start + length else min(target + length, n)
-    shifted[:start] = order[:start]
-    shifted[start : end - length] = order[start + length : end]
-    shifted[end - length : end] = order[start : start + length]
-    shifted[end:n] = order[end:n]
-    return start
+    if target >= start:
+        end = target if target > start + length else min(target + length, n)
+        first, middle = start, start + length  # the words from `middle` to `end` change places with the block
+    else:
+        first, middle, end = target, start, start + length
+    for i in range(n):
+        shifted[i] = order[i]
+    for i in range(middle, end):
+        shifted[first + i - middle] = order[i]
+    for i in range(first, middle):
+        shifted[i + end - middle] = order[i]
+    return first
 
 
 @njit(cache=True, nogil=True)
 def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, columns: Any, last: Any) -> int:
     """The banded edit distance of an order that equals, before position `first`, the one that `cost` is of."""
-    columns[1, :, first] = columns[0, :, first]
+    for block in range(columns.shape[3]):
+        columns[1, 0, first, block] = columns[0, 0, first, block]
+        columns[1, 1, first, block] = columns[0, 1, first, block]
     last[1, first] = last[0, first]
     exact = continue_distance(order, first, n, m, equal, columns[1], last[1])
     if exact + abs(m - n) <= CERTAIN:
         return exact
-    row = cost[first, : m + 1].copy()
+    row = np.empty(m + 1, np.int64)
+    for j in range(m + 1):
+        row[j] = cost[first, j]
     for i in range(first + 1, n + 1):
         low, high = band(i, n, m)
         diagonal = row[low - 1] if low > 0 else 0
@@ -155,7 +174,7 @@ def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, colu
                 same = (equal[order[i - 1], (j - 1) >> 6] >> np.uint64((j - 1) & 63)) & np.uint64(1)
                 row[j] = min(diagonal + (0 if same else 1), above + 1, row[j - 1] + 1, FAR)
             diagonal = above
-    return row[m]
+    return int(row[m])
 
 
 @njit(cache=True, nogil=True)
@@ -178,7 +197,8 @@ def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any)
         operation[0, j] = INSERTION
     for i in range(1, n + 1):
         low, high = band(i, n, m)
-        cost[i, : m + 1] = FAR
+        for j in range(m + 1):
+            cost[i, j] = FAR
         if low == 0:
             cost[i, 0] = cost[i - 1, 0] + 1
             operation[i, 0] = DELETION
