@@ -47,6 +47,12 @@ class Job:
         """A job with the plugins of the registry and those in the config's `plugins` files."""
         return cls(config, registry.with_files([config.path(path) for path in config.plugins]))
 
+    def with_tests(self, bootstrap: int | None, randomisation: int | None) -> Job:
+        """The same job with other numbers of resamples and trials (None: as they are)."""
+        given = {"bootstrap": bootstrap, "randomisation": randomisation}
+        settings = self.config.evaluation.model_copy(update={k: v for k, v in given.items() if v is not None})
+        return Job(self.config.model_copy(update={"evaluation": settings}), self.registry)
+
     @cached_property
     def builder(self) -> Builder:
         """Builds plugins with paths relative to the config file."""

@@ -1,0 +1,106 @@
+"""`rerank evaluate`: systems against references, with significance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import (
+    config_option,
+    format_option,
+    job_config,
+    metric_option,
+    references_option,
+    seed_option,
+    source_option,
+)
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.plugins import Registry
+
+STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
+
+
+@click.command("evaluate")
+@click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
+@references_option
+@metric_option
+@source_option
+@click.option("--nbest", multiple=True, metavar="FILE", help="N-best lists: adds their oracle and anti-oracle.")
+@click.option("--baseline", metavar="NAME", help="The system to compare with. Default: the first.")
+@click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form of the report.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write the report. Default: stdout.")
+@click.option("--plots", type=Path, metavar="FOLDER", help="Also plots as PNG (extra `plot`).")
+@click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="How many changed segments to show.")
+@click.option("--bootstrap", type=click.IntRange(0), help="Resamples. Default: 1000.")
+@click.option("--randomisation", type=click.IntRange(0), help="Trials. Default: 10000.")
+@config_option
+@format_option
+@seed_option
+@click.pass_obj
+def command(
+    registry: Registry,
+    systems: tuple[str, ...],
+    references: tuple[Path, ...],
+    metrics: tuple[str, ...],
+    source: Path | None,
+    nbest: tuple[str, ...],
+    baseline: str | None,
+    style: str,
+    output: str,
+    plots: Path | None,
+    changes: int,
+    bootstrap: int | None,
+    randomisation: int | None,
+    config: Path | None,
+    format_: str | None,
+    seed: int | None,
+) -> None:
+    """Compare systems: corpus scores with intervals, differences with two significance tests, wins and losses.
+
+    A SYSTEM is a file with one output per line (name it with NAME=FILE; otherwise the file name is the name). With
+    --nbest alone, the decoder's 1-bests are the system.
+
+    \b
+    rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest
+    """  # noqa: D301
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.formats.references import read_lines, read_references
+    from rerank_adapters.report.output import write_report
+    from rerank_adapters.tasks.comparing import compare
+    from rerank_adapters.tasks.job import Job
+
+    job = Job.create(job_config(config, metrics=metrics, format_=format_, seed=seed), registry)
+    job = job.with_tests(bootstrap, randomisation)
+    refs = read_references(references)
+    ids = [str(line) for line in range(len(refs))]
+    lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
+    if lists is not None:
+        ids = [nbest_.segment_id for nbest_ in lists]
+    named = dict(_named(system) for system in systems)
+    if len(named) < len(systems):
+        raise ConfigError("two systems have the same name; give names with NAME=FILE")
+    outputs = {name: read_lines(path) for name, path in named.items()}
+    for name, lines in outputs.items():
+        if len(lines) != len(ids):
+            raise FormatError(f"{len(lines)} lines, expected one for each of {len(ids)} segments", path=named[name])
+    if not outputs and lists is None:
+        raise ConfigError("nothing to evaluate: give at least one SYSTEM, or --nbest")
+    if not outputs and lists is not None:
+        outputs = {"1-best": [nbest_[0].text for nbest_ in lists]}
+    sources = read_references([source]).for_segments(ids) if source else None
+    evaluation = compare(
+        job,
+        outputs,
+        refs.for_segments(ids),
+        baseline=baseline,
+        nbests=lists,
+        sources=[text for (text,) in sources] if sources else None,
+        segment_ids=ids,
+    )
+    write_report(evaluation, style, output, changes=changes, plots=plots)
+
+
+def _named(system: str) -> tuple[str, str]:
+    name, equals, path = system.partition("=")
+    return (name, path) if equals and not Path(system).exists() else (Path(system).name, system)

@@ -1,0 +1,44 @@
+"""`rerank weights`: weights files from one form to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_plugins import ConfigError
+
+FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
+
+
+@click.command("weights")
+@click.argument("weights", metavar="WEIGHTS")
+@click.option("--to", "form", type=click.Choice(FORMS), default="section", show_default=True, help="Form to write.")
+@click.option("--template", metavar="MOSES.INI", help="For moses-ini: the file whose [weight] section is replaced.")
+@click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out features that the decoder does not have.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
+def command(weights: str, form: str, template: str | None, decoder_only: bool, output: str) -> None:
+    """Convert weights, so that tuned ones go back into a decoder.
+
+    WEIGHTS is a weights.toml, a moses.ini, or Moses's dense or sparse weights file.
+
+    \b
+    rerank weights weights.toml                                   a [weight] section for moses.ini
+    rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
+    rerank weights moses.ini --to toml -o weights.toml
+    """  # noqa: D301
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.weights import read_weights, write_weights
+    from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
+    from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
+
+    found = read_weights(weights)
+    if form == "moses-ini":
+        if template is None:
+            raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")
+        write_moses_ini(found, Path(template), output, decoder_features_only=decoder_only)
+    elif form == "section":
+        with open_atomic(output) as out:
+            out.write(moses_weight_section(found))
+    else:
+        {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](found, output)
