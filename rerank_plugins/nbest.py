@@ -31,6 +31,9 @@ class Hypothesis(NamedTuple):
         """The tokens of `text`, split at white space."""
         return self.text.split()
 
+    def __reduce__(self) -> tuple[type[Hypothesis], tuple[object, ...]]:
+        return Hypothesis, (self.text, self.features, self.score, dict(self.sparse), self.raw)  # proxies do not pickle
+
 
 @dataclass(frozen=True, slots=True)
 class NBestList(Sequence[Hypothesis]):

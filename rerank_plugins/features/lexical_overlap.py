@@ -39,7 +39,7 @@ class LexicalOverlap(FeatureExtractor):
         for row, text in enumerate(nbest.texts):
             words = self._tokens(text)
             if words and size:
-                same = sum(min(n, source[word]) for word, n in Counter(words).items() if word in source)
+                same = sum(min(words.count(word), source[word]) for word in source.keys() & words)
                 values[row] = same / len(words), same / size
         return values
 

@@ -33,12 +33,13 @@ class Untranslated(FeatureExtractor):
             return values
         copied = Counter(self._key(word) for word in source_of(nbest, "untranslated").split() if self._counts(word))
         for row, text in enumerate(nbest.texts):
-            found = Counter(key for key in map(self._key, text.split()) if key in copied)
-            values[row] = 0.0 - sum(min(n, copied[key]) for key, n in found.items())
+            words = self._key(text).split()
+            if not copied.keys().isdisjoint(words):
+                values[row] = 0.0 - sum(min(words.count(word), n) for word, n in copied.items())
         return values
 
-    def _key(self, word: str) -> str:
-        return word.lower() if self.ignore_case else word
+    def _key(self, text: str) -> str:
+        return text.lower() if self.ignore_case else text
 
     def _counts(self, word: str) -> bool:
         if not any(map(str.isalpha, word)) or not (self.names or word == word.lower()):

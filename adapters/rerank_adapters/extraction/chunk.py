@@ -1,0 +1,108 @@
+"""Extraction of some lists by all extractors of a plan: the unit of parallel and resumable work.
+
+What extractors return is checked: shape, type, finite values. A value does not depend on which lists share a chunk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+
+from rerank_adapters.extraction.plan import Plan
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
+from rerank_plugins.feature_table import IntArray
+
+FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """Values (rows, columns) of a chunk, and the CPU seconds that each extractor took."""
+
+    values: FloatArray
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
+    """Lists in groups of at least 64, 128, 256, then 512 hypotheses: small first, to tell soon how long all take."""
+    size, group, rows = FIRST, list[NBestList](), 0
+    for nbest in nbests:
+        group.append(nbest)
+        rows += len(nbest)
+        if rows >= size:
+            yield group
+            size, group, rows = min(2 * size, LARGEST), [], 0
+    if group:
+        yield group
+
+
+def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
+    """All columns of some lists. Raises PluginError for what an extractor must not do."""
+    rows = sum(map(len, nbests))
+    columns: list[FloatArray] = [np.empty((rows, 0))]
+    seconds: dict[str, float] = {}
+    through = cache(lambda text, source: _through(nbests, text, source))
+    for label, extractor in plan.extractors.items():
+        started = time.process_time()
+        lists, distinct, back = through(*plan.pipelines(label))
+        if extractor.scope == "text":
+            values = np.concatenate(_checked(label, extractor, distinct))[back]
+        else:
+            values = np.concatenate(_checked(label, extractor, lists))
+        columns.append(values)
+        seconds[label] = time.process_time() - started
+    return Extracted(np.hstack(columns), seconds)
+
+
+def _through(
+    nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline
+) -> tuple[list[NBestList], list[NBestList], IntArray]:
+    """The lists as an extractor reads them; the same without repeated texts; and the row there of each row."""
+    changed = list(nbests)
+    if text.steps or source.steps:
+        texts = iter(text.apply([t for nbest in nbests for t in nbest.texts]))
+        sources = source.apply([nbest.source or "" for nbest in nbests])
+        changed = [
+            nbest.with_texts([next(texts) for _ in nbest], None if nbest.source is None else new)
+            for nbest, new in zip(nbests, sources, strict=True)
+        ]
+    distinct, back, base = [], [], 0
+    for nbest in changed:
+        first: dict[str, int] = {}
+        back += [base + first.setdefault(t, len(first)) for t in nbest.texts]
+        base += len(first)
+        rows = dict(zip(reversed(nbest.texts), reversed(range(len(nbest))), strict=True))
+        distinct.append(nbest if len(first) == len(nbest) else nbest.select([rows[t] for t in first]))
+    return changed, distinct, np.array(back, np.int64)
+
+
+def _checked(label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList]) -> list[FloatArray]:
+    kind = type(extractor)
+    who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
+    try:
+        arrays = extractor.extract_all(nbests)
+    except RerankError:
+        raise
+    except Exception as error:  # a stranger's code: say whose, and where
+        where = f"segments {nbests[0].segment_id} to {nbests[-1].segment_id}"
+        raise PluginError(f"{who}, {where}: {type(error).__name__}: {error}") from error
+    if len(arrays) != len(nbests):
+        raise PluginError(f"{who}: extract_all gave {len(arrays)} arrays for {len(nbests)} lists")
+    for nbest, values in zip(nbests, arrays, strict=True):
+        where, wanted = f"{who}, segment {nbest.segment_id}", (len(nbest), len(extractor.components))
+        if not isinstance(values, np.ndarray) or values.dtype != np.float64:
+            found = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise PluginError(f"{where}: found {found}, wanted a numpy array of float64")
+        if values.shape != wanted:
+            raise PluginError(f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)")
+        if not np.isfinite(values).all():
+            row, column = np.argwhere(~np.isfinite(values))[0]
+            value, text = values[row, column], nbest[int(row)].text
+            name = f"component {extractor.components[column]!r} " if extractor.components[column] else ""
+            raise PluginError(f"{where}, row {row}: {name}is {value}, wanted a finite number (text: {text[:60]!r})")
+    return arrays

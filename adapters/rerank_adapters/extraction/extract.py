@@ -1,0 +1,91 @@
+"""Feature tables and streams of feature values from n-best lists.
+
+Each distinct text of a list is extracted once (extractors of scope "text"). Tables do not depend on the number of
+processes, on the chunks, or on whether an extraction was interrupted: they are the same byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.extraction import fingerprint
+from rerank_adapters.extraction.chunk import chunks
+from rerank_adapters.extraction.plan import Plan
+from rerank_adapters.extraction.pool import extract_in_order
+from rerank_adapters.extraction.work import WorkFolder
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    FeatureTable,
+    FloatArray,
+    NBestList,
+    SparseBlock,
+    __version__,
+)
+
+Report = Callable[[int, Mapping[str, float]], None]  # hypotheses done since the last call, CPU seconds by label
+
+
+def extract_features(
+    nbests: Sequence[NBestList],
+    extractors: Mapping[str, FeatureExtractor],
+    *,
+    texts: Mapping[str, TextPipeline] | None = None,
+    sources: Mapping[str, TextPipeline] | None = None,
+    decoder: FeatureTable | None = None,
+    jobs: int = 2,
+    progress: Report = lambda rows, seconds: None,
+    work: Path | None = None,
+) -> FeatureTable:
+    """The decoder's table with a column per component of each extractor, `label` or `label.component`.
+
+    `texts` and `sources` give, by label, the pipelines that an extractor reads hypotheses and sources through;
+    `decoder` is the table of the same lists (none: new columns only). With `work`, finished chunks are kept in that
+    folder and found again; clear it when the table is saved (`WorkFolder(work).clear()`).
+    Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
+    """
+    plan = Plan(extractors, texts or {}, sources or {})
+    offsets = np.cumsum([0, *map(len, nbests)], dtype=np.int64)
+    ids = tuple(nbest.segment_id for nbest in nbests)
+    if decoder is None:
+        rows = int(offsets[-1])
+        decoder = FeatureTable((), np.empty((rows, 0)), offsets, ids, SparseBlock.empty(rows))
+    if decoder.segment_ids != ids or not np.array_equal(decoder.offsets, offsets):
+        raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
+    plan.check(decoder.all_names)
+    described = plan.describe()
+    folder = WorkFolder(work, fingerprint.of_plain([__version__, described])) if work else None
+    parts: list[FloatArray] = []
+    for _, part in extract_in_order(plan, chunks(nbests), jobs=jobs, rows=int(offsets[-1]), work=folder):
+        parts.append(part.values)
+        progress(len(part.values), part.seconds)
+    values = np.hstack([decoder.values, np.concatenate([np.empty((0, len(plan.names))), *parts])])
+    provenance = {
+        **decoder.provenance,
+        "version": __version__,
+        "lists": fingerprint.of_lists(nbests),
+        "features": described,
+    }
+    return FeatureTable(decoder.names + plan.names, values, offsets, ids, decoder.sparse, provenance)
+
+
+def stream_features(
+    nbests: Iterable[NBestList],
+    extractors: Mapping[str, FeatureExtractor],
+    *,
+    texts: Mapping[str, TextPipeline] | None = None,
+    sources: Mapping[str, TextPipeline] | None = None,
+    jobs: int = 2,
+    progress: Report = lambda rows, seconds: None,
+) -> Iterator[tuple[NBestList, FloatArray]]:
+    """Each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held at once."""
+    plan = Plan(extractors, texts or {}, sources or {})
+    plan.check()
+    for group, part in extract_in_order(plan, chunks(nbests), jobs=jobs):
+        progress(len(part.values), part.seconds)
+        cuts = np.cumsum([len(nbest) for nbest in group])[:-1]
+        yield from zip(group, np.split(part.values, cuts), strict=True)

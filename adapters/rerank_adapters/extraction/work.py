@@ -1,0 +1,58 @@
+"""The work folder: finished chunks of an extraction, so that an interrupted one continues where it stopped."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.extraction import fingerprint
+from rerank_plugins import FloatArray, NBestList, RerankError
+
+
+@dataclass(frozen=True)
+class WorkFolder:
+    """One file per finished chunk, named by the fingerprint of everything that its values depend on.
+
+    `plan` is the fingerprint of the plan. A file is written beside its place and then renamed: never half a chunk.
+    """
+
+    path: Path
+    plan: str = ""
+
+    def file(self, nbests: Sequence[NBestList]) -> Path:
+        """Where the chunk of these lists belongs."""
+        return self.path / f"chunk-{fingerprint.of_plain([self.plan, fingerprint.of_lists(nbests)])[:40]}.npy"
+
+    def load(self, file: Path, shape: tuple[int, int]) -> FloatArray | None:
+        """The finished chunk; None where there is none, or none that can be used."""
+        try:
+            values = np.load(file, allow_pickle=False)
+        except (OSError, ValueError, EOFError):
+            return None
+        usable = values.shape == shape and values.dtype == np.float64 and bool(np.isfinite(values).all())
+        return values if usable else None
+
+    def save(self, file: Path, values: FloatArray) -> None:
+        """Keep a finished chunk. Raises RerankError where it cannot be written."""
+        temporary = file.with_suffix(f".{os.getpid()}.tmp")
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            with open(temporary, "wb") as stream:
+                np.save(stream, values)
+            os.replace(temporary, file)
+        except OSError as error:
+            raise RerankError(f"{self.path}: a finished part cannot be written ({error.strerror})") from error
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def clear(self) -> None:
+        """Remove the chunks, and the folder if nothing else is in it: to be called when the table is saved."""
+        for pattern in ("chunk-*.npy", "chunk-*.tmp"):
+            for file in self.path.glob(pattern):
+                file.unlink(missing_ok=True)
+        if self.path.is_dir() and not any(self.path.iterdir()):
+            self.path.rmdir()
