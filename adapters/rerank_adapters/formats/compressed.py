@@ -233,7 +233,9 @@ def _deflating(binary: IO[bytes], suffix: str) -> Iterator[TextIO]:
         elif suffix == ".zst":
             import zstandard
 
-            inner = stack.enter_context(zstandard.ZstdCompressor().stream_writer(binary, closefd=False))
+            inner = stack.enter_context(
+                zstandard.ZstdCompressor(write_checksum=True).stream_writer(binary, closefd=False)
+            )
         text = io.TextIOWrapper(inner, encoding="utf-8", newline="")
         try:
             yield text

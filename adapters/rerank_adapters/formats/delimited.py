@@ -80,9 +80,9 @@ class DelimitedFormat(NBestFormat):
                         raise FormatError(f"the segment id is missing; expected {self.layout}", path=path, line=number)
                     segment, start, hypotheses = new, number, []
                 current = fields[0]
-            features, sparse = parser.parse(fields[features_at], number)
             if score_at is not None:
                 score = _score(fields[score_at], path, number)
+            features, sparse = parser.parse(fields[features_at], number)
             hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line))
         if start:
             yield NBestList(segment, tuple(hypotheses), parser.names, line=start)

@@ -8,8 +8,8 @@
 A label with one value names a feature `X`; with several, `X_0`, `X_1` and so on. Which labels are sparse features is
 the dialect's business (dialects.py). All lines of a file must have the same dense features.
 
-A line costs little where its labels stand where those of the line before stood: the values are picked by position.
-Every other line takes the careful path, which also finds what is wrong.
+A line costs little where its dense labels stand where those of the line before stood, with known sparse labels after
+them: the values are picked by position. Every other line takes the careful path, which also finds what is wrong.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import NO_SPARSE
 
 UNLABELLED = "feature"
+NEVER = 1 << 60  # longer than any line
+MOST_NAMES = 1_000_000  # sparse names remembered, so that a stream of lines takes bounded memory
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
 
 
@@ -38,31 +40,45 @@ class FeatureField:
         self.line = 0  # that of the first line parsed, which sets the names
         self._is_sparse = is_sparse
         self._path = path
-        self._known: dict[str, bool] = {}  # label -> is_sparse(label)
-        self._length = -1  # tokens in the layout of the fast path
+        self._length = NEVER  # tokens of the dense features in the remembered layout
         self._labels: tuple[str, ...] = ()
         self._underscores = 0
         self._pick_labels: Pick = tuple
         self._pick_values: Pick = tuple
+        self._joined = False  # lines hold sparse `name=value` alone
+        self._sparse_names: dict[str, str] = {}  # label as spelt -> name, one object for all lines
 
     def parse(self, field: str, line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
         """Dense values (in the order of `names`) and sparse features of one line. Raises FormatError."""
         tokens = field.split()
-        if len(tokens) == self._length and self._pick_labels(tokens) == self._labels:
-            try:
-                values = tuple(map(float, self._pick_values(tokens)))
-                # nan and inf survive a sum; `1_000` and other scripts' digits are no numbers to anybody but Python
-                if isfinite(sum(values)) and field.count("_") == self._underscores and field.isascii():
-                    return values, NO_SPARSE
-            except ValueError:
-                pass
+        try:
+            if self._joined:
+                parts = [token.rpartition("=") for token in tokens]
+                sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
+                plain = _plain("".join([text for _, _, text in parts]))
+                if plain and len(sparse) == len(tokens) and isfinite(sum(sparse.values())):
+                    return (), sparse
+            elif len(tokens) >= self._length and self._pick_labels(tokens) == self._labels:
+                texts = self._pick_values(tokens)
+                values = tuple(map(float, texts))
+                if len(tokens) == self._length:  # nan and inf survive a sum
+                    if isfinite(sum(values)) and field.count("_") == self._underscores and field.isascii():
+                        return values, NO_SPARSE
+                else:
+                    labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
+                    sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
+                    plain = _plain("".join((*texts, *more)))
+                    if plain and len(sparse) == len(labels) and isfinite(sum(values) + sum(sparse.values())):
+                        return values, sparse
+        except (ValueError, KeyError):
+            pass  # not the layout that was remembered, or wrong: the careful path says which
         return self._carefully(tokens, line)
 
     def _carefully(self, tokens: list[str], line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
         dense: dict[str, float] = {}
         sparse: dict[str, float] = {}
         for label, texts in self._groups(tokens, line):
-            if label and len(texts) == 1 and self._sparse(label):
+            if label and len(texts) == 1 and self._is_sparse(label):
                 self._set(sparse, label, texts[0], line)
             elif len(texts) == 1 and label:
                 self._set(dense, label, texts[0], line)
@@ -72,9 +88,9 @@ class FeatureField:
         names = tuple(dense)
         if not self.line:
             self.names, self.line = names, line
+            self._joined = not dense and not any(token[-1] in "=:" for token in tokens)
         if names == self.names:
-            if not sparse and dense:
-                self._remember(tokens)
+            self._remember(tokens, sparse)
             return tuple(dense.values()), sparse or NO_SPARSE
         self.check(names, line)
         return tuple(dense[name] for name in self.names), sparse or NO_SPARSE
@@ -99,12 +115,6 @@ class FeatureField:
         if texts:
             yield label, texts
 
-    def _sparse(self, label: str) -> bool:
-        known = self._known.get(label)
-        if known is None:
-            known = self._known[label] = self._is_sparse(label)
-        return known
-
     def _set(self, features: dict[str, float], name: str, text: str, line: int) -> None:
         if name in features:
             raise FormatError(f"feature {name!r} comes twice", path=self._path, line=line)
@@ -120,16 +130,27 @@ class FeatureField:
             message = f"{difference}; the lines from line {self.line} on have {len(self.names)} dense features"
             raise FormatError(message, path=self._path, line=line)
 
-    def _remember(self, tokens: list[str]) -> None:
-        labels = [i for i, token in enumerate(tokens) if token[-1] in "=:"]
-        values = [i for i, token in enumerate(tokens) if token[-1] not in "=:"]
-        if any("=" in tokens[i] for i in values):  # joined labels: no positions to pick from
-            self._length = -1
-            return
-        self._length = len(tokens)
-        self._pick_labels, self._pick_values = _picker(labels), _picker(values)
-        self._labels = self._pick_labels(tokens)
-        self._underscores = sum(label.count("_") for label in self._labels)
+    def _remember(self, tokens: list[str], sparse: Mapping[str, float]) -> None:
+        """The names of sparse features, and where labels and values of the dense ones before them stand."""
+        if len(self._sparse_names) + len(sparse) > MOST_NAMES:
+            self._sparse_names.clear()
+        self._sparse_names.update({name if self._joined else name + "=": name for name in sparse})
+        self._length = NEVER
+        length = len(tokens) - 2 * len(sparse)
+        dense = tokens[: max(length, 0)]
+        labels = [i for i, token in enumerate(dense) if token[-1] in "=:"]
+        values = [i for i, token in enumerate(dense) if token[-1] not in "=:"]
+        joined = any("=" in dense[i] for i in values)  # no positions to pick from
+        if values and not joined and all(token[:-1] in sparse for token in tokens[length::2]):
+            self._length = length
+            self._pick_labels, self._pick_values = _picker(labels), _picker(values)
+            self._labels = self._pick_labels(tokens)
+            self._underscores = sum(label.count("_") for label in self._labels)
+
+
+def _plain(values: str) -> bool:
+    """Whether none of the values is a number to nobody but Python: `1_000`, other scripts' digits."""
+    return "_" not in values and values.isascii()
 
 
 def _picker(positions: list[int]) -> Pick:

@@ -1,6 +1,7 @@
 """Several lists of the same segment become one: tuning rounds, systems, files out of order.
 
-A hypothesis with the same text and the same features as one before it is kept once, at its first place. In memory any
+A hypothesis with the same text and the same features as one before it is kept once, at its first place; a list that
+comes once is left as it is. In memory any
 order of lists will do; `merge_sorted` merges files that are each in order of their ids while holding one segment at a
 time (a k-way merge: O(log k) comparisons a list).
 """
@@ -52,8 +53,9 @@ def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str =
 def merged(nbests: Sequence[NBestList]) -> NBestList:
     """One list of all hypotheses of lists with the same id; the same text with the same features is kept once.
 
-    The lists have the same features (`check_same_features`). Source and context are those of the first list that has
-    them. The last line of a file may lack its end: here it gets one.
+    A list that is alone stays as it is, whatever it repeats. The lists have the same features (`check_same_features`).
+    Source and context are those of the first list that has them. The last line of a file may lack its end: here it
+    gets one.
     """
     first = nbests[0]
     if len(nbests) == 1:
@@ -92,7 +94,7 @@ def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = 
     for _, group in groupby(heapq.merge(*keyed, key=lambda pair: pair[0]), key=lambda pair: pair[0]):
         nbests = []
         for _, nbest in group:
-            wanted = wanted or nbest
+            wanted = nbest if wanted is None else wanted
             nbests.append(same_order(nbest, wanted.feature_names, wanted.segment_id))
         yield merged(nbests)
 

@@ -39,7 +39,7 @@ def stream_nbest(
     first: NBestList | None = None
     for path in paths:
         for nbest in stream_file(path, format):
-            first = first or nbest
+            first = nbest if first is None else first
             ordered = same_order(nbest, first.feature_names, first.segment_id, display_name(path))
             if sentences is None:
                 yield ordered

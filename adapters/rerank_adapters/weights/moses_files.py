@@ -20,13 +20,18 @@ def weight_line(text: str, path: str, line: int) -> tuple[str, list[float]]:
 
     Raises FormatError for a value that is no finite number, and for a line without values.
     """
-    label, equals, rest = text.rpartition("=")
-    tokens = rest.split()
-    label = label.strip()
-    if equals and (not label or len(label.split()) > 1):
+    first, *tokens = text.split()
+    if tokens and tokens[0].startswith("="):  # name = value, name =value
+        first, tokens = f"{first}{tokens[0]}", tokens[1:]
+    label, equals, joined = first.rpartition("=")
+    if equals and not joined:
+        named = bool(label)
+    elif _is_number(joined):  # name=value, or (no "=") a number alone
+        named, tokens = bool(label) or not equals, [joined, *tokens]
+    else:
+        named, label = True, first
+    if not named:
         raise FormatError(f"found {text.strip()!r}, expected 'name= value ...'", path=path, line=line)
-    if not equals and tokens and not _is_number(tokens[0]):
-        label, tokens = tokens[0], tokens[1:]
     if not tokens:
         raise FormatError(f"found {text.strip()!r}, expected a name and its weight", path=path, line=line)
     try:

@@ -1,0 +1,47 @@
+"""Obvious twins of the n-best readers: one regular expression a line, no layout remembered, no checks."""
+
+import re
+
+import numpy as np
+
+GROUP = re.compile(r"(\S+?)[=:]\s*((?:[-+.\deE]+(?:\s+|$))+)")
+
+
+def parse_line(line):
+    """id, text, [(label, values)], total of a Moses line."""
+    id_, text, features, score, *_ = line.split("|||")
+    groups = [(label, [float(v) for v in values.split()]) for label, values in GROUP.findall(features)]
+    return id_.strip(), text.strip(), groups, float(score)
+
+
+def read(lines):
+    """segment id -> list of (text, {name: value}, total), lists merged by id in order of appearance."""
+    lists = {}
+    for line in lines:
+        id_, text, groups, score = parse_line(line)
+        features = {}
+        for label, values in groups:
+            for i, value in enumerate(values):
+                features[f"{label}_{i}" if len(values) > 1 else label] = value
+        lists.setdefault(id_, []).append((text, features, score))
+    return lists
+
+
+def table(lists, names):
+    """Rows of the named features, absent as 0."""
+    return np.array([[features.get(n, 0.0) for n in names] for rows in lists.values() for _, features, _ in rows])
+
+
+def merged(lists):
+    """Each (text, features) once, per id, ids ascending as numbers."""
+    result = []
+    for id_ in sorted({id_ for id_, _ in lists}, key=int):
+        seen, rows = [], []
+        for other, hypotheses in lists:
+            for hypothesis in hypotheses if other == id_ else []:
+                key = (hypothesis.text, hypothesis.features, dict(hypothesis.sparse))
+                if key not in seen:
+                    seen.append(key)
+                    rows.append(hypothesis)
+        result.append((id_, rows))
+    return result
