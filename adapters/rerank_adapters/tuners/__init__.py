@@ -1,1 +1,19 @@
 """Tuners: weights from features and statistics."""
+
+from rerank_plugins.hookspecs import Register, hookimpl
+
+
+@hookimpl
+def register_tuners(register: Register) -> None:
+    """Register the tuners of this package."""
+    from rerank_adapters.tuners.expected_risk import ExpectedRisk
+    from rerank_adapters.tuners.mbr import Mbr
+    from rerank_adapters.tuners.mert import Mert
+    from rerank_adapters.tuners.mira import Mira
+    from rerank_adapters.tuners.pro import Pro
+
+    register("mert", Mert)
+    register("pro", Pro)
+    register("mira", Mira)
+    register("expected-risk", ExpectedRisk)
+    register("mbr", Mbr)

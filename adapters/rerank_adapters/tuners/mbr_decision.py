@@ -24,7 +24,7 @@ def expected_scores(
 ) -> FloatArray:
     """(n): expected utility of each hypothesis of a list, higher is better; `scores` (n) are its weighted sums."""
     voters = evidence_of(scores, evidence)
-    return expected_utilities(scores[voters], utilities(texts, metric, voters), np.array([scale]))[:, 0]
+    return expected_utilities(scores[voters], utilities(texts, metric, voters), scale)
 
 
 def evidence_of(scores: FloatArray, evidence: int | None) -> IntArray:
@@ -48,11 +48,11 @@ def utilities(texts: Sequence[str], metric: Metric, voters: IntArray) -> FloatAr
     return sign * np.concatenate(columns, axis=1)
 
 
-def expected_utilities(scores: FloatArray, utility: FloatArray, scales: FloatArray) -> FloatArray:
-    """(n, scales): expected utility of each hypothesis at each scale.
+def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | FloatArray) -> FloatArray:
+    """(n): expected utility of each hypothesis; (n, scales) for several scales at once.
 
-    `scores` (voters) are the weighted sums of the evidence, `utility` (n, voters).
+    `scores` (voters) are the weighted sums of the evidence, `utility` (n, voters); scales are not negative.
     """
-    exponents = np.multiply.outer(scores - scores.max(), scales)
-    weights = np.exp(exponents)
-    return utility @ (weights / weights.sum(axis=0))
+    weights = np.exp(np.multiply.outer(scores - scores.max(), scale))
+    expected: FloatArray = utility @ (weights / weights.sum(axis=0))
+    return expected

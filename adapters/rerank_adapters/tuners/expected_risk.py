@@ -1,0 +1,70 @@
+"""Minimum expected risk (Smith & Eisner 2006): weights whose posterior over each list has the best expected metric.
+
+The posterior of a list is the softmax of its weighted sums. Its expected statistics, summed over lists, are put into
+the corpus metric (their section 4, here for any metric; posterior.py), or the expected sentence score is taken
+(`target = "sentence"`). Deterministic annealing: the temperature T times the entropy of the posteriors is added to what
+is maximised, T falling from `temperature` to 0. Then quenching: the posterior is sharpened by 2, 4, ... until 1-bests
+are what counts. An L2 term keeps weights from growing. Every stage starts from the weights of the one before.
+
+To be maximised, per list, with gains in units of their standard deviation within lists:
+
+    expected gain + T * entropy - l2 / 2 * |weights|^2
+
+An evaluation is O(rows * features); a stage takes some tens of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from rerank_adapters.tuners.iterative import IterativeTuner, Search
+from rerank_adapters.tuners.lbfgs import minimise
+from rerank_adapters.tuners.posterior import Posterior
+from rerank_adapters.tuners.problem import Problem
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import option
+
+
+@dataclass
+class ExpectedRisk(IterativeTuner):
+    """Minimum expected risk (Smith & Eisner 2006): softmax posterior, annealed by an entropy term, L2; sparse too."""
+
+    target: Literal["corpus", "sentence"] = option(
+        "corpus", doc="metric of expected statistics, or expected sentence score"
+    )
+    temperature: float = option(1.0, doc="weight of the entropy in the first stage")
+    stages: int = option(
+        6, doc="stages of annealing; the temperature halves from each to the next and is 0 in the last"
+    )
+    quenching: int = option(2, doc="stages after that, the posterior twice as sharp in each")
+    l2: float = option(1e-3, doc="weight of the squared length of the weights")
+    iterations: int = option(50, doc="most L-BFGS iterations per stage")
+
+    def search(self, problem: Problem) -> Search:
+        """Stages of annealing, then of quenching."""
+        posterior = Posterior(problem, self.target == "corpus")
+
+        def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
+            weights = start
+            if problem.normalised:
+                weights = start / max(float(np.linalg.norm(start)), 1e-300)
+            if restart > 0:
+                weights = weights + rng.standard_normal(problem.size)
+            stages = [(self.temperature / 2**stage, 1.0) for stage in range(self.stages - 1)] + [(0.0, 1.0)]
+            stages += [(0.0, 2.0**stage) for stage in range(1, self.quenching + 1)]
+            for temperature, sharpness in stages:
+
+                def risk(
+                    weights: FloatArray, temperature: float = temperature, sharpness: float = sharpness
+                ) -> tuple[float, FloatArray]:
+                    value, gradient = posterior.objective(sharpness * weights, temperature)
+                    return self.l2 / 2 * float(weights @ weights) - value, self.l2 * weights - sharpness * gradient
+
+                weights = minimise(risk, weights, problem.lower, problem.upper, iterations=self.iterations)
+                yield weights
+
+        return iterates

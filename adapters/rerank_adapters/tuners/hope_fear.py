@@ -1,0 +1,85 @@
+"""The kernel of MIRA: hope, fear and update on one list after another (Cherry & Foster 2012, Algorithm 1)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def visit_lists(  # type: ignore[no-untyped-def]
+    lists, offsets, values, base, indptr, indices, data, statistics, slope, lower, upper, C, decay, visits,
+    weights, lag, background,
+):  # fmt: skip
+    """Visit `lists` in order; changes `weights`, `lag` and `background`.
+
+    `values` (rows, dense) in C order, `base` (rows), sparse features in compressed rows; `weights` and bounds are those
+    of dense features, then sparse. `slope` (S): the gain of a row is its statistics times this. `visits`: how many
+    lists were visited before. `lag` sums each change of the weights times the visits before it, so that the mean of the
+    weights after each of n visits is weights - lag / n, without a pass over all weights per visit.
+    """
+    dense, kinds = values.shape[1], statistics.shape[1]
+    for s in lists:
+        hope = fear = offsets[s]
+        highest = lowest = -np.inf
+        hope_score = fear_score = hope_gain = fear_gain = 0.0
+        for row in range(offsets[s], offsets[s + 1]):
+            score, gain = base[row], 0.0
+            for f in range(dense):
+                score += values[row, f] * weights[f]
+            for i in range(indptr[row], indptr[row + 1]):
+                score += data[i] * weights[dense + indices[i]]
+            for k in range(kinds):
+                gain += statistics[row, k] * slope[k]
+            if score + gain > highest:
+                hope, hope_score, hope_gain, highest = row, score, gain, score + gain
+            if score - gain > lowest:
+                fear, fear_score, fear_gain, lowest = row, score, gain, score - gain
+        for k in range(kinds):
+            background[k] = decay * background[k] + statistics[hope, k]
+        loss = (hope_gain - fear_gain) - (hope_score - fear_score)
+        if hope != fear and hope_gain > fear_gain and loss > 0.0:
+            _move(hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag)
+        visits += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _move(  # type: ignore[no-untyped-def]
+    hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag
+):
+    """Move the weights towards hope - fear by min(C, loss / squared length), then back into the bounds."""
+    dense = values.shape[1]
+    length = 0.0
+    for f in range(dense):
+        length += (values[hope, f] - values[fear, f]) ** 2
+    # Both rows' columns ascend: walk them together.
+    i, j = indptr[hope], indptr[fear]
+    while i < indptr[hope + 1] or j < indptr[fear + 1]:
+        difference, _, i, j = _next_sparse(i, indptr[hope + 1], j, indptr[fear + 1], indices, data)
+        length += difference**2
+    if length == 0.0:
+        return
+    step = min(C, loss / length)
+    for f in range(dense):
+        _set(f, step * (values[hope, f] - values[fear, f]), lower, upper, visits, weights, lag)
+    i, j = indptr[hope], indptr[fear]
+    while i < indptr[hope + 1] or j < indptr[fear + 1]:
+        difference, column, i, j = _next_sparse(i, indptr[hope + 1], j, indptr[fear + 1], indices, data)
+        _set(dense + column, step * difference, lower, upper, visits, weights, lag)
+
+
+@njit(cache=True, nogil=True)
+def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-def]
+    """Value of i's row less that of j's at the next column either has, that column, and where to go on."""
+    if j == j_end or (i < i_end and indices[i] < indices[j]):
+        return data[i], indices[i], i + 1, j
+    if i == i_end or indices[j] < indices[i]:
+        return -data[j], indices[j], i, j + 1
+    return data[i] - data[j], indices[i], i + 1, j + 1
+
+
+@njit(cache=True, nogil=True)
+def _set(position, change, lower, upper, visits, weights, lag):  # type: ignore[no-untyped-def]
+    old = weights[position]
+    weights[position] = min(max(old + change, lower[position]), upper[position])
+    lag[position] += visits * (weights[position] - old)

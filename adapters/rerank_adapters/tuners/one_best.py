@@ -1,0 +1,24 @@
+"""The 1-best of every list: the highest weighted sum, the earlier hypothesis among equals. O(rows)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray, IntArray
+
+
+def one_best(scores: FloatArray, offsets: IntArray) -> IntArray:
+    """(segments): the row of the highest score in each list; the earlier row wins a tie.
+
+    `scores` (rows), finite; rows of segment s are `offsets[s]:offsets[s+1]`, at least one each.
+    """
+    highest = np.maximum.reduceat(scores, offsets[:-1])
+    hits = np.flatnonzero(scores == np.repeat(highest, np.diff(offsets)))
+    return hits[np.searchsorted(hits, offsets[:-1])]
+
+
+def centred(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """The values (rows) less the mean of their own list: all that choosing within a list can depend on."""
+    lengths = np.diff(offsets)
+    result: FloatArray = values - np.repeat(np.add.reduceat(values, offsets[:-1]) / lengths, lengths)
+    return result

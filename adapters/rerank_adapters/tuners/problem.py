@@ -1,0 +1,143 @@
+"""What a tuner's algorithm works on: the free features, standardised, and the way back to raw weights.
+
+Each dense feature is centred within its list, which changes no choice, and divided by its standard deviation within
+lists (pooled over all), so that a step of 1 means the same for every feature. Sparse features are counts, mostly 0 and
+1, and keep their scale: dividing a rare one by its deviation would make it loud. Dense features that are constant
+within every list cannot change a choice: they leave the problem with the weight nearest 0 that their bounds allow.
+Fixed features leave it as one number per row, `base`, so that the score of a row is
+`base + features.dot(weights)`.
+
+Memory: one copy of the dense values, by columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rerank_adapters.tuners.feature_rows import FeatureRows
+from rerank_adapters.tuners.one_best import centred, one_best
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.interfaces import BoolArray, Metric, TuningData
+
+# A spread below this part of a feature's own size is the rounding of a constant.
+CONSTANT = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Free, standardised features of a tuning set. A weight vector here is dense features, then sparse ones.
+
+    `features`    the free features: dense ones centred within lists and of unit variance, sparse ones as they are
+    `base`        (rows) what the fixed features add to each score
+    `offsets`     (segments + 1); `statistics` (rows, S) of `metric`
+    `lower, upper` bounds of these weights
+    `raw`         raw weights of all names, with the start's values at fixed and left-out features
+    `free`        positions of this problem's weights in `raw`; `scales` the deviation that each was divided by
+    `normalised`  whether weights may be scaled together: no fixed weight or finite bound other than 0 stands against it
+    """
+
+    features: FeatureRows
+    base: FloatArray
+    offsets: IntArray
+    statistics: FloatArray
+    metric: Metric
+    lower: FloatArray
+    upper: FloatArray
+    raw: FloatArray
+    free: IntArray
+    scales: FloatArray
+    normalised: bool
+
+    @classmethod
+    def of(cls, data: TuningData, start: FloatArray) -> Problem:
+        """The problem of tuning `data`'s free weights, the fixed ones staying as in `start` (one per name, raw)."""
+        table, offsets = data.table, data.table.offsets
+        dense = len(table.names)
+        raw = np.where(data.fixed, start, np.clip(0.0, data.lower, data.upper))
+        free: list[int] = []
+        scales: list[float] = []
+        columns = np.empty((len(table.values), int((~data.fixed[:dense]).sum())), order="F")
+        for f in np.flatnonzero(~data.fixed[:dense]):
+            column = centred(table.values[:, f], offsets)
+            scale = float(np.sqrt(np.mean(column**2)))
+            if scale > CONSTANT * float(np.abs(table.values[:, f]).max(initial=0.0)):
+                columns[:, len(free)] = column / scale
+                free.append(int(f))
+                scales.append(scale)
+        free_sparse = np.flatnonzero(~data.fixed[dense:])
+        sparse_names = [table.sparse.names[i] for i in free_sparse]
+        where = np.array([*free, *(dense + free_sparse)], np.int64)
+        left_out = raw.copy()
+        left_out[where] = 0.0
+        anchored = left_out.any() or any(_anchors(bound, data.fixed) for bound in (data.lower, data.upper))
+        scale_of = np.array(scales + [1.0] * len(free_sparse))
+        return cls(
+            features=FeatureRows(columns[:, : len(free)], table.sparse.renamed(sparse_names)),
+            base=centred(table.scores(left_out), offsets) if left_out.any() else np.zeros(len(table.values)),
+            offsets=offsets,
+            statistics=data.statistics,
+            metric=data.metric,
+            lower=data.lower[where] * scale_of,
+            upper=data.upper[where] * scale_of,
+            raw=raw,
+            free=where,
+            scales=scale_of,
+            normalised=not anchored,
+        )
+
+    @property
+    def size(self) -> int:
+        """How many weights are free."""
+        return len(self.free)
+
+    @property
+    def segments(self) -> int:
+        """How many lists."""
+        return len(self.offsets) - 1
+
+    @property
+    def sign(self) -> float:
+        """1 where the metric is to rise, -1 where it is to fall."""
+        return 1.0 if self.metric.higher_is_better else -1.0
+
+    def standardised(self, raw: FloatArray) -> FloatArray:
+        """Weights of this problem from raw ones (all names), moved inside the bounds."""
+        weights: FloatArray = np.clip(raw[self.free] * self.scales, self.lower, self.upper)
+        return weights
+
+    def unfolded(self, weights: FloatArray) -> FloatArray:
+        """Raw weights of all names: absolute values sum to 1 where that changes no choice and breaks no constraint."""
+        raw = self.raw.copy()
+        raw[self.free] = weights / self.scales
+        total = np.abs(raw).sum()
+        return raw / total if self.normalised and total > 0 else raw
+
+    def scores(self, weights: FloatArray) -> FloatArray:
+        """(rows): weighted sums, up to a constant per list."""
+        return self.base + self.features.dot(weights)
+
+    def corpus_score(self, weights: FloatArray) -> float:
+        """The metric of the 1-bests by these weights."""
+        chosen = one_best(self.scores(weights), self.offsets)
+        return float(self.metric.score(self.statistics[chosen].sum(axis=0)))
+
+    def take(self, segments: IntArray) -> Problem:
+        """The same problem on some of its lists (the scales stay those of the whole)."""
+        lengths = np.diff(self.offsets)[segments]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        rows = np.repeat(self.offsets[:-1][segments] - offsets[:-1], lengths) + np.arange(offsets[-1])
+        return replace(
+            self,
+            features=self.features.rows(rows),
+            base=self.base[rows],
+            offsets=offsets,
+            statistics=self.statistics[rows],
+        )
+
+
+def _anchors(bounds: FloatArray, fixed: BoolArray) -> bool:
+    """Whether these bounds of the free features say more than a sign."""
+    free = bounds[~fixed]
+    return bool(np.any(np.isfinite(free) & (free != 0)))
