@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -197,6 +198,14 @@ def test_fairseq_rescored_lines():
     (back,) = FairseqFormat().read(twice, "z")
     assert back.feature_names == ("score", "logprob", "length", "words")
     assert sum(line.startswith("F-") for line in twice) == 2
+
+
+def test_fairseq_as_documented(root):
+    text = (root / "docs" / "formats.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^[HDPF]-2\t.*\n", text, re.MULTILINE)
+    (nbest,) = FairseqFormat().read([line.replace("-6.5", "-0.625") for line in documented[:3]], "x")
+    rescored = Rescored(("length",), np.array([[-4.0]]), np.array([-6.5]), [0])
+    assert list(FairseqFormat().write(nbest, rescored)) == documented
 
 
 @pytest.mark.parametrize("format", [MosesFormat(), CdecFormat(), JoshuaFormat(), MarianFormat()])

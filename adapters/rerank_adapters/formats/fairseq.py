@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from math import log
+from math import fsum, log
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one, with_end
@@ -149,7 +149,7 @@ def _hypothesis(block: _Block, parser: FeatureField, path: str) -> Hypothesis:
         features = f"score= {shortest(block.score * LN2)}"
         if block.positions is not None:
             try:
-                total = sum(map(finite, block.positions.split()))
+                total = fsum(map(finite, block.positions.split()))
             except ValueError as error:
                 raise FormatError(f"a value of the P- line {error}", path=path, line=block.line) from None
             features += f" logprob= {shortest(total * LN2)}"
