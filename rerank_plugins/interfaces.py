@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
@@ -42,6 +42,11 @@ class FeatureExtractor(ABC):
     def components(self) -> tuple[str, ...]:
         """Suffixes of the values of a multi-valued extractor; ("",) for a single value named by the label alone."""
         return ("",)
+
+    @property
+    def vocabulary(self) -> Container[str] | None:
+        """The words that the extractor's model knows, so that `rerank check` can warn; None where it has no model."""
+        return None
 
     @abstractmethod
     def extract(self, nbest: NBestList) -> FloatArray:
@@ -163,7 +168,8 @@ class TuningResult:
     """Tuned weights, one per name of `table.all_names`, and how they came about.
 
     `score`     of the metric on the tuning set, when the 1-bests by these weights are chosen
-    `decision`  "map" takes the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum)
+    `decision`  "map" takes the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
+                where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
     `trace`     score after each iteration; `restarts` the weights that each restart ended with, `restart_scores` theirs
     `notes`     what the user should know (sparse features left fixed, early stop, …)
     """
@@ -172,6 +178,7 @@ class TuningResult:
     score: float
     decision: Literal["map", "mbr"] = "map"
     scale: float = 1.0
+    evidence: int = 0
     trace: tuple[TuningStep, ...] = ()
     restarts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     restart_scores: tuple[float, ...] = ()
