@@ -31,10 +31,8 @@ class IterativeTuner(Tuner):
     """A tuner that improves weights step by step."""
 
     restarts: int = option(1, doc="how many times to search; all but the first from other starts or random choices")
-    average: bool = option(False, doc="average the weights of the restarts instead of taking the best")
-    held_out: float = option(
-        0.0, doc="part of the lists kept aside to decide among iterates (0: the whole set decides)"
-    )
+    average_restarts: bool = option(False, doc="average the weights of the restarts instead of taking the best")
+    heldout: float = option(0.0, doc="part of the lists kept aside to decide among iterates (0: the whole set decides)")
 
     tunes_sparse: ClassVar[bool] = True
 
@@ -42,8 +40,8 @@ class IterativeTuner(Tuner):
         """Check the options."""
         if self.restarts < 1:
             raise ValueError(f"restarts is {self.restarts}; wanted 1 or more")
-        if not 0 <= self.held_out < 1:
-            raise ValueError(f"held_out is {self.held_out}; wanted a part from 0 to below 1")
+        if not 0 <= self.heldout < 1:
+            raise ValueError(f"heldout is {self.heldout}; wanted a part from 0 to below 1")
 
     @abstractmethod
     def search(self, problem: Problem) -> Search:
@@ -67,7 +65,7 @@ class IterativeTuner(Tuner):
         trail = Trail(training, judge, report)
         for restart, iterates in enumerate(self._runs(training, problem.standardised(start), rng)):
             trail.follow(restart, iterates)
-        chosen = trail.average() if self.average else trail.best()
+        chosen = trail.average() if self.average_restarts else trail.best()
         if judge is not training:
             score = judge.corpus_score(chosen)
             notes.append(f"{judge.segments} held-out lists decided; these weights score {score:.4f} on them")
@@ -90,7 +88,7 @@ class IterativeTuner(Tuner):
         return replace(data, fixed=fixed), [f"{sparse} sparse features left at their start weights"]
 
     def _split(self, problem: Problem, rng: np.random.Generator) -> tuple[Problem, Problem]:
-        aside = round(self.held_out * problem.segments)
+        aside = round(self.heldout * problem.segments)
         if aside == 0 or aside == problem.segments:
             return problem, problem
         shuffled = rng.permutation(problem.segments)

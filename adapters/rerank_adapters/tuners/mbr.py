@@ -77,7 +77,8 @@ class Mbr(Tuner):
         """(scales): position of the choice in a list, the earlier among equals."""
         voters = evidence_of(scores, self.evidence)
         expected = expected_utilities(scores[voters], utilities(texts, data.metric, voters), grid)
-        return np.argmax(expected, axis=0).astype(np.int64)
+        choices: IntArray = np.argmax(expected, axis=0)
+        return choices
 
 
 def middle_of_longest_run(values: FloatArray) -> int:

@@ -1,0 +1,20 @@
+"""Tuning: data and start weights made ready, tuners run and compared."""
+
+from rerank_adapters.tuning.choosing import chosen_rows, held_out_score
+from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validate
+from rerank_adapters.tuning.data import prepare, take_segments
+from rerank_adapters.tuning.running import record, tune
+from rerank_adapters.tuning.start import start_vector
+
+__all__ = [
+    "CrossValidation",
+    "CrossValidationRow",
+    "chosen_rows",
+    "cross_validate",
+    "held_out_score",
+    "prepare",
+    "record",
+    "start_vector",
+    "take_segments",
+    "tune",
+]

@@ -1,0 +1,74 @@
+"""What tuners see, checked: features and statistics of the same rows, and constraints on the weights by name."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rerank_plugins.errors import ConfigError, RerankError
+from rerank_plugins.feature_table import FeatureTable, FloatArray, IntArray
+from rerank_plugins.interfaces import Metric, TuningData
+from rerank_plugins.plugins import suggestion
+
+
+def prepare(
+    table: FeatureTable,
+    statistics: FloatArray,
+    metric: Metric,
+    *,
+    hypotheses: Sequence[Sequence[str]] = (),
+    fixed: Collection[str] = (),
+    lower: Mapping[str, float] | None = None,
+    upper: Mapping[str, float] | None = None,
+) -> TuningData:
+    """Tuning data from a table, its rows' statistics (rows, S) and constraints named by feature, sparse ones included.
+
+    `hypotheses` are the texts the metric saw, per segment; MBR needs them. Raises ConfigError for a name that is not a
+    feature or bounds that cross, RerankError for rows that do not match, values that are not finite, or a segment
+    without hypotheses.
+    """
+    names = table.all_names
+    column = {name: i for i, name in enumerate(names)}
+    for option, given in (("fixed", fixed), ("lower", lower or ()), ("upper", upper or ())):
+        for name in given:
+            if name not in column:
+                raise ConfigError(f"{option}: no feature named {name!r}{suggestion(name, names)}")
+    low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
+    for bounds, given_bounds in ((low, lower), (high, upper)):
+        for name, value in (given_bounds or {}).items():
+            bounds[column[name]] = value
+    for name, least, most in zip(names, low, high, strict=True):
+        if not least <= most:
+            raise ConfigError(f"weight of {name}: lower bound {least:g} and upper bound {most:g} leave nothing between")
+    _check(table, statistics, hypotheses)
+    held = np.array([name in set(fixed) for name in names], bool)
+    return TuningData(table, statistics, metric, held, low, high, hypotheses)
+
+
+def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Sequence[str]]) -> None:
+    if not table.segments:
+        raise RerankError("nothing to tune on: the feature table has no segments")
+    if len(statistics) != len(table.values):
+        raise RerankError(f"statistics of {len(statistics)} hypotheses, but {len(table.values)} rows of features")
+    lengths = np.diff(table.offsets)
+    empty = np.flatnonzero(lengths <= 0)
+    if len(empty):
+        raise RerankError(f"segment {table.segment_ids[empty[0]]} has no hypotheses to choose from")
+    if hypotheses and [len(texts) for texts in hypotheses] != lengths.tolist():
+        raise RerankError("the texts of the hypotheses do not match the rows of the feature table")
+    if not np.isfinite(statistics).all():
+        raise RerankError("the statistics of the metric hold a value that is not finite")
+    for column, name in enumerate(table.names):
+        if not np.isfinite(table.values[:, column]).all():
+            raise RerankError(f"feature {name} has a value that is not finite")
+    if not np.isfinite(table.sparse.data).all():
+        raise RerankError("a sparse feature has a value that is not finite")
+
+
+def take_segments(data: TuningData, segments: IntArray) -> TuningData:
+    """The same data on some of the segments."""
+    table, rows = data.table.take_segments(segments)
+    hypotheses = [data.hypotheses[s] for s in segments] if data.hypotheses else ()
+    return replace(data, table=table, statistics=data.statistics[rows], hypotheses=hypotheses)
