@@ -200,6 +200,12 @@ def test_fairseq_rescored_lines():
     assert sum(line.startswith("F-") for line in twice) == 2
 
 
+def test_spelling_groups_what_reads_back_the_same():
+    names = ("X_0", "X_1", "Y", "Y_1", "Z_1", "Z_0", "W_0", "V_0", "V_1", "V")
+    assert spell(names, range(10), "= ") == "X= 0 1 Y= 2 Y_1= 3 Z_1= 4 Z_0= 5 W_0= 6 V_0= 7 V_1= 8 V= 9"
+    assert spell(("feature_0", "feature_1", "a"), (1, 2, 3), "=") == "1 2 a=3"
+
+
 def test_fairseq_as_documented(root):
     text = (root / "docs" / "formats.md").read_text(encoding="utf-8")
     documented = re.findall(r"^[HDPF]-2\t.*\n", text, re.MULTILINE)
@@ -239,7 +245,7 @@ def test_a_total_is_added_where_there_was_none():
 
 def test_new_features_need_names_that_a_line_can_hold():
     nbest = read(MosesFormat(), "0 ||| a ||| LM= -1 wt_a= 1 ||| 0\n")[0]
-    for name in ("LM", "wt_a", "two words", "a=b", "x:", ""):
+    for name in ("LM", "wt_a", "two words", "a=b", "x:", "", "feature_0"):
         with pytest.raises(ConfigError, match="feature"):
             list(MosesFormat().write(nbest, reversed_with(nbest, name)))
     with pytest.raises(ConfigError, match="feature 'x' is not finite"):

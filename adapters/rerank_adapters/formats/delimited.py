@@ -14,7 +14,7 @@ from math import isfinite
 from typing import ClassVar
 
 from rerank_adapters.formats.decoder_features import DenseRule
-from rerank_adapters.formats.feature_field import FeatureField, spell
+from rerank_adapters.formats.feature_field import UNLABELLED, FeatureField, spell
 from rerank_adapters.formats.numbers import finite, shortest
 from rerank_plugins.errors import ConfigError, FormatError
 from rerank_plugins.interfaces import NBestFormat, Rescored, option
@@ -139,19 +139,12 @@ class DelimitedFormat(NBestFormat):
         names = (*nbest.feature_names, *hypothesis.sparse)
         features = spell(names, (*hypothesis.features, *hypothesis.sparse.values()), self.separator)
         columns = [nbest.segment_id, hypothesis.text, features]
-        if hypothesis.score is not None:
-            columns.insert(self.score_column % 4, shortest(hypothesis.score))
+        if hypothesis.score is not None or self.columns_at_least > 3:
+            columns.insert(self.score_column % 4, shortest(hypothesis.score or 0.0))
         return f" {BAR} ".join(columns) + "\n"
 
 
 def _score(text: str, path: str, line: int) -> float:
-    try:
-        score = float(text)
-        if isfinite(score) and "_" not in text and text.isascii():
-            return score
-        return finite(text)
-    except ValueError:
-        pass
     try:
         return finite(text)
     except ValueError as error:
@@ -191,3 +184,5 @@ def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
             )
         if not name or name.split() != [name] or "=" in name or BAR in name or name.endswith(":"):
             raise ConfigError(f"{name!r} cannot name a feature in an n-best list (white space, '=', '|||', final ':')")
+        if name.startswith(UNLABELLED + "_"):
+            raise ConfigError(f"{name!r} cannot name a new feature: values without labels are called so")

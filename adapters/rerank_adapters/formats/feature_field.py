@@ -26,6 +26,7 @@ from rerank_plugins.nbest import NO_SPARSE
 UNLABELLED = "feature"
 NEVER = 1 << 60  # longer than any line
 MOST_NAMES = 1_000_000  # sparse names remembered, so that a stream of lines takes bounded memory
+Features = tuple[tuple[float, ...], Mapping[str, float]]  # dense values, sparse features
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
 
 
@@ -48,33 +49,42 @@ class FeatureField:
         self._joined = False  # lines hold sparse `name=value` alone
         self._sparse_names: dict[str, str] = {}  # label as spelt -> name, one object for all lines
 
-    def parse(self, field: str, line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
+    def parse(self, field: str, line: int) -> Features:
         """Dense values (in the order of `names`) and sparse features of one line. Raises FormatError."""
         tokens = field.split()
         try:
-            if self._joined:
-                parts = [token.rpartition("=") for token in tokens]
-                sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
-                plain = _plain("".join([text for _, _, text in parts]))
-                if plain and len(sparse) == len(tokens) and isfinite(sum(sparse.values())):
-                    return (), sparse
-            elif len(tokens) >= self._length and self._pick_labels(tokens) == self._labels:
-                texts = self._pick_values(tokens)
-                values = tuple(map(float, texts))
-                if len(tokens) == self._length:  # nan and inf survive a sum
-                    if isfinite(sum(values)) and field.count("_") == self._underscores and field.isascii():
-                        return values, NO_SPARSE
-                else:
-                    labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
-                    sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
-                    plain = _plain("".join((*texts, *more)))
-                    if plain and len(sparse) == len(labels) and isfinite(sum(values) + sum(sparse.values())):
-                        return values, sparse
+            found = self._all_joined(tokens) if self._joined else self._by_position(tokens, field)
         except (ValueError, KeyError):
-            pass  # not the layout that was remembered, or wrong: the careful path says which
-        return self._carefully(tokens, line)
+            found = None
+        return found or self._carefully(tokens, line)
 
-    def _carefully(self, tokens: list[str], line: int) -> tuple[tuple[float, ...], Mapping[str, float]]:
+    def _all_joined(self, tokens: list[str]) -> Features | None:
+        """The fast path of `name=value` with known sparse names. ValueError, KeyError or None: not so."""
+        parts = [token.rpartition("=") for token in tokens]
+        sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
+        plain = _plain("".join([text for _, _, text in parts]))
+        return ((), sparse) if plain and len(sparse) == len(tokens) and isfinite(sum(sparse.values())) else None
+
+    def _by_position(self, tokens: list[str], field: str) -> Features | None:
+        """The fast path of the remembered layout. ValueError, KeyError or None: not so, or a value is no number.
+
+        One nan or inf makes the sum of the values one.
+        """
+        if len(tokens) < self._length or self._pick_labels(tokens) != self._labels:
+            return None
+        texts = self._pick_values(tokens)
+        values = tuple(map(float, texts))
+        if len(tokens) == self._length:
+            plain = field.count("_") == self._underscores and field.isascii()  # as _plain, without joining
+            return (values, NO_SPARSE) if plain and isfinite(sum(values)) else None
+        labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
+        sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
+        finite_all = isfinite(sum(values) + sum(sparse.values()))
+        return (
+            (values, sparse) if finite_all and len(sparse) == len(labels) and _plain("".join((*texts, *more))) else None
+        )
+
+    def _carefully(self, tokens: list[str], line: int) -> Features:
         dense: dict[str, float] = {}
         sparse: dict[str, float] = {}
         for label, texts in self._groups(tokens, line):
@@ -167,9 +177,10 @@ def _picker(positions: list[int]) -> Pick:
 
 
 def names_differ(wanted: Sequence[str], found: Sequence[str]) -> str:
-    """`lacks feature 'lm' and has 'x' beyond the expected`, or "" where both hold the same names."""
-    missing = [name for name in wanted if name not in set(found)]
-    extra = [name for name in found if name not in set(wanted)]
+    """`lacks feature 'lm' and has the unexpected feature 'x'`, or "" where both hold the same names."""
+    wanted_set, found_set = set(wanted), set(found)
+    missing = [name for name in wanted if name not in found_set]
+    extra = [name for name in found if name not in wanted_set]
     parts = [f"lacks {_some(missing)}"] if missing else []
     parts += [f"has the unexpected {_some(extra)}"] if extra else []
     return " and ".join(parts)
@@ -181,16 +192,38 @@ def _some(names: Sequence[str], most: int = 6) -> str:
     return f"feature{'s' if len(names) > 1 else ''} {shown}{more}"
 
 
-def spell(names: Sequence[str], values: Sequence[float], separator: str) -> str:
-    """The feature column of these features: `X= a b` for X_0, X_1 where `separator` is "= ", else `name=value`."""
-    groups: list[tuple[str, list[str]]] = []
-    for name, value in zip(names, values, strict=True):
-        stem, _, index = name.rpartition("_")
-        text = shortest(value)
-        if stem and index == "0" and (stem == UNLABELLED or (separator == "= " and f"{stem}_1" in names)):
-            groups.append((stem, [text]))
-        elif stem and groups and groups[-1][0] == stem and index == str(len(groups[-1][1])):
-            groups[-1][1].append(text)
+def label_groups(names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
+    """Runs X_0, X_1, ... (two or more, in this order, one after the other) under the label X; the others by themselves.
+
+    There is no run X where X is a name too: it could not be told from it.
+    """
+    known = set(names)
+    i = 0
+    while i < len(names):
+        stem, _, index = names[i].rpartition("_")
+        length = 0
+        if stem and index == "0" and stem not in known:
+            while i + length < len(names) and names[i + length] == f"{stem}_{length}":
+                length += 1
+        if length > 1:
+            yield stem, names[i : i + length]
         else:
-            groups.append((name, [text]))
-    return " ".join(" ".join(t) if g == UNLABELLED else g + separator + " ".join(t) for g, t in groups)
+            yield names[i], names[i : i + 1]
+        i += max(length, 1)
+
+
+def spell(names: Sequence[str], values: Sequence[float], separator: str) -> str:
+    """The feature column of these features: `X= a b` for X_0, X_1 where `separator` is "= ", else `name=value`.
+
+    feature_0, feature_1 ... stand without label where they come first.
+    """
+    text = dict(zip(names, map(shortest, values), strict=True))
+    parts: list[str] = []
+    for label, members in label_groups(names):
+        if members[0] == f"{UNLABELLED}_0" and not parts:
+            parts += [text[name] for name in members]
+        elif separator == "= ":
+            parts.append(f"{label}= {' '.join(text[name] for name in members)}")
+        else:
+            parts += [f"{name}={text[name]}" for name in members]
+    return " ".join(parts)

@@ -1,7 +1,8 @@
 """weights.toml, and which reader a weights file gets.
 
     decision = "map"
-    scale = 1.0
+    scale = 1.0                         # of the posterior, for "mbr"
+    evidence = 0                        # hypotheses that vote, for "mbr"; 0: all
     [dense]
     TranslationModel0 = [0.2, 0.1]      # X_0, X_1
     LM0 = 0.5
@@ -30,7 +31,7 @@ from rerank_adapters.weights.values import Weights, grouped
 from rerank_plugins.errors import FormatError
 from rerank_plugins.plugins import suggestion
 
-KEYS = ("decision", "scale", "dense", "sparse", "provenance")
+KEYS = ("decision", "scale", "evidence", "dense", "sparse", "provenance")
 
 
 def read_weights(path: str | Path) -> Weights:
@@ -51,6 +52,7 @@ def write_weights(weights: Weights, path: str | Path) -> None:
     document = {
         "decision": weights.decision,
         "scale": weights.scale,
+        "evidence": weights.evidence,
         "dense": grouped(weights.dense),
         "sparse": dict(weights.sparse),
         "provenance": _plain(provenance),
@@ -89,6 +91,10 @@ def _read_toml(path: str | Path) -> Weights:
         message = f"decision is {decision!r}, expected 'map' or 'mbr'"
         raise FormatError(message, path=name, line=_line(text, "decision"))
     scale = _numbers("scale", [scale], text, name)[0]
+    evidence = document.get("evidence", 0)
+    if not isinstance(evidence, int) or evidence < 0:
+        message = f"evidence is {evidence!r}, expected a number of hypotheses (0: all)"
+        raise FormatError(message, path=name, line=_line(text, "evidence"))
     sections: dict[str, dict[str, float]] = {"dense": {}, "sparse": {}}
     for section, weights in sections.items():
         for label, value in _table(document, section, text, name).items():
@@ -101,7 +107,7 @@ def _read_toml(path: str | Path) -> Weights:
     if not sections["dense"] and not sections["sparse"]:
         raise FormatError("no weights: expected a table [dense] with a number per feature", path=name)
     provenance = {**_table(document, "provenance", text, name), "file": name}
-    return Weights(sections["dense"], sections["sparse"], decision, scale, provenance)
+    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance)
 
 
 def _table(document: Mapping[str, Any], key: str, text: str, name: str) -> dict[str, Any]:

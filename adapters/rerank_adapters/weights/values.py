@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.feature_field import label_groups, names_differ
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable, FloatArray
 from rerank_plugins.interfaces import TuningResult
@@ -20,7 +20,8 @@ class Weights:
 
     `dense`       weight of each dense feature: every table must have exactly these
     `sparse`      weights of sparse features; one without a weight has 0
-    `decision`    "map": the highest weighted sum; "mbr": the highest expected utility under softmax(scale * sum)
+    `decision`    "map": the highest weighted sum; "mbr": the highest expected utility under softmax(scale * sum),
+                  where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
     `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
     """
 
@@ -28,6 +29,7 @@ class Weights:
     sparse: Mapping[str, float] = field(default_factory=dict)
     decision: Literal["map", "mbr"] = "map"
     scale: float = 1.0
+    evidence: int = 0
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -36,7 +38,7 @@ class Weights:
         values = [float(value) for value in result.weights]
         dense = dict(zip(table.names, values, strict=False))
         sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
-        return cls(dense, sparse, result.decision, float(result.scale), provenance)
+        return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance)
 
     def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
         """(len(all_names)) weights in the order of a table's `all_names`; `sparse_names` may lack a weight, which is 0.
@@ -45,6 +47,7 @@ class Weights:
         the table has none of these names. Raises ConfigError naming the features that lack a weight and the dense
         weights that the table lacks: weights of other features.
         """
+        sparse_names = frozenset(sparse_names)
         dense = self._by_position(all_names, sparse_names)
         known = {**self.sparse, **dense}
         names = set(all_names)
@@ -68,22 +71,11 @@ class Weights:
 
 
 def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
-    """Runs X_0, X_1, ... (two or more, in this order, one after the other) under the name X; the others as they are."""
-    groups: dict[str, list[float] | float] = {}
-    names = list(weights)
-    i = 0
-    while i < len(names):
-        stem, _, index = names[i].rpartition("_")
-        length = 0
-        if stem and index == "0" and stem not in weights:
-            while i + length < len(names) and names[i + length] == f"{stem}_{length}":
-                length += 1
-        if length > 1:
-            groups[stem] = [weights[name] for name in names[i : i + length]]
-        else:
-            groups[names[i]] = weights[names[i]]
-        i += max(length, 1)
-    return groups
+    """Runs X_0, X_1, ... under the name X (see `label_groups`); the others as they are."""
+    return {
+        label: [weights[name] for name in members] if len(members) > 1 else weights[label]
+        for label, members in label_groups(list(weights))
+    }
 
 
 def ungrouped(label: str, values: Sequence[float]) -> dict[str, float]:
