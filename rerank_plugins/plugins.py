@@ -9,6 +9,7 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import typing
 from collections.abc import Callable, Iterable, Sequence
@@ -55,7 +56,9 @@ class Option:
     @property
     def type_name(self) -> str:
         """The type as a user reads it: `float`, `Literal['a', 'b']`, `str | None`."""
-        return self.type.__name__ if isinstance(self.type, type) else str(self.type).replace("typing.", "")
+        if isinstance(self.type, type):
+            return self.type.__name__
+        return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
 
     @property
     def required(self) -> bool:

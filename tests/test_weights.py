@@ -17,7 +17,7 @@ from rerank_plugins.interfaces import TuningResult
 
 GOLDEN = Path(__file__).parent / "golden" / "formats"
 DENSE = {"LM0": 0.1, "TM_0": 1 / 3, "TM_1": -2.5e-9, "W": -1.0, "Z_0": 4.0}
-WEIGHTS = Weights(DENSE, {"wt_a~b": 0.25, "pp_=,~": -1e300}, "mbr", 0.7, {"seed": 3, "tuner": {"use": "mert"}})
+WEIGHTS = Weights(DENSE, {"wt_a~b": 0.25, "pp_=,~": -1e300}, "mbr", 0.7, 50, {"seed": 3, "tuner": {"use": "mert"}})
 
 names = st.text(st.characters(blacklist_categories=["Cs", "Cc", "Zs", "Zl", "Zp"]), min_size=1, max_size=5)
 numbers = st.floats(allow_nan=False, allow_infinity=False)

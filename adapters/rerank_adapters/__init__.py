@@ -1,1 +1,19 @@
-"""Wiring: formats, metrics, tuners, configuration and the command line around `rerank_plugins`."""
+"""Wiring: formats, metrics, tuners, configuration and the command line around `rerank_plugins`.
+
+The Python API is here (see `api.py`); it loads on first use, so that the command line starts at once.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["evaluate", "extract_features", "read_nbest", "rerank", "tune"]
+
+if TYPE_CHECKING:
+    from rerank_adapters.api import evaluate, extract_features, read_nbest, rerank, tune
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        from rerank_adapters import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

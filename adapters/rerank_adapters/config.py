@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,23 +42,23 @@ class Tuning(Strict):
     fixed: list[str] = Field(default_factory=list)
     lower: dict[str, float] = Field(default_factory=dict)
     upper: dict[str, float] = Field(default_factory=dict)
-    heldout: float = Field(0.0, ge=0, lt=1)
+    heldout: float = Field(default=0.0, ge=0, lt=1)
     average_restarts: bool = False
 
 
 class Evaluation(Strict):
     """How the report is made."""
 
-    bootstrap: int = Field(1000, ge=0)
-    randomisation: int = Field(10000, ge=0)
-    changes: int = Field(5, ge=0)
+    bootstrap: int = Field(default=1000, ge=0)
+    randomisation: int = Field(default=10000, ge=0)
+    changes: int = Field(default=5, ge=0)
 
 
 class Config(Strict):
     """One job: lists to tune on, lists to rerank, features, metrics (the first is tuned), tuner."""
 
     seed: int = 1
-    jobs: int = Field(2, ge=1)
+    jobs: int = Field(default=2, ge=1)
     work: Path | None = None
     plugins: list[Path] = Field(default_factory=list)
     nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "moses"})
@@ -67,12 +67,19 @@ class Config(Strict):
     text: dict[str, list[str]] = Field(default_factory=dict)
     metric: list[dict[str, Any]] = Field(default_factory=lambda: [{"use": "bleu"}])
     tuner: dict[str, Any] = Field(default_factory=lambda: {"use": "mira"})
-    tuning: Tuning = Field(default_factory=lambda: Tuning.model_validate({}))
+    tuning: Tuning = Tuning()
     feature: list[dict[str, Any]] = Field(default_factory=list)
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    evaluation: Evaluation = Field(default_factory=lambda: Evaluation.model_validate({}))
+    evaluation: Evaluation = Evaluation()
     base: Path = Path()  # folder of the config file; set on reading
+
+    def with_tuning(self, start: str | None, fixed: Sequence[str]) -> Config:
+        """The same config with another start or other fixed features (None, none: as they are); paths from here."""
+        given: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
+        if start is not None:
+            given["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
+        return self.model_copy(update={"tuning": self.tuning.model_copy(update=given)})
 
     @property
     def named(self) -> dict[str, dict[str, dict[str, Any]]]:
@@ -144,3 +151,26 @@ def line_of_key(text: str, keys: list[str]) -> int:
 def plugin_options(table: Table, *ours: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """A plugin's table without the keys that are ours (`label`, `text`), and those keys."""
     return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}
+
+
+def plugin_table(text: str) -> dict[str, Any]:
+    """A plugin's table from one line. Values are TOML, else strings; files that exist get absolute paths.
+
+    >>> plugin_table("chrf,label=chrF++,word_order=2")
+    {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
+    """
+    name, *pairs = re.split(r",(?=[A-Za-z_][\w-]*=)", text)
+    if not name or "=" in name:
+        raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
+    return {"use": name} | dict(_option(pair) for pair in pairs)
+
+
+def _option(pair: str) -> tuple[str, Any]:
+    key, _, text = pair.partition("=")
+    try:
+        value: Any = tomllib.loads(f"v = {text}")["v"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    if isinstance(value, str) and Path(value).exists():
+        value = str(Path(value).resolve())
+    return key, value

@@ -48,6 +48,11 @@ class NgramLM(FeatureExtractor):
         assert self.model is not None  # __post_init__
         return KenlmModel(self.model)
 
+    @property
+    def vocabulary(self) -> LanguageModel:
+        """The words that the language model knows."""
+        return self._lm
+
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus unknown words."""
         return self.extract_all([nbest])[0]

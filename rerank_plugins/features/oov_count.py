@@ -40,6 +40,11 @@ class OovCount(FeatureExtractor):
             return UnigramModel() if self.lm is None else self.lm
         return read_words(self.words)
 
+    @property
+    def vocabulary(self) -> LanguageModel | frozenset[str]:
+        """The words that count as known."""
+        return self._vocabulary
+
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) minus out-of-vocabulary words."""
         sentences = [text.split() for text in nbest.texts]

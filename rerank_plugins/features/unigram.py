@@ -41,6 +41,11 @@ class Unigram(FeatureExtractor):
     def _unigrams(self) -> UnigramModel:
         return UnigramModel(self.model, self.case)
 
+    @property
+    def vocabulary(self) -> UnigramModel:
+        """The words that have a frequency."""
+        return self._unigrams
+
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 2) natural logs."""
         ln, floor = self._unigrams.ln, self._unigrams.ln("<unk>")

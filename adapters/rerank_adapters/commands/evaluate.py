@@ -28,10 +28,10 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @source_option
 @click.option("--nbest", multiple=True, metavar="FILE", help="N-best lists: adds their oracle and anti-oracle.")
 @click.option("--baseline", metavar="NAME", help="The system to compare with. Default: the first.")
-@click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form of the report.")
+@click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write the report. Default: stdout.")
 @click.option("--plots", type=Path, metavar="FOLDER", help="Also plots as PNG (extra `plot`).")
-@click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="How many changed segments to show.")
+@click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="Changed segments to show.")
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials. Default: 10000.")
 @config_option

@@ -5,16 +5,13 @@ A flag replaces a whole table of the config file (`--tuner mira,passes=20` all o
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from rerank_adapters.config import Config, read_config
-from rerank_plugins.errors import ConfigError
+from rerank_adapters.config import Config, plugin_table, read_config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,7 +20,7 @@ PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
 
 def config_option(command: Command) -> Command:
     """`-c`: a config file whose tables the command uses."""
-    return click.option("-c", "--config", type=Path, metavar="FILE", help="Config file (TOML); flags replace its tables.")(
+    return click.option("-c", "--config", type=Path, metavar="FILE", help="Config (TOML); flags replace its tables.")(
         command
     )
 
@@ -70,29 +67,6 @@ def jobs_option(command: Command) -> Command:
 def seed_option(command: Command) -> Command:
     """`--seed`: of everything random."""
     return click.option("--seed", type=click.IntRange(0), help="Seed of everything random. Default: 1.")(command)
-
-
-def plugin_table(text: str) -> dict[str, Any]:
-    """A plugin's table from the command line. Values are TOML, else strings; existing files become absolute paths.
-
-    >>> plugin_table("chrf,label=chrF++,word_order=2")
-    {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
-    """
-    name, *pairs = re.split(r",(?=[A-Za-z_][\w-]*=)", text)
-    if not name or "=" in name:
-        raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
-    return {"use": name} | dict(_option(pair) for pair in pairs)
-
-
-def _option(pair: str) -> tuple[str, Any]:
-    key, _, text = pair.partition("=")
-    try:
-        value: Any = tomllib.loads(f"v = {text}")["v"]
-    except tomllib.TOMLDecodeError:
-        value = text
-    if isinstance(value, str) and Path(value).exists():
-        value = str(Path(value).resolve())
-    return key, value
 
 
 def job_config(

@@ -7,7 +7,7 @@ import click
 
 @click.command("text")
 @click.argument("steps", nargs=-1, required=True)
-@click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, one segment per line. Default: stdin.")
+@click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, a segment per line. Default: stdin.")
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
 def command(steps: tuple[str, ...], source: str, output: str) -> None:
     """Apply text pipeline STEPS, in order, to each line: what `[text]` in a config does.

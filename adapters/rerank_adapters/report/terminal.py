@@ -20,15 +20,17 @@ STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
 
 
 def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int = 5) -> None:
-    """All tables; length buckets and the `changes` segments that changed most by the first metric."""
+    """The `changes` segments that changed most and length buckets by the first metric; the scores last, where a
+    terminal shows them.
+    """
     first = evaluation.metrics[0]
-    print_table(score_table(evaluation), console)
-    if len(evaluation.systems) > 1:
-        print_table(segment_table(evaluation), console)
-    print_table(bucket_table(evaluation, first), console)
     for system in evaluation.systems:
         if system != evaluation.baseline and changes:
             print_changes(evaluation, first, system, console, changes)
+    print_table(bucket_table(evaluation, first), console)
+    if len(evaluation.systems) > 1:
+        print_table(segment_table(evaluation), console)
+    print_table(score_table(evaluation), console)
 
 
 def print_table(table: Table, console: Console) -> None:

@@ -42,7 +42,7 @@ def compare(
                 nbests=lists,
                 sources=sources,
                 segment_ids=segment_ids,
-                text=text.describe(),
+                text=text.describe() if text.steps else "",
             )
         )
     results = {result.name: result for part in parts for result in part.metrics}

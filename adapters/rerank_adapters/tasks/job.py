@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +53,11 @@ class Job:
         """The same job with other numbers of resamples and trials (None: as they are)."""
         given = {"bootstrap": bootstrap, "randomisation": randomisation}
         settings = self.config.evaluation.model_copy(update={k: v for k, v in given.items() if v is not None})
-        return Job(self.config.model_copy(update={"evaluation": settings}), self.registry)
+        return self.with_config({"evaluation": settings})
+
+    def with_config(self, tables: Mapping[str, Any]) -> Job:
+        """The same job with other values of some keys of its config."""
+        return Job(self.config.model_copy(update=dict(tables)), self.registry)
 
     @cached_property
     def builder(self) -> Builder:
@@ -73,29 +79,32 @@ class Job:
         return TextPipeline(tuple(self.config.text[name]), self.config.base)
 
     @cached_property
-    def _features(self) -> list[tuple[str, Table, TextPipeline]]:
-        found: dict[str, tuple[str, Table, TextPipeline]] = {}
+    def _features(self) -> dict[str, tuple[Table, Table]]:
+        found: dict[str, tuple[Table, Table]] = {}
         for number, table in enumerate(self.config.feature, 1):
-            where = f"[[feature]] {number}"
-            options, ours = plugin_options(table, "label", "text")
+            options, ours = plugin_options(table, "label", "text", "source_text")
             label = str(ours.get("label", options.get("use", "")))
             if label in found:
+                where = f"[[feature]] {number}"
                 raise ConfigError(f"{where}: another feature has the label {label!r}; give one a label of its own")
-            found[label] = (label, options, self.pipeline(ours.get("text"), where))
-        return list(found.values())
+            found[label] = options, ours
+        return found
 
     @cached_property
     def extractors(self) -> dict[str, FeatureExtractor]:
         """The extractors by label, in the config's order."""
         return {
             label: self.builder.build("feature", options, f"[[feature]] {label}")
-            for label, options, _ in self._features
+            for label, (options, _) in self._features.items()
         }
 
-    @cached_property
-    def texts(self) -> dict[str, TextPipeline]:
-        """The text pipeline of each extractor, by label."""
-        return {label: text for label, _, text in self._features}
+    def pipelines(self, key: str) -> dict[str, TextPipeline]:
+        """By label, the pipeline for what an extractor reads: hypotheses ("text") or the source ("source_text")."""
+        return {
+            label: self.pipeline(ours[key], f"[[feature]] {label}")
+            for label, (_, ours) in self._features.items()
+            if key in ours
+        }
 
     @cached_property
     def measures(self) -> list[Measure]:
@@ -129,15 +138,18 @@ class Job:
         return Data(data.name, nbests, found)
 
 
-def feature_tables(job: Job, folder: Path) -> dict[str, Any]:
-    """The part of a config that features need, its paths made relative to `folder`: kept with weights, so that
-    `apply` extracts the features that were tuned."""
-    moved = {
-        "feature": [rebased(job, "feature", table, folder) for table in job.config.feature],
+def recorded_tables(job: Job, folder: Path) -> dict[str, Any]:
+    """The part of a config that applying weights needs, its paths made relative to `folder`: kept with the weights,
+    so that `apply` extracts the features that were tuned.
+    """
+    moved: dict[str, Any] = {
+        "nbest": dict(job.config.nbest),
         "text": {
             name: TextPipeline(tuple(steps), job.config.base).rebased(folder) for name, steps in job.config.text.items()
         },
-        "nbest": dict(job.config.nbest),
+        "feature": [rebased(job, "feature", table, folder) for table in job.config.feature],
+        "metric": [rebased(job, "metric", table, folder) for table in job.config.metric],
+        "plugins": [os.path.relpath(file, folder) for file in job.registry.files],
     }
     for kind, tables in job.config.named.items():
         moved[kind] = {name: rebased(job, kind, table, folder) for name, table in tables.items()}
@@ -146,8 +158,6 @@ def feature_tables(job: Job, folder: Path) -> dict[str, Any]:
 
 def rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """A plugin's table with its file options made relative to another folder."""
-    import os
-
     files = {o.name for o in job.registry.get(kind, table["use"]).options() if "Path" in o.type_name}
     return {
         key: os.path.relpath(job.config.base / value, folder) if key in files and isinstance(value, str) else value
@@ -161,4 +171,4 @@ def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[st
     cuts = [0]
     for group in groups:
         cuts.append(cuts[-1] + len(group))
-    return [flat[start:stop] for start, stop in zip(cuts, cuts[1:], strict=False)]
+    return [flat[start:stop] for start, stop in pairwise(cuts)]

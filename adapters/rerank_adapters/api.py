@@ -1,0 +1,90 @@
+"""The five steps from Python. Plugins are given by name, as on the command line: "bleu,tokenize=none".
+
+from rerank_adapters import evaluate, extract_features, read_nbest, rerank, tune
+nbests = read_nbest(["tune.nbest"])
+table = extract_features(nbests, ["length", "consensus"])
+weights = tune(nbests, table, ["tune.ref"], tuner="mert")
+best = rerank(nbests, table, weights)
+print(evaluate({"1-best": [n[0].text for n in nbests], "reranked": best}, ["tune.ref"], nbests=nbests).to_json())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.reading import read_nbest as read_lists
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.tasks.applying import apply_weights, recorded_job, table_pairs
+from rerank_adapters.tasks.comparing import compare
+from rerank_adapters.tasks.extracting import dense_rule, extract_with
+from rerank_adapters.tasks.job import Data, Job
+from rerank_adapters.tasks.learning import learn
+from rerank_adapters.weights import Weights
+from rerank_plugins import FeatureTable, NBestList
+from rerank_plugins.plugins import load_plugins
+
+Paths = Sequence[str | Path]
+
+
+def _job(**tables: object) -> Job:
+    config = Config().model_copy(update={key: value for key, value in tables.items() if value})
+    return Job.create(config, load_plugins(ADAPTERS))
+
+
+def read_nbest(paths: Paths, *, format: str = "moses", source: str | Path | None = None) -> list[NBestList]:
+    """All lists of the files, those of the same segment merged. Raises FormatError with file and line."""
+    return read_lists(list(paths), _job(nbest=plugin_table(format)).format, source)
+
+
+def extract_features(
+    nbests: Sequence[NBestList], features: Sequence[str] = (), *, format: str = "moses", jobs: int = 2
+) -> FeatureTable:
+    """The decoder's features and those named, in a table with one row per hypothesis."""
+    tables = [plugin_table(feature) for feature in features]
+    job = _job(nbest=plugin_table(format), feature=tables, jobs=jobs)
+    return extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
+
+
+def tune(
+    nbests: Sequence[NBestList],
+    table: FeatureTable,
+    references: Paths,
+    *,
+    metric: str = "bleu",
+    tuner: str = "mira",
+    seed: int = 1,
+) -> Weights:
+    """Weights for the features of the table, from uniform start weights; `references` are files."""
+    job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
+    found = read_references(references).for_segments([nbest.segment_id for nbest in nbests])
+    return learn(job, Data("tune", list(nbests), found), table, Path())[0]
+
+
+def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
+    """The new 1-best of each list. Raises ConfigError where the weights are for other features."""
+    job = recorded_job(weights, Path("weights.toml"), load_plugins(ADAPTERS))
+    chosen = apply_weights(job, weights, table_pairs(nbests, table))
+    return [nbest[rescored.order[0]].text for nbest, rescored in chosen]
+
+
+def evaluate(
+    systems: Mapping[str, Sequence[str]],
+    references: Paths,
+    *,
+    metrics: Sequence[str] = ("bleu", "chrf", "ter"),
+    nbests: Sequence[NBestList] | None = None,
+    seed: int = 1,
+) -> Evaluation:
+    """Systems (name -> one output a segment, the baseline first) against references, with significance tests.
+
+    With `nbests`, the segments are those of the lists, and their oracle and anti-oracle are found too.
+    """
+    found = read_references(references)
+    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else [str(i) for i in range(len(found))]
+    job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
+    return compare(job, systems, found.for_segments(ids), nbests=nbests, segment_ids=ids)

@@ -1,0 +1,67 @@
+"""`rerank apply`: weights to n-best lists."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import format_option, jobs_option, source_option
+from rerank_plugins.plugins import Registry
+
+
+@click.command("apply")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.option("-w", "--weights", type=Path, required=True, metavar="FILE", help="weights.toml, or Moses weights.")
+@click.option("-o", "--output", default="-", metavar="FILE", help="1-bests, one line per list. Default: stdout.")
+@click.option("--nbest-out", metavar="FILE", help="Also the lists, reranked, with the new features and totals.")
+@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@source_option
+@format_option
+@jobs_option
+@click.pass_obj
+def command(
+    registry: Registry,
+    nbest: tuple[str, ...],
+    weights: Path,
+    output: str,
+    nbest_out: str | None,
+    table: Path | None,
+    source: Path | None,
+    format_: str | None,
+    jobs: int | None,
+) -> None:
+    """Rerank: write the new 1-best of each list, in the order of the lists.
+
+    weights.toml remembers the features it was tuned for: they are extracted as the lists stream by, in bounded
+    memory. With --table, or several files to be merged, lists are read whole.
+
+    \b
+    rerank apply test.nbest.gz -w weights.toml -o test.1best --nbest-out test.reranked.gz
+    """  # noqa: D301
+    from rerank_adapters.config import plugin_table
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.reading import read_nbest, stream_nbest
+    from rerank_adapters.tasks.applying import apply_weights, once, recorded_job, table_pairs
+    from rerank_adapters.tasks.extracting import stream_tables
+    from rerank_adapters.weights import read_weights
+    from rerank_plugins import FeatureTable
+
+    found = read_weights(weights)
+    given = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
+    job = recorded_job(found, weights, registry).with_config({k: v for k, v in given.items() if v is not None})
+    paths = [Path(path) for path in nbest]
+    if table is not None:
+        pairs = table_pairs(read_nbest(paths, job.format, source), FeatureTable.load(table))
+    else:
+        single = len(paths) == 1
+        lists = once(stream_nbest(paths, job.format, source)) if single else read_nbest(paths, job.format, source)
+        pairs = stream_tables(job, lists)
+    with ExitStack() as files:
+        best = files.enter_context(open_atomic(output))
+        ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
+        for read, rescored in apply_weights(job, found, pairs):
+            best.write(read[rescored.order[0]].text + "\n")
+            if ranked is not None:
+                ranked.writelines(job.format.write(read, rescored))

@@ -1,0 +1,59 @@
+"""`rerank check`: a config and its data, before any long work."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import format_option, job_config, source_option
+from rerank_plugins.plugins import Registry
+
+COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
+
+
+@click.command("check")
+@click.argument("config", type=Path, required=False)
+@click.option("--nbest", multiple=True, type=Path, metavar="FILE", help="N-best lists to check, without a config.")
+@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE", help="Their references.")
+@source_option
+@format_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    config: Path | None,
+    nbest: tuple[Path, ...],
+    references: tuple[Path, ...],
+    source: Path | None,
+    format_: str | None,
+) -> int:
+    """Validate a CONFIG, or lists and references alone: files, encodings, ids, line counts, features, vocabulary.
+
+    Says everything that is wrong, and where. Exit code 0, or 2 if there is an error (warnings alone are no error).
+
+    \b
+    rerank check configs/mt.toml
+    rerank check --nbest tune.nbest.gz -r tune.en
+    """  # noqa: D301
+    from rerank_adapters.config import DataSet
+    from rerank_adapters.tasks.checking import Check
+    from rerank_adapters.tasks.job import Job
+    from rerank_plugins import ConfigError
+
+    registry: Registry = ctx.obj
+    if config is None and not nbest:
+        raise ConfigError("nothing to check: give a CONFIG, or lists with --nbest")
+    settings = job_config(config, format_=format_)
+    if nbest:
+        lists = DataSet(
+            nbest=[path.absolute() for path in nbest],
+            references=[path.absolute() for path in references],
+            source=source.absolute() if source else None,
+            name="lists",
+        )
+        settings = settings.model_copy(update={"tune": None, "test": [lists]})
+    findings = Check(Job.create(settings, registry)).run()
+    for finding in findings:
+        level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
+        click.echo(f"{level}{finding.where}: {finding.text}")
+    return 2 if any(finding.level == "error" for finding in findings) else 0

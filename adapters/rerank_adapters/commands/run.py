@@ -1,0 +1,36 @@
+"""`rerank run`: the whole job of a config."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import seed_option
+from rerank_plugins.plugins import Registry
+
+
+@click.command("run")
+@click.argument("config", type=Path)
+@click.option("--work", type=Path, metavar="FOLDER", help="Where files go. Default: the config's `work`, or work/NAME.")
+@click.option("--changes", type=click.IntRange(0), help="How many changed segments to show.")
+@seed_option
+@click.pass_obj
+def command(registry: Registry, config: Path, work: Path | None, changes: int | None, seed: int | None) -> None:
+    """Extract, tune, rerank and evaluate, all as CONFIG says, ending with a table.
+
+    The work folder then holds feature tables, weights.toml, 1-bests, reranked lists, and reports (JSON, HTML). An
+    interrupted extraction continues where it stopped.
+    """
+    from rerank_adapters.commands.options import job_config
+    from rerank_adapters.report.output import report_console
+    from rerank_adapters.report.terminal import print_evaluation
+    from rerank_adapters.tasks.job import Job
+    from rerank_adapters.tasks.run import run
+
+    job = Job.create(job_config(config, seed=seed), registry)
+    given = job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
+    outcome = run(job, work or given, lambda line: click.echo(line, err=True))
+    shown = job.config.evaluation.changes if changes is None else changes
+    for evaluation in outcome.evaluations.values():
+        print_evaluation(evaluation, report_console(), changes=shown)

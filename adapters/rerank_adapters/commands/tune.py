@@ -1,0 +1,86 @@
+"""`rerank tune`: weights from n-best lists, their features and references."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    config_option,
+    feature_option,
+    format_option,
+    job_config,
+    jobs_option,
+    metric_option,
+    references_option,
+    seed_option,
+    source_option,
+)
+from rerank_plugins.plugins import Registry
+
+
+@click.command("tune")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@references_option
+@click.option("-o", "--output", type=Path, required=True, metavar="FILE", help="weights.toml to write.")
+@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")
+@click.option("--start", metavar="START", help="uniform, decoder, or a weights file. Default: uniform.")
+@click.option("--fix", "fixed", multiple=True, metavar="NAME", help="Leave the weight of a feature as it is.")
+@metric_option
+@feature_option
+@source_option
+@config_option
+@format_option
+@jobs_option
+@seed_option
+@click.pass_obj
+def command(
+    registry: Registry,
+    nbest: tuple[str, ...],
+    references: tuple[Path, ...],
+    output: Path,
+    table: Path | None,
+    tuner: str | None,
+    start: str | None,
+    fixed: tuple[str, ...],
+    metrics: tuple[str, ...],
+    features: tuple[str, ...],
+    source: Path | None,
+    config: Path | None,
+    format_: str | None,
+    jobs: int | None,
+    seed: int | None,
+) -> None:
+    """Tune weights for the first metric (BLEU by default).
+
+    Files of the same segments are merged. The weights file records the features, tuner, metric and seed, so that
+    `apply` needs nothing else.
+
+    \b
+    rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
+    """  # noqa: D301
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.formats.references import read_references
+    from rerank_adapters.tasks.extracting import feature_table
+    from rerank_adapters.tasks.job import Data, Job
+    from rerank_adapters.tasks.learning import learn
+    from rerank_adapters.weights import write_weights
+    from rerank_plugins import FeatureTable
+
+    job = Job.create(
+        job_config(
+            config, features=features, metrics=metrics, tuner=tuner, format_=format_, seed=seed, jobs=jobs,
+        ).with_tuning(start, fixed),
+        registry,
+    )  # fmt: skip
+    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
+    values = FeatureTable.load(table) if table else feature_table(job, nbests, output.with_suffix(".npz"))
+    weights, result = learn(job, data, values, output.parent)
+    write_weights(weights, output)
+    for note in result.notes:
+        click.echo(note, err=True)
+    click.echo(f"{job.measures[0].name} {result.score:.2f} on the tuning set; weights in {output}", err=True)

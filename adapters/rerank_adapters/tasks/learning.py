@@ -1,0 +1,95 @@
+"""Tuning as a job: statistics of the lists, the tuner that the config names, weights that say how they were made."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.extraction import feature_names
+from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.tasks.applying import RECORDED
+from rerank_adapters.tasks.job import Data, Job, recorded_tables, through
+from rerank_adapters.tuning import prepare, record, start_vector, tune
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import FeatureTable, TuningData, TuningResult, TuningStep
+
+
+def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
+    """What the tuner sees: the table, and the statistics of the job's first metric."""
+    measure = job.measures[0]
+    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    settings = job.config.tuning
+    return prepare(
+        table,
+        statistics,
+        measure.metric,
+        hypotheses=hypotheses,
+        fixed=settings.fixed,
+        lower=settings.lower,
+        upper=settings.upper,
+    )
+
+
+def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
+    """The start vector that the config asks for: uniform, the decoder's, a weights file, or a table of weights."""
+    start = job.config.tuning.start
+    if isinstance(start, str) and start not in ("uniform", "decoder"):
+        return read_weights(job.config.path(Path(start))).vector_for(table)
+    totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
+    ours = set(feature_names(job.extractors))
+    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in ours])
+
+
+def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> tuple[Weights, TuningResult]:
+    """Tune on the lists; the weights are to be written in `folder` (their provenance names files relative to it)."""
+    problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    settings = job.config.tuning
+    with TuningProgress(job.measures[0].name) as progress:
+        result = tune(
+            problem,
+            job.tuner,
+            start,
+            seed=job.config.seed,
+            heldout=settings.heldout,
+            average_restarts=settings.average_restarts,
+            report=progress,
+        )
+    measure = job.measures[0]
+    nrefs = {len(references) for references in data.references}
+    provenance = {
+        **record(problem, job.tuner, start, job.config.seed, result),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "metric": full_signature(measure.metric, nrefs.pop() if len(nrefs) == 1 else None),
+        "text": measure.text.describe(),
+        "tuning": settings.model_dump(mode="json"),
+        "lists": table.provenance.get("lists"),
+        RECORDED: recorded_tables(job, folder),
+    }
+    return Weights.from_tuning(table, result, provenance), result
+
+
+class TuningProgress:
+    """The current score on one line of stderr, where that is a terminal."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric, self.shown = metric, False
+
+    def __enter__(self) -> TuningProgress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.shown:
+            sys.stderr.write("\r\033[K")
+
+    def __call__(self, step: TuningStep) -> None:
+        """Show a step."""
+        if sys.stderr.isatty():
+            self.shown = True
+            sys.stderr.write(
+                f"\r\033[Ktuning: restart {step.restart}, iteration {step.iteration}, {self.metric} {step.score:.2f}"
+            )
+            sys.stderr.flush()
