@@ -1,5 +1,6 @@
 """Merging: in memory and in order, against each other and against a twin that compares everything with everything."""
 
+import inspect
 import tracemalloc
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.merging import check_same_features, merge_all, merge_sorted, merged
-from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.reading import merge_files, read_nbest
 from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import Hypothesis, NBestList
 from tests import naive_formats
@@ -80,13 +81,35 @@ def test_repeated_and_unsorted_files_are_merged_on_reading(tmp_path):
         ("2", [("x", 1), ("x", 3), ("z", 1)]),
     ]
     assert check_same_features(nbests) == ("LM",)
-    for nbest in nbests:  # a last line without end does not run into the next
-        assert all(line.count("|||") == 3 and line.endswith("\n") for line in MosesFormat().write(nbest))
 
 
-def test_a_last_line_without_end_gets_one():
-    lists = [NBestList("0", (Hypothesis("a", raw="0 ||| a"),)), NBestList("0", (Hypothesis("b", raw="0 ||| b\n"),))]
-    assert [h.raw for h in merged(lists)] == ["0 ||| a\n", "0 ||| b\n"]
+@pytest.mark.parametrize("ids", [("0", "1", "2"), ("2", "1", "0"), ("0", "0", "0")])
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+def test_lines_do_not_run_into_each_other(tmp_path, ids, end):
+    """Each file lacks the end of its last line; the merged file may lack it too, and there alone."""
+    for system, id_ in enumerate(ids):
+        line = f"{id_} ||| a{system} ||| LM= 1 ||| 0"
+        (tmp_path / str(system)).write_text(f"{line}1\n{line}".replace("\n", end or "\n"), newline="")
+    paths = [tmp_path / str(system) for system in range(3)]
+    expected = sorted((id_, f"a{system}", score) for system, id_ in enumerate(ids) for score in (0, 1))
+    for nbests in (read_nbest(paths, MosesFormat()), list(merge_files(paths, MosesFormat()))):
+        text = "".join(line for nbest in nbests for line in MosesFormat().write(nbest))
+        back = list(MosesFormat().read(text.splitlines(keepends=True), "x"))
+        found = {(nbest.segment_id, h.text, h.score) for nbest in back for h in nbest}
+        assert found <= set(expected)
+        assert {row[:2] for row in found} == {row[:2] for row in expected}
+
+
+def test_merging_files_streams_where_it_can(tmp_path):
+    (tmp_path / "a").write_text("0 ||| x ||| LM= 1 ||| 0\n2 ||| x ||| LM= 3 ||| 0\n")
+    (tmp_path / "b").write_text("2 ||| y ||| LM= 1 ||| 0\n2 ||| x ||| LM= 3 ||| 0\n3 ||| z ||| LM= 1 ||| 0\n")
+    (tmp_path / "unsorted").write_text("2 ||| y ||| LM= 1 ||| 0\n1 ||| x ||| LM= 3 ||| 0\n")
+    for names in (["a", "b"], ["b", "a", "a"], ["a", "unsorted"]):
+        paths = [tmp_path / name for name in names]
+        assert list(merge_files(paths, MosesFormat())) == read_nbest(paths, MosesFormat())
+    streamed = merge_files([tmp_path / "a", tmp_path / "b"], MosesFormat())
+    assert inspect.isgenerator(streamed)
+    streamed.close()
 
 
 def test_a_list_that_comes_once_is_left_as_it_is():

@@ -10,7 +10,7 @@ from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from tests import naive_formats
 
-SEGMENTS, SIZE = 100, 100
+SEGMENTS, SIZE = 50, 100
 
 
 def lines(spell):
@@ -48,7 +48,7 @@ def naive_table(path, names):
     ids=["moses dense", "moses sparse", "cdec"],
 )
 def test_reading(benchmark, tmp_path, spell, format):
-    path = tmp_path / "lists.xz"
+    path = tmp_path / "lists.gz"
     with open_atomic(path) as stream:
         stream.writelines(lines(spell))
     made = benchmark(table, path, format)

@@ -54,8 +54,7 @@ def merged(nbests: Sequence[NBestList]) -> NBestList:
     """One list of all hypotheses of lists with the same id; the same text with the same features is kept once.
 
     A list that is alone stays as it is, whatever it repeats. The lists have the same features (`check_same_features`).
-    Source and context are those of the first list that has them. The last line of a file may lack its end: here it
-    gets one.
+    Source and context are those of the first list that has them.
     """
     first = nbests[0]
     if len(nbests) == 1:
@@ -64,11 +63,28 @@ def merged(nbests: Sequence[NBestList]) -> NBestList:
     for hypothesis in (h for nbest in nbests for h in nbest):
         sparse = frozenset(hypothesis.sparse.items()) if hypothesis.sparse else None
         kept.setdefault((hypothesis.text, hypothesis.features, sparse), hypothesis)
-    end = "\r\n" if first.hypotheses and first[0].raw.endswith("\r\n") else "\n"
-    closed = tuple(h._replace(raw=h.raw + end) if h.raw and h.raw[-1] != "\n" else h for h in kept.values())
     source = next((nbest.source for nbest in nbests if nbest.source is not None), None)
     context = next((nbest.context for nbest in nbests if nbest.context is not None), None)
-    return replace(first, hypotheses=closed, source=source, context=context)
+    return replace(first, hypotheses=tuple(kept.values()), source=source, context=context)
+
+
+def _separated(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
+    """The lists, so that each ends its line where another follows: the last line of a file may lack its end."""
+    before: NBestList | None = None
+    for nbest in nbests:
+        if before is not None:
+            yield _closed(before)
+        before = nbest
+    if before is not None:
+        yield before
+
+
+def _closed(nbest: NBestList) -> NBestList:
+    if all(h.raw.endswith("\n") or not h.raw for h in nbest):
+        return nbest
+    end = "\r\n" if any(h.raw.endswith("\r\n") for h in nbest) else "\n"
+    closed = tuple(h._replace(raw=h.raw + end) if h.raw and h.raw[-1] != "\n" else h for h in nbest)
+    return replace(nbest, hypotheses=closed)
 
 
 def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
@@ -79,7 +95,7 @@ def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
     ids: Iterable[str] = by_id
     if all(map(is_number, by_id)):
         ids = sorted(by_id, key=int)
-    return [merged(by_id[id_]) for id_ in ids]
+    return list(_separated(merged(by_id[id_]) for id_ in ids))
 
 
 def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = ()) -> Iterator[NBestList]:
@@ -88,6 +104,10 @@ def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = 
     `names` are the streams' files, for messages. Raises FormatError for an id that is no number or comes too late,
     and for lists whose features differ.
     """
+    yield from _separated(_merged_groups(streams, names))
+
+
+def _merged_groups(streams: Sequence[Iterable[NBestList]], names: Sequence[str]) -> Iterator[NBestList]:
     titles = [*names, *(f"stream {i + 1}" for i in range(len(names), len(streams)))]
     keyed = [_ascending(stream, title) for stream, title in zip(streams, titles, strict=True)]
     wanted: NBestList | None = None
@@ -97,6 +117,16 @@ def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = 
             wanted = nbest if wanted is None else wanted
             nbests.append(same_order(nbest, wanted.feature_names, wanted.segment_id))
         yield merged(nbests)
+
+
+def in_order(stream: Iterable[NBestList]) -> bool:
+    """Whether `merge_sorted` can take such a stream: ids that are numbers and never descend."""
+    before = -1
+    for nbest in stream:
+        if not is_number(nbest.segment_id) or int(nbest.segment_id) < before:
+            return False
+        before = int(nbest.segment_id)
+    return True
 
 
 def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, NBestList]]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_adapters.formats.merging import check_same_features, merge_all, same_order
+from rerank_adapters.formats.compressed import STANDARD, display_name, open_text
+from rerank_adapters.formats.merging import check_same_features, in_order, merge_all, merge_sorted, same_order
 from rerank_adapters.formats.references import line_of, read_lines
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import NBestFormat
 from rerank_plugins.nbest import NBestList
 
-__all__ = ["check_same_features", "read_nbest", "stream_file", "stream_nbest"]
+__all__ = ["check_same_features", "merge_files", "read_nbest", "stream_file", "stream_nbest"]
 
 
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
@@ -55,3 +55,14 @@ def read_nbest(paths: Sequence[str | Path], format: NBestFormat, source: str | P
     Raises FormatError as `stream_nbest` does.
     """
     return merge_all(stream_nbest(paths, format, source))
+
+
+def merge_files(paths: Sequence[str | Path], format: NBestFormat) -> Iterator[NBestList]:
+    """What `read_nbest` gives, list by list: in bounded memory where every file is in order of its ids.
+
+    Files are read twice, the first time to see their order; with stdin among them all is read into memory.
+    """
+    names = [display_name(path) for path in paths]
+    if STANDARD not in map(str, paths) and all(in_order(stream_file(path, format)) for path in paths):
+        return merge_sorted([stream_file(path, format) for path in paths], names)
+    return iter(read_nbest(paths, format))
