@@ -49,13 +49,14 @@ def penn_tokenize(text: str) -> str:
 
 
 def penn_unescape(text: str) -> str:
-    """Named brackets and directed quotes back to characters, token by token; the tokens stay apart.
+    """Named brackets and directed quotes back to characters, and `n't` to its verb; other tokens stay apart.
 
-    >>> penn_unescape("`` a '' -LRB- b -RRB-")
-    '" a " ( b )'
+    >>> print(penn_unescape("`` I ca n't '' -LRB- he said -RRB-"))
+    " I can't " ( he said )
     """
     for character, name in BRACKETS:
         text = text.replace(name, character).replace(name.lower(), character)
+    text = re.sub(r"(?i)(?<=\w) (n't)(?= |$)", r"\1", text)
     if "`" in text or "''" in text or "\\/" in text:
         text = text.replace("\\/", "/")
         quotes = {"``": '"', "''": '"', "`": "'"}

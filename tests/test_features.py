@@ -1,0 +1,131 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
+from rerank_plugins.builder import Builder
+from rerank_plugins.features.decoder_score import DecoderScore, ReciprocalRank
+from rerank_plugins.features.length import CharacterLength, Length, WordPenalty
+from rerank_plugins.features.lexical_overlap import LexicalOverlap
+from rerank_plugins.features.oov_count import OovCount, read_words
+from rerank_plugins.features.unigram import Unigram
+from rerank_plugins.features.untranslated import Untranslated
+from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.testing import check_feature_extractor
+from tests.naive_features import overlap, write_arpa
+
+FEATURES = load_plugins(installed=False).entries["feature"]
+SENTENCES = st.lists(st.sampled_from(["a", "A", "b", "B", "Die", "die", "42", ","]), max_size=8).map(" ".join)
+
+
+def one(texts, source=None, scores=None):
+    hypotheses = (Hypothesis(t, score=None if scores is None else scores[i]) for i, t in enumerate(texts))
+    return NBestList("7", tuple(hypotheses), source=source)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, entry in FEATURES.items() if entry.owner.startswith("rerank_plugins.")]
+)
+def test_contract(name, tmp_path):
+    (tmp_path / "words.txt").write_text("the\ncat\n")
+    write_arpa(tmp_path / "lm.arpa")
+    tables = {
+        "ngram-lm": [{"model": "lm.arpa"}, {"lm": "unigram"}],
+        "oov-count": [{}, {"words": "words.txt"}, {"lm": "unigram"}],
+        "unigram": [{}, {"model": "lm.arpa", "case": "ignore"}],
+        "untranslated": [{}, {"names": False, "lm": "unigram"}],
+    }
+    builder = Builder(load_plugins(installed=False), tmp_path)
+    for options in tables.get(name, [{}]):
+        extractor = builder.build("feature", {"use": name, **options})
+        check_feature_extractor(extractor)
+    assert FEATURES[name].summary
+    assert all(option.doc for option in FEATURES[name].options())
+
+
+def test_lengths():
+    nbest = one(["a bc d", "", "  x  yz "])
+    np.testing.assert_array_equal(Length().extract(nbest)[:, 0], [3, 0, 2])
+    np.testing.assert_array_equal(WordPenalty().extract(nbest)[:, 0], [-3, 0, -2])
+    np.testing.assert_array_equal(CharacterLength().extract(nbest)[:, 0], [4, 0, 3])
+    assert not np.signbit(WordPenalty().extract(one([""]))).any()
+
+
+def test_decoder_score_and_rank():
+    nbest = one(["a", "b"], scores=[-1.5, -2.0])
+    np.testing.assert_array_equal(DecoderScore().extract(nbest), [[-1.5], [-2.0]])
+    np.testing.assert_array_equal(ReciprocalRank().extract(nbest), [[1.0], [0.5]])
+    with pytest.raises(ConfigError, match="hypothesis 2 of segment 7 has no total"):
+        DecoderScore().extract(one(["a", "b"], scores=[-1.0, None]))
+
+
+def test_oov_count(tmp_path):
+    (tmp_path / "words").write_text("a\nb 17\n\nc\r\n", encoding="utf-8")
+    assert read_words(tmp_path / "words") == {"a", "b", "c"}
+    extractor = OovCount(words=tmp_path / "words")
+    np.testing.assert_array_equal(extractor.extract(one(["a b c", "x a x", ""]))[:, 0], [0, -2, 0])
+    assert OovCount().extract(one(["the zzyzx"]))[0, 0] == -1
+    lm = KenlmModel(write_arpa(tmp_path / "lm.arpa"))
+    assert OovCount(lm=lm).extract(one(["the zebra zebra"]))[0, 0] == -2
+    with pytest.raises(ValueError, match="not both"):
+        OovCount(lm=lm, words=tmp_path / "words")
+
+
+def test_word_list_errors(tmp_path):
+    with pytest.raises(ModelError, match=r"no such|No such"):
+        OovCount(words=tmp_path / "none").extract(one(["a"]))
+    (tmp_path / "latin").write_bytes("Bär".encode("latin-1"))
+    with pytest.raises(ModelError, match="byte 1"):
+        OovCount(words=tmp_path / "latin").extract(one(["a"]))
+
+
+def test_unigram():
+    model = UnigramModel()
+    values = Unigram().extract(one(["the cat", "", "zzyzx"]))
+    total = model.ln("the") + model.ln("cat")
+    unknown = model.ln("<unk>")
+    np.testing.assert_allclose(values, [[total, total / 2], [0, unknown], [unknown, unknown]])
+    assert unknown == pytest.approx(-math.log(8_579_699))
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=6), SENTENCES, st.booleans())
+def test_overlap_agrees_with_crossing_out(texts, source, ignore_case):
+    values = LexicalOverlap(ignore_case=ignore_case).extract(one(texts, source))
+    wanted = [overlap(text, source, ignore_case=ignore_case) for text in texts]
+    np.testing.assert_allclose(values, wanted)
+    assert ((values >= 0) & (values <= 1)).all()
+
+
+@given(st.lists(SENTENCES, min_size=1, max_size=6), SENTENCES)
+def test_untranslated_agrees_with_crossing_out(texts, source):
+    words = [word for word in source.split() if word.isalpha()]
+    wanted = [-round(overlap(text, " ".join(words))[1] * len(words)) for text in texts]
+    np.testing.assert_array_equal(Untranslated().extract(one(texts, source))[:, 0], wanted)
+
+
+def test_untranslated_options():
+    source = "die Katze von Tom hat 42 Ideen ."
+    nbest = one(["the katze of Tom has 42 Ideen ."], source)
+    assert Untranslated().extract(nbest)[0, 0] == -3  # Katze, Tom, Ideen; not 42 nor the full stop
+    assert Untranslated(ignore_case=False).extract(nbest)[0, 0] == -2
+    assert Untranslated(names=False).extract(nbest)[0, 0] == 0
+    assert Untranslated(lm=UnigramModel()).extract(nbest)[0, 0] == -2  # English has Tom, too
+
+
+@pytest.mark.parametrize("extractor", [LexicalOverlap(), Untranslated()])
+def test_a_missing_source_is_named(extractor):
+    with pytest.raises(ConfigError, match="segment 7 has none"):
+        extractor.extract(one(["a"]))
+    assert extractor.extract(NBestList("8", ())).shape == (0, len(extractor.components))
+
+
+def test_options_that_do_not_go_together_name_their_table(tmp_path):
+    builder = Builder(load_plugins(installed=False), Path(tmp_path))
+    with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: ngram-lm: give one of"):
+        builder.build("feature", {"use": "ngram-lm"}, "[[feature]] 1")
