@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
@@ -44,7 +44,7 @@ class FeatureExtractor(ABC):
         return ("",)
 
     @property
-    def vocabulary(self) -> Container[str] | None:
+    def vocabulary(self) -> LanguageModel | frozenset[str] | None:
         """The words that the extractor's model knows, so that `rerank check` can warn; None where it has no model."""
         return None
 

@@ -9,7 +9,10 @@ from rerank_plugins.hookspecs import hookimpl
 if TYPE_CHECKING:
     import click
 
-ORDER = ("run", "check", "extract", "tune", "apply", "evaluate", "merge", "weights", "text", "plugins")
+ORDER = (
+    *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
+    *("merge", "weights", "text", "plugins"),
+)
 
 
 @hookimpl

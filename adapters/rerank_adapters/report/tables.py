@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.report import numbers
+from rerank_adapters.tuning import CrossValidation
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,22 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
     ratios = ", ".join(f"{s} {r:.3f}" for s, r in zip(evaluation.systems, evaluation.length_ratios, strict=True))
     header = ("reference words", "segments", *evaluation.systems)
     return Table(f"{metric.name} by length", header, tuple(rows), (f"words per word of the reference: {ratios}",))
+
+
+def cross_validation_table(result: CrossValidation, metric: str) -> Table:
+    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold."""
+    rows = []
+    for row in result.table():
+        mark = " *" if row["name"] == result.best.name else ""
+        figures = [row[key] for key in ("held_out", "spread", "training", "lowest_fold", "highest_fold")]
+        rows.append((f"{row['name']}{mark}", *map(numbers.score, figures)))
+    header = ("tuner", "held out", "± over seeds", "training", "lowest fold", "highest fold")
+    notes = (
+        "* highest held-out score",
+        f"{result.folds} folds, {len(result.seeds)} seeds; held-out choices are pooled",
+    )
+    better = "↑" if result.higher_is_better else "↓"
+    return Table(f"Cross-validation: {metric} {better}", header, tuple(rows), notes)
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:

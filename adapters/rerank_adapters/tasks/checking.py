@@ -115,7 +115,7 @@ class Check:
         scores = [[h.score for h in nbest if h.score is not None] for nbest in data.nbests]
         unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
         if unsorted:
-            yield f"{unsorted} lists are not sorted by their totals: the first hypothesis is taken as the decoder's 1-best"
+            yield f"{unsorted} lists are not sorted by their totals: the first hypothesis counts as the 1-best"
 
     def _same_features(self, sets: list[tuple[str, Data]]) -> None:
         if len(sets) < 2:
@@ -126,9 +126,8 @@ class Check:
             has = set(other.nbests[0].feature_names)
             if has != wanted:
                 missing, extra = sorted(wanted - has), sorted(has - wanted)
-                self._say(
-                    "error", name, f"other features than {first}: without {missing or 'none'}, also {extra or 'none'}"
-                )
+                differ = f"without {missing or 'none'}, also {extra or 'none'}"
+                self._say("error", name, f"other features than {first}: {differ}")
 
     def _texts(self, name: str, data: Data) -> None:
         texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]

@@ -55,6 +55,10 @@ class Job:
         settings = self.config.evaluation.model_copy(update={k: v for k, v in given.items() if v is not None})
         return self.with_config({"evaluation": settings})
 
+    def starting_from(self, start: str) -> Job:
+        """The same job with other start weights: "uniform", "decoder" or a weights file."""
+        return self.with_config({"tuning": self.config.tuning.model_copy(update={"start": start})})
+
     def with_config(self, tables: Mapping[str, Any]) -> Job:
         """The same job with other values of some keys of its config."""
         return Job(self.config.model_copy(update=dict(tables)), self.registry)

@@ -1,0 +1,87 @@
+"""`rerank cross-validate`: which tuner generalises best."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    config_option,
+    feature_option,
+    format_option,
+    job_config,
+    jobs_option,
+    metric_option,
+    references_option,
+    source_option,
+)
+from rerank_plugins.plugins import Registry
+
+
+@click.command("cross-validate")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@references_option
+@click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", help=f"{PLUGIN_HELP}. Default: all.")
+@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the tuning set.")
+@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Repetitions, folds drawn anew.")
+@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@metric_option
+@feature_option
+@source_option
+@config_option
+@format_option
+@jobs_option
+@click.pass_obj
+def command(
+    registry: Registry,
+    nbest: tuple[str, ...],
+    references: tuple[Path, ...],
+    tuners: tuple[str, ...],
+    folds: int,
+    seeds: int,
+    table: Path | None,
+    metrics: tuple[str, ...],
+    features: tuple[str, ...],
+    source: Path | None,
+    config: Path | None,
+    format_: str | None,
+    jobs: int | None,
+) -> None:
+    """Compare tuners by k-fold cross-validation on the tuning set.
+
+    Each fold is chosen on by weights tuned on the others; the held-out choices are pooled into one corpus score.
+    `training` minus `held out` is what a tuner only memorised. The test set is not needed, and not looked at.
+
+    \b
+    rerank cross-validate tune.nbest.gz -r tune.en -t mert -t mira,C=0.001 -t mira,C=0.01
+    """  # noqa: D301
+    from rerank_adapters.config import plugin_table
+    from rerank_adapters.formats.decoder_features import decoder_table
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.formats.references import read_references
+    from rerank_adapters.report.output import report_console
+    from rerank_adapters.report.tables import cross_validation_table
+    from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.tasks.choosing_tuners import compare_tuners
+    from rerank_adapters.tasks.extracting import dense_rule, extract_with
+    from rerank_adapters.tasks.job import Data, Job
+    from rerank_plugins import FeatureTable
+
+    job = Job.create(job_config(config, features=features, metrics=metrics, format_=format_, jobs=jobs), registry)
+    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
+    values = FeatureTable.load(table) if table else extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
+    names = tuners or tuple(registry.entries["tuner"])
+    built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
+
+    def progress(name: str, seed: int, fold: int) -> None:
+        if sys.stderr.isatty():
+            click.echo(f"\r\033[K{name}: seed {seed}, fold {fold + 1} of {folds}", nl=False, err=True)
+
+    result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), progress)
+    if sys.stderr.isatty():
+        click.echo("\r\033[K", nl=False, err=True)
+    print_table(cross_validation_table(result, job.measures[0].name), report_console())

@@ -1,0 +1,36 @@
+"""Which tuner generalises best, told on the tuning set alone: cross-validation, beside weights that need no tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from rerank_adapters.tasks.job import Data, Job
+from rerank_adapters.tasks.learning import start_weights, tuning_data
+from rerank_adapters.tuning import CrossValidation, cross_validate
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner
+
+
+def compare_tuners(
+    job: Job,
+    tuners: Mapping[str, Tuner],
+    data: Data,
+    table: FeatureTable,
+    folds: int,
+    seeds: Sequence[int],
+    progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
+) -> CrossValidation:
+    """Held-out scores of the tuners, of equal weights, and of the decoder's own where its totals tell them."""
+    problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    return cross_validate(
+        problem, tuners, start, folds, seeds, baselines=baselines(job, data, table), progress=progress
+    )
+
+
+def baselines(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
+    """Weights that need no tuning: equal ones, and the decoder's."""
+    found = {"equal weights": start_weights(job.starting_from("uniform"), data, table)}
+    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
+        found["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+    return found
