@@ -6,7 +6,7 @@ The same bytes each time. Steps: corpus, alignment, phrase table, language model
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -33,8 +33,8 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     parts = {name: _read_pairs(name) for name in ("train", "tune", "test")}
     seen = {text for name in ("tune", "test") for pair in parts[name] for text in pair}
-    new = (pair for pair in sentences(Random(SEED)) if not seen & set(pair) and len(pair[0].split()) <= LONGEST)
-    corpus = [(row[0], row[1]) for row in parts["train"]] + list(islice(new, GENERATED))
+    corpus = [(source, target) for source, target in parts["train"]]
+    corpus += islice(_unseen(seen), GENERATED)
     _save(folder / "train.de", (source for source, _ in corpus))
     _save(folder / "train.en", (target for _, target in corpus))
     for name in ("tune", "test"):
@@ -57,15 +57,26 @@ def train(folder: Path) -> None:
     _save(folder / "lm.arpa", write_arpa(estimate_ngrams(target, order=3)), end="")
 
 
-def decode(folder: Path, sources: Iterable[str], n: int, *, monotone: bool = False) -> Iterable[str]:
+def decode(folder: Path, sources: Iterable[str], n: int, *, monotone: bool = False) -> Iterator[str]:
     """Lines of the n-best lists of the sources, by the models of that folder."""
-    with (folder / "phrase-table.txt").open(encoding="utf-8") as table, (folder / "lm.arpa").open() as model:
+    with (
+        (folder / "phrase-table.txt").open(encoding="utf-8") as table,
+        (folder / "lm.arpa").open(encoding="utf-8") as model,
+    ):
         weights = Weights.read((HERE / "mt/moses.ini").read_text().splitlines())
         decoder = Decoder(read(table), LanguageModel(model), weights)
     if monotone:
         decoder = replace(decoder, distortion_limit=0)
     for segment, source in enumerate(sources):
         yield from moses_lines(segment, nbest(decoder.search(source.split()), weights, n))
+
+
+def _unseen(seen: set[str]) -> Iterator[tuple[str, str]]:
+    """Generated sentences, each once, none that equals a sentence of the other parts in either language."""
+    for pair in sentences(Random(SEED)):
+        if not seen & set(pair) and len(pair[0].split()) <= LONGEST:
+            seen.add(pair[0])
+            yield pair
 
 
 def _read_pairs(name: str) -> list[list[str]]:

@@ -1,9 +1,9 @@
 """Word alignment: IBM model 1, then the HMM model (Brown et al. 1993; Vogel, Ney & Tillmann 1996).
 
 p(f | e) = sum over alignments of prod_j p(a_j | a_{j-1}) t(f_j | e_{a_j}), where p(i | i') depends on the jump i - i'
-alone. The empty word has the constant probability P_NULL and leaves the position where it was (Och & Ney 2003, 2.1).
-Left out: fertility. An iteration costs O(J I^2) per sentence pair. Sums are taken in a fixed order, without BLAS, so
-that every machine finds the same alignments.
+alone, the first from a start before e. The empty word has the constant probability P_NULL and leaves the position
+where it was (Och & Ney 2003, section 2.1). Left out: fertility. An iteration costs O(J I^2) per sentence pair. Sums are
+taken in a fixed order, without BLAS, so that every machine finds the same alignments.
 """
 
 from __future__ import annotations
@@ -73,41 +73,39 @@ def _normalise(counts: FloatArray, given: IntArray) -> FloatArray:
 
 
 def _transitions(jumps: FloatArray, length: int) -> FloatArray:
-    """(I, I) p(i | i') from the weights of the jumps i - i', rows i'."""
-    position = np.arange(length)
+    """(I + 1, I + 1) p(i | i') from the weights of jumps i - i', rows i'; 0 is the start, which is never entered."""
+    position = np.arange(length + 1)
     weights = jumps[position[None, :] - position[:, None] + len(jumps) // 2]
+    weights[:, 0] = 0
     p: FloatArray = (1 - P_NULL) * weights / weights.sum(axis=1, keepdims=True)
     return p
 
 
 def _forward_backward(emission: FloatArray, transition: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(J, I + 1) posteriors of a_j, the empty word first, and (I, I) expected transitions between real words.
+    """(J, I + 1) posteriors of a_j, the empty word first, and (I + 1, I + 1) expected transitions.
 
-    `emission` (J, I + 1) is t(f_j | e_i). A state is a position of e, entered by emitting from it (real) or from the
-    empty word (null), which stays. Each step is scaled to sum to one.
+    `emission` (J, I + 1) is t(f_j | e_i). A state is a position of e (0: the start), entered by emitting from it (real)
+    or kept by emitting from the empty word (null). Each step is scaled to sum to one.
     """
-    length, positions = len(emission), len(transition)
-    real, null = np.zeros((length, positions)), np.zeros((length, positions))
-    reached = np.full(positions, 1 / positions)
-    scales = np.zeros(length)
-    for j in range(length):
-        arrive = reached * (1 - P_NULL) if j == 0 else (reached[:, None] * transition).sum(axis=0)
-        real[j] = arrive * emission[j, 1:]
-        null[j] = reached * P_NULL * emission[j, 0]
+    real, null = np.zeros_like(emission), np.zeros_like(emission)
+    scales = np.zeros(len(emission))
+    start = np.zeros(len(transition))
+    start[0] = 1
+    reached = start
+    for j, t in enumerate(emission):
+        real[j] = (reached[:, None] * transition).sum(axis=0) * t
+        null[j] = reached * P_NULL * t[0]
         scales[j] = (real[j] + null[j]).sum()
         real[j], null[j] = real[j] / scales[j], null[j] / scales[j]
         reached = real[j] + null[j]
-    posterior = np.zeros_like(emission)
-    expected = np.zeros_like(transition)
-    behind = np.ones(positions)  # scaled probability of what follows j, from each position
-    for j in range(length - 1, -1, -1):
-        posterior[j, 1:] = real[j] * behind
+    posterior, expected = np.zeros_like(emission), np.zeros_like(transition)
+    behind = np.ones(len(transition))  # scaled probability of what follows j, from each position
+    for j in range(len(emission) - 1, -1, -1):
+        posterior[j] = real[j] * behind
         posterior[j, 0] = (null[j] * behind).sum()
-        if j > 0:
-            emitted = emission[j, 1:] * behind / scales[j]
-            onward = transition * emitted[None, :]
-            expected += (real[j - 1] + null[j - 1])[:, None] * onward
-            behind = onward.sum(axis=1) + P_NULL * emission[j, 0] * behind / scales[j]
+        onward = transition * (emission[j] * behind / scales[j])[None, :]
+        expected += (real[j - 1] + null[j - 1] if j else start)[:, None] * onward
+        behind = onward.sum(axis=1) + P_NULL * emission[j, 0] * behind / scales[j]
     return posterior, expected
 
 

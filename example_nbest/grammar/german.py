@@ -101,7 +101,7 @@ def _middle(clause: Clause, front: str = "", gap: str = "") -> list[str]:
     not_ = "nicht" if negated else ""
     place = clause.place[0] if clause.place else ""
     if passive:
-        agent = f"von {argument(object_, 'dative')}" if object_ else ""
+        agent = f"von {argument(object_, 'dative')}".replace("von dem ", "vom ") if object_ else ""
         return [word for word in [time, not_, agent, place] if word]
     pronouns = [argument(object_, case)] if isinstance(object_, Pronoun) else []
     nouns = [argument(object_, case)] if isinstance(object_, NounPhrase) else []

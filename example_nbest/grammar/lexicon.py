@@ -74,7 +74,7 @@ GIVING = [_verb(line) for line in _lines("giving_verbs.txt")]
 
 ADJECTIVES = {  # German stem, English, kinds of noun
     "person": [("alt", "old"), ("jung", "young"), ("freundlich", "friendly"), ("krank", "ill"), ("müd", "tired")],
-    "family": [("alt", "old"), ("klein", "little"), ("best", "best")],
+    "family": [("alt", "old"), ("klein", "little"), ("lieb", "dear")],
     "animal": [("alt", "old"), ("klein", "little"), ("schwarz", "black"), ("groß", "big")],
     "building": [("neu", "new"), ("alt", "old"), ("groß", "big"), ("klein", "small"), ("schön", "beautiful")],
     "machine": [("neu", "new"), ("alt", "old"), ("teuer", "expensive"), ("kaputt", "broken"), ("rot", "red")],
