@@ -40,10 +40,8 @@ class Consensus(FeatureExtractor):
     posterior: Literal["score", "spread", "rank", "uniform"] = option(
         "score", doc="softmax of scale * decoder's total, of total / its deviation in the list, of -ln rank, or uniform"
     )
-    scale: float = option(1.0, doc="flat (towards 0) or peaked (above 1) posterior")
-    counts: Literal["presence", "clipped"] = option(
-        "presence", doc="repeated n-grams: one event, or one per occurrence"
-    )
+    scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
+    counts: Literal["presence", "clipped"] = option("clipped", doc="repeated n-grams: one event, or one per occurrence")
     value: Literal["sum", "mean", "log"] = option("sum", doc="posteriors summed, averaged, or their logs summed")
     length: bool = option(True, doc="add the component `length`")
 

@@ -51,9 +51,9 @@ def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
         started = time.process_time()
         lists, distinct, back = through(*plan.pipelines(label))
         if extractor.scope == "text":
-            values = np.concatenate(_checked(label, extractor, distinct))[back]
+            values = np.concatenate(_checked(label, extractor, distinct, lists))[back]
         else:
-            values = np.concatenate(_checked(label, extractor, lists))
+            values = np.concatenate(_checked(label, extractor, lists, lists))
         columns.append(values)
         seconds[label] = time.process_time() - started
     return Extracted(np.hstack(columns), seconds)
@@ -81,7 +81,10 @@ def _through(
     return changed, distinct, np.array(back, np.int64)
 
 
-def _checked(label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList]) -> list[FloatArray]:
+def _checked(
+    label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList], whole: Sequence[NBestList]
+) -> list[FloatArray]:
+    """What the extractor says of `nbests`, which are `whole` without repeated texts; errors give rows of `whole`."""
     kind = type(extractor)
     who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
     try:
@@ -93,7 +96,7 @@ def _checked(label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList
         raise PluginError(f"{who}, {where}: {type(error).__name__}: {error}") from error
     if len(arrays) != len(nbests):
         raise PluginError(f"{who}: extract_all gave {len(arrays)} arrays for {len(nbests)} lists")
-    for nbest, values in zip(nbests, arrays, strict=True):
+    for nbest, original, values in zip(nbests, whole, arrays, strict=True):
         where, wanted = f"{who}, segment {nbest.segment_id}", (len(nbest), len(extractor.components))
         if not isinstance(values, np.ndarray) or values.dtype != np.float64:
             found = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
@@ -101,8 +104,9 @@ def _checked(label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList
         if values.shape != wanted:
             raise PluginError(f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)")
         if not np.isfinite(values).all():
-            row, column = np.argwhere(~np.isfinite(values))[0]
-            value, text = values[row, column], nbest[int(row)].text
+            at, column = map(int, np.argwhere(~np.isfinite(values))[0])
+            value, text = values[at, column], nbest[at].text
+            row = at if nbest is original else original.texts.index(text)
             name = f"component {extractor.components[column]!r} " if extractor.components[column] else ""
             raise PluginError(f"{where}, row {row}: {name}is {value}, wanted a finite number (text: {text[:60]!r})")
     return arrays

@@ -41,7 +41,7 @@ def describe(value: Any) -> Any:
         return {"array": _digest(value.tobytes()), "shape": list(value.shape), "type": str(value.dtype)}
     kind = type(value)
     described: dict[str, Any] = {"class": f"{kind.__module__}.{kind.__qualname__}", "code": _code_digest(kind)}
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("_")]
         return described | {name: describe(getattr(value, name)) for name in names}
     try:

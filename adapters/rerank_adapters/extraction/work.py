@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,7 +48,8 @@ class WorkFolder:
         except OSError as error:
             raise RerankError(f"{self.path}: a finished part cannot be written ({error.strerror})") from error
         finally:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove the chunks, and the folder if nothing else is in it: to be called when the table is saved."""
