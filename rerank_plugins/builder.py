@@ -14,6 +14,7 @@ from typing import Any, get_args
 from rerank_plugins.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.interfaces import LanguageModel, Metric, Parser
 from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.paths import resolve
 from rerank_plugins.plugins import Entry, Option, Registry, suggestion
 
 INJECTED: dict[type, str] = {Parser: "parser", LanguageModel: "language_model", Metric: "metric"}
@@ -71,7 +72,7 @@ class Builder:
             problem = error.errors()[0]["msg"]
             wanted = f"{where}: option {known.name!r} is {value!r}; wanted {known.type_name}: {problem}"
             raise ConfigError(wanted) from None
-        return self.base / checked if isinstance(checked, Path) else checked
+        return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""

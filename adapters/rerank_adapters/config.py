@@ -15,6 +15,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rerank_plugins.errors import ConfigError
+from rerank_plugins.paths import resolve
 from rerank_plugins.plugins import suggestion
 
 Table = Mapping[str, Any]  # a plugin's table: `use` and its options
@@ -86,9 +87,9 @@ class Config(Strict):
         """The tables that others refer to by name, by kind."""
         return {"parser": self.parser, "language_model": self.language_model}
 
-    def path(self, path: Path) -> Path:
-        """A path of this config, seen from here."""
-        return self.base / path
+    def path(self, path: Path | str) -> Path:
+        """A path of this config, seen from here; `~` and `$VARIABLE` are expanded."""
+        return resolve(path, self.base)
 
 
 def read_config(path: Path) -> Config:

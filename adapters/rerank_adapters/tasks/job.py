@@ -164,7 +164,7 @@ def rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict
     """A plugin's table with its file options made relative to another folder."""
     files = {o.name for o in job.registry.get(kind, table["use"]).options() if "Path" in o.type_name}
     return {
-        key: os.path.relpath(job.config.base / value, folder) if key in files and isinstance(value, str) else value
+        key: os.path.relpath(job.config.path(value), folder) if key in files and isinstance(value, str) else value
         for key, value in table.items()
     }
 
