@@ -1,6 +1,6 @@
 """Comparing systems: corpus scores, significance, oracles, and single segments."""
 
-from rerank_adapters.evaluation.comparison import evaluate, system_statistics
+from rerank_adapters.evaluation.comparison import evaluate, reference_lengths, system_statistics
 from rerank_adapters.evaluation.oracle import Oracle, oracle
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
 from rerank_adapters.evaluation.segments import Change, most_changed
@@ -17,5 +17,6 @@ __all__ = [
     "evaluate",
     "most_changed",
     "oracle",
+    "reference_lengths",
     "system_statistics",
 ]

@@ -53,6 +53,7 @@ def evaluate(
     nbest_statistics: Mapping[str, FloatArray] | None = None,
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
+    lengths: IntArray | None = None,
     text: str = "",
 ) -> Evaluation:
     """Compare systems by metrics.
@@ -62,6 +63,7 @@ def evaluate(
     `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
     `nbests`      hypotheses a segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) by metric name
                   where they have been counted already
+    `lengths`     (segments) what the length buckets go by; words of the references if None
     `text`        name of the text pipeline that made the texts, for the signatures
 
     Raises ConfigError for an unknown baseline, RerankError where numbers of segments differ or there is none.
@@ -76,8 +78,7 @@ def evaluate(
     columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
     stacked = np.concatenate(list(statistics.values()), axis=2)  # (systems, segments, statistics of all metrics)
     resampled, swapped = _resample(stacked, names.index(baseline), seed, bootstrap, randomisation)
-    lengths = np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
-    buckets = length_buckets(lengths)
+    buckets = length_buckets(reference_lengths(references) if lengths is None else lengths)
     offsets = np.cumsum([0, *(len(nbest) for nbest in nbests or ())], dtype=np.int64)
     results = []
     for (name, metric), (start, end) in zip(metrics.items(), pairwise(columns), strict=True):
@@ -111,6 +112,11 @@ def evaluate(
     return Evaluation(
         __version__, seed, bootstrap, randomisation, text, baseline, names, ratios, tuple(results), buckets, rows
     )
+
+
+def reference_lengths(references: Sequence[Sequence[str]]) -> IntArray:
+    """(segments) words of the references of each segment, their mean rounded."""
+    return np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
 
 
 def system_statistics(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from rerank_adapters.evaluation import Evaluation, evaluate
+from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
 from rerank_adapters.tasks.job import Job, Measure, through
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import NBestList
@@ -28,6 +28,7 @@ def compare(
     """
     settings = job.config.evaluation
     parts = []
+    lengths = reference_lengths(through(job.measures[0].text, references))  # one set of buckets for all metrics
     for text, measures in _by_pipeline(job.measures):
         lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
         parts.append(
@@ -42,6 +43,7 @@ def compare(
                 nbests=lists,
                 sources=sources,
                 segment_ids=segment_ids,
+                lengths=lengths,
                 text=text.describe() if text.steps else "",
             )
         )
