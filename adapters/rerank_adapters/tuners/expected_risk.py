@@ -44,6 +44,14 @@ class ExpectedRisk(IterativeTuner):
     l2: float = option(1e-3, doc="weight of the squared length of the weights")
     iterations: int = option(50, doc="most L-BFGS iterations per stage")
 
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        if self.stages < 1 or self.quenching < 0:
+            raise ValueError(f"stages is {self.stages}, quenching {self.quenching}; wanted at least 1 and 0")
+        if min(self.temperature, self.l2) < 0:
+            raise ValueError(f"temperature is {self.temperature}, l2 {self.l2}; wanted 0 or more")
+
     def search(self, problem: Problem) -> Search:
         """Stages of annealing, then of quenching."""
         posterior = Posterior(problem, self.target == "corpus")

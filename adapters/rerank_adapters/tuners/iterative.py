@@ -13,10 +13,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
 
+from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
@@ -60,22 +62,24 @@ class IterativeTuner(Tuner):
         if problem.size == 0:
             notes.append("no free feature differs within any list: nothing to tune")
             weights = problem.unfolded(np.zeros(0))
-            return TuningResult(weights, problem.corpus_score(np.zeros(0)), notes=tuple(notes))
+            return TuningResult(weights, _score(data, weights), notes=tuple(notes))
         training, judge = self._split(problem, rng)
         trail = Trail(training, judge, report)
-        for restart, iterates in enumerate(self._runs(training, problem.standardised(start), rng)):
-            trail.follow(restart, iterates)
+        begin = problem.standardised(start)
+        for restart, iterates in enumerate(self._runs(training, begin, rng)):
+            trail.follow(restart, chain([begin], iterates) if restart == 0 else iterates)
         chosen = trail.average() if self.average_restarts else trail.best()
         if judge is not training:
             score = judge.corpus_score(chosen)
             notes.append(f"{judge.segments} held-out lists decided; these weights score {score:.4f} on them")
         ends = np.array([problem.unfolded(weights) for weights in trail.ends])
+        weights = problem.unfolded(chosen)
         return TuningResult(
-            problem.unfolded(chosen),
-            problem.corpus_score(chosen),
+            weights,
+            _score(data, weights),
             trace=tuple(trail.steps),
             restarts=ends,
-            restart_scores=tuple(problem.corpus_score(weights) for weights in trail.ends),
+            restart_scores=tuple(_score(data, end) for end in ends),
             notes=tuple(notes),
         )
 
@@ -109,6 +113,12 @@ class IterativeTuner(Tuner):
             pool.shutdown(cancel_futures=True)
 
 
+def _score(data: TuningData, weights: FloatArray) -> float:
+    """The metric of the 1-bests by raw weights."""
+    chosen = one_best(data.table.scores(weights), data.table.offsets)
+    return float(data.metric.score(data.statistics[chosen].sum(axis=0)))
+
+
 @dataclass(eq=False)
 class Trail:
     """The weights that a tuner passed through, with their scores."""
@@ -121,9 +131,12 @@ class Trail:
     end_scores: list[float] = field(default_factory=list)
 
     def follow(self, restart: int, iterates: Iterable[FloatArray]) -> None:
-        """Record a restart; it ends with its iterate that scores best where it counts, the earliest among equals."""
+        """Record a restart; it ends with its iterate that scores best where it counts, the earliest among equals.
+
+        The first restart has the start as its iterate 0, so that the best is never below it.
+        """
         best: tuple[float, FloatArray] | None = None
-        for iteration, weights in enumerate(iterates, 1):
+        for iteration, weights in enumerate(iterates, 0 if restart == 0 else 1):
             score = self.training.corpus_score(weights)
             step = TuningStep(restart, iteration, score)
             self.steps.append(step)

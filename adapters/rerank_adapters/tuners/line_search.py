@@ -5,8 +5,8 @@ statistics that they make are cumulated, and the metric is computed at once for 
 maximised or minimised, no call per interval.
 
 Among the intervals that share the best score the widest wins, and t is its middle: weights at the edge of an interval
-change their 1-bests with the next rounding. Intervals narrower than NARROW of the whole range are passed over for the
-same reason. With `smoothing` > 0 an interval's score is averaged over all t within that distance of its middle, as a
+change their 1-bests with the next rounding. For the same reason changes closer to each other than NARROW of the whole
+range count as one. With `smoothing` > 0 an interval's score is averaged over all t within that distance of its middle, as a
 guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008; Foster & Kuhn 2009).
 """
 
@@ -42,10 +42,8 @@ class Line(NamedTuple):
 
     def best(self, sign: float, smoothing: float = 0.0) -> tuple[float, float]:
         """The t to go to, and the (smoothed) score there; `sign` is -1 for a metric to be made low."""
-        widths = np.diff(self.edges)
-        wide = widths > NARROW * (self.edges[-1] - self.edges[0])
-        gains = np.where(wide, sign * self.smoothed(smoothing), -np.inf)
-        best = int(np.argmax(np.where(gains == gains.max(), widths, 0.0)))
+        gains = sign * self.smoothed(smoothing)
+        best = int(np.argmax(np.where(gains == gains.max(), np.diff(self.edges), 0.0)))
         return float(self.edges[best] + self.edges[best + 1]) / 2, float(sign * gains[best])
 
 
@@ -61,11 +59,13 @@ def metric_on_line(
     """The metric of the 1-bests by `scores + t * slopes` for t from `low` to `high`, both finite, low < high."""
     first, at, before, after = upper_envelopes(scores, slopes, offsets, low, high)
     order = np.argsort(at)
+    starts = np.concatenate([[low], at[order]])
+    wide = np.flatnonzero(np.diff(starts, append=high) > NARROW * (high - low))
     changes = statistics[after[order]]
     changes -= statistics[before[order]]
     totals = np.concatenate([statistics[first].sum(axis=0, keepdims=True), changes])
     np.cumsum(totals, axis=0, out=totals)
-    values = metric.score(totals)
-    differs = np.flatnonzero(values[1:] != values[:-1])
-    edges = np.concatenate([[low], at[order[differs]], [high]])
-    return Line(edges, values[np.concatenate([[0], differs + 1])])
+    values = metric.score(totals[wide])
+    differs = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
+    edges = np.concatenate([[low], starts[wide[differs[1:]]], [high]])
+    return Line(edges, values[differs])

@@ -58,11 +58,11 @@ class Pro(IterativeTuner):
         sampler = PairSampler(goodness, problem.offsets, self.pairs, self.kept, self.threshold, self.ceiling, self.keep)
 
         def iterates(start: FloatArray, rng: np.random.Generator, _restart: int) -> Iterator[FloatArray]:
-            weights = start
+            weights = start / max(_length(start), 1e-300) if problem.normalised else start
             for round_ in range(1, self.rounds + 1):
                 fitted = self._fit(problem, sampler.sample(rng), weights)
                 if round_ == 1 and problem.normalised:  # the start says a direction: as loud as the first fit
-                    weights = start * (_length(fitted) / max(_length(start), 1e-300))
+                    weights = weights * _length(fitted)
                 weights = (1 - self.interpolation) * weights + self.interpolation * fitted
                 yield weights
 

@@ -22,7 +22,7 @@ def chosen_rows(data: TuningData, result: TuningResult) -> IntArray:
         raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
     rows = []
     for texts, (begin, end) in zip(data.hypotheses, pairwise(offsets), strict=True):
-        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence)
+        utility = expected_scores(scores[begin:end], texts, data.metric, result.scale, result.evidence or None)
         rows.append(int(begin + np.argmax(utility)))
     return np.array(rows, np.int64)
 
