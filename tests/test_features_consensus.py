@@ -17,7 +17,7 @@ LISTS = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)  # the kernel loads in the first example
 @given(LISTS, st.booleans(), st.sampled_from(["sum", "mean", "log"]), st.sampled_from([0.0, 0.5, 1.0, 3.0]))
 def test_agrees_with_counting(lists, clipped, value, scale):
     counts = "clipped" if clipped else "presence"
@@ -29,6 +29,7 @@ def test_agrees_with_counting(lists, clipped, value, scale):
             np.testing.assert_allclose(values[:, n - 1], wanted, rtol=1e-9, atol=1e-9)
 
 
+@settings(deadline=None)
 @given(LISTS)
 def test_length_component(lists):
     extractor = Consensus(length=True, scale=1.0)
@@ -116,3 +117,29 @@ def test_tokens_and_lengths_of_nothing():
 def test_max_order_is_checked():
     with pytest.raises(ValueError, match="max_order is 0"):
         Consensus(max_order=0)
+
+
+@pytest.mark.slow
+def test_consensus_helps_on_held_out_lists(shared_data):
+    from rerank_adapters.extraction import extract_features
+    from rerank_adapters.formats.decoder_features import decoder_table
+    from rerank_adapters.formats.dialects import MosesFormat
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.metrics.bleu import Bleu
+    from rerank_adapters.tuners.mira import Mira
+    from rerank_adapters.tuning import cross_validate, prepare, start_vector
+    from rerank_plugins.features.length import Length
+
+    folder = shared_data / "mt_nbest_tatoeba_de_en"
+    nbests = read_nbest([folder / "tune.nbest.xz"], MosesFormat())
+    references = [[line] for line in (folder / "tune.ref").read_text(encoding="utf-8").splitlines()]
+    metric = Bleu(tokenize="none")
+    statistics = metric.statistics([nbest.texts for nbest in nbests], references)
+    decoder = decoder_table(nbests)
+
+    def held_out(extractors):
+        table = extract_features(nbests, extractors, decoder=decoder, jobs=1)
+        data = prepare(table, statistics, metric)
+        return cross_validate(data, {"mira": Mira()}, start_vector(table, "uniform"), seeds=(0, 1)).best.mean
+
+    assert held_out({"length": Length(), "consensus": Consensus()}) > held_out({}) + 0.7  # BLEU

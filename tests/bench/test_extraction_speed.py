@@ -1,0 +1,88 @@
+"""Extraction: the n-gram consensus, language model scores and a whole table, against one hypothesis at a time."""
+
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from rerank_adapters.extraction import extract_features
+from rerank_plugins import Hypothesis, NBestList
+from rerank_plugins.features.consensus import Consensus
+from rerank_plugins.features.length import Length, WordPenalty
+from rerank_plugins.features.ngram_lm import NgramLM
+from rerank_plugins.features.unigram import Unigram
+from tests import naive_features as naive
+
+SEGMENTS, SIZE = 60, 50
+VOCABULARY = [*sorted({word for sentence in naive.CORPUS for word in sentence}), "zebra", "runs"]
+
+
+@pytest.fixture(scope="module")
+def nbests():
+    """Lists as decoders make them: variants of one sentence, with repeated hypotheses."""
+    rng = np.random.default_rng(1)
+    made = []
+    for s in range(SEGMENTS):
+        base = rng.choice(VOCABULARY, 15)
+        rows = []
+        for h in range(SIZE):
+            words = base.copy()
+            words[rng.integers(0, 15, 3)] = rng.choice(VOCABULARY, 3)
+            rows.append(Hypothesis(" ".join(words), score=-0.1 * h))
+        made.append(NBestList(str(s), (*rows, *rows)))
+    return made
+
+
+def counted(nbest, scale):
+    """Consensus with dictionaries: the obvious program."""
+    posterior = naive.softmax([h.score for h in nbest], scale)
+    values = np.zeros((len(nbest), 4))
+    for n in range(1, 5):
+        grams = [Counter(naive.ngrams(h.words, n)) for h in nbest]
+        mass = Counter()
+        for p, own in zip(posterior, grams, strict=True):
+            for gram, times in own.items():
+                for k in range(times):
+                    mass[gram, k] += p
+        values[:, n - 1] = [sum(mass[g, k] for g, times in own.items() for k in range(times)) for own in grams]
+    return values
+
+
+def one_by_one(nbest, extractors):
+    """All features of each hypothesis by itself."""
+    rows = [[e.extract(nbest.select([row]))[0] for e in extractors.values()] for row in range(len(nbest))]
+    return np.array([np.concatenate(values) for values in rows])
+
+
+def report(benchmark, naive_seconds, rows):
+    if benchmark.stats:
+        benchmark.extra_info["times as fast"] = round(naive_seconds / benchmark.stats["median"], 1)
+        benchmark.extra_info["hypotheses per CPU second"] = round(rows / benchmark.stats["median"])
+
+
+def timed(function, *arguments):
+    start = time.process_time()
+    result = function(*arguments)
+    return result, time.process_time() - start
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_consensus(benchmark, nbests):
+    extractor = Consensus(length=False)
+    extractor.extract_all(nbests[:1])  # compiles
+    made = np.concatenate(benchmark(extractor.extract_all, nbests))
+    obvious, seconds = timed(lambda: np.concatenate([counted(nbest, extractor.scale) for nbest in nbests]))
+    np.testing.assert_allclose(made, obvious)
+    report(benchmark, seconds, len(made))
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_text_features(benchmark, nbests, tmp_path):
+    arpa = naive.write_arpa(tmp_path / "lm.arpa")
+    extractors = {"lm": NgramLM(model=arpa), "unigram": Unigram(), "length": Length(), "words": WordPenalty()}
+    extract_features(nbests[:1], extractors, jobs=1)  # loads the models
+    made = benchmark(extract_features, nbests, extractors, jobs=1).values
+    obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))
+    np.testing.assert_allclose(made, obvious)
+    report(benchmark, seconds, len(made))
