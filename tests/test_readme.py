@@ -1,0 +1,88 @@
+"""The README tells the truth: its commands run, its example output is what comes out, its files are there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+SHELL = re.findall(r"```sh\n(.*?)```", TEXT, re.S)
+PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """What a user has after `make demo`: the configs and the example, `rerank` on the path."""
+    folder = tmp_path_factory.mktemp("tour")
+    for name in ("configs", "example_nbest"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def run(script: str, folder: Path) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "140"}
+    done = subprocess.run(
+        ["bash", "-euc", script], check=False, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", SHELL, ids=[script.split("\n")[0][:40] for script in SHELL])
+def test_every_command_runs(script, copy):
+    run(script, copy)
+
+
+@pytest.mark.slow
+def test_the_python_example_runs(copy):
+    (code,) = PYTHON
+    printed = run(f"{sys.executable} - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
+    assert float(printed) > 30
+
+
+@pytest.mark.slow
+def test_the_demo_prints_the_table_shown(copy):
+    (shown,) = re.findall(r"<!-- begin demo -->\n```\n(.*?)```\n<!-- end -->", TEXT, re.S)
+    printed = run("rerank run configs/mt.toml --work work/demo", copy)
+    assert "│" in shown
+    for line in shown.splitlines():
+        assert line.rstrip() in [row.rstrip() for row in printed.splitlines()], line
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", TEXT):
+        assert (ROOT / target).exists(), target
+
+
+def test_every_command_and_plugin_kind_is_named():
+    from rerank_adapters.commands import ORDER
+
+    for name in ORDER:
+        assert f"rerank {name.replace('_', '-')}" in TEXT or name == "text", name
+
+
+def test_the_plugin_documentation_shows_the_example_plugin():
+    shown = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    code = (ROOT / "example_nbest" / "plugin" / "type_token_ratio.py").read_text(encoding="utf-8")
+    assert f"```python\n{code}```" in shown
+
+
+def test_every_hook_and_config_key_is_documented():
+    from rerank_adapters.config import Config, Evaluation, Tuning
+    from rerank_plugins import hookspecs
+
+    plugins = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    for name in vars(hookspecs):
+        assert not name.startswith("register_") or f"`{name}`" in plugins, name
+    config = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
+    for model in (Config, Tuning, Evaluation):
+        for key in model.model_fields.keys() - {"base"}:
+            assert re.search(rf"[`\[]{key}[`\].]", config), key
