@@ -6,10 +6,12 @@ table gives the same bytes.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.errors import FormatError, RerankError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -128,7 +130,10 @@ class FeatureTable:
         return taken, rows
 
     def save(self, path: Path) -> None:
-        """Write to a temporary file beside `path`, then rename: never half a table."""
+        """Write to a temporary file beside `path`, then rename: never half a table.
+
+        Raises RerankError where the disk is full or the folder cannot be written.
+        """
         meta = {
             "version": VERSION,
             "names": self.names,
@@ -150,8 +155,13 @@ class FeatureTable:
                     data=self.sparse.data,
                 )
             os.replace(temporary, path)
+        except OSError as error:
+            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+            why = "the disk is full; nothing was written" if full else f"cannot be written ({error.strerror})"
+            raise RerankError(f"{path}: {why}") from error
         finally:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: Path) -> FeatureTable:

@@ -111,7 +111,8 @@ class Registry:
 
     def with_files(self, files: Sequence[Path]) -> Registry:
         """A registry that has the plugins in these files too (this one where there is no new file)."""
-        new = tuple(file for file in files if file not in self.files)
+        known = {file.resolve() for file in self.files}
+        new = tuple({file.resolve(): file for file in files if file.resolve() not in known}.values())
         return load_plugins(self.builtin, (*self.files, *new)) if new else self
 
     def add_commands(self, cli: click.Group) -> None:

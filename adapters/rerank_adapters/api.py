@@ -19,11 +19,12 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.tasks.applying import apply_weights, recorded_job, table_pairs
+from rerank_adapters.tasks.applying import apply_weights, table_pairs
 from rerank_adapters.tasks.comparing import compare
 from rerank_adapters.tasks.extracting import dense_rule, extract_with
 from rerank_adapters.tasks.job import Data, Job
 from rerank_adapters.tasks.learning import learn
+from rerank_adapters.tasks.records import job_of_table, recorded_job
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.plugins import load_plugins
@@ -61,13 +62,14 @@ def tune(
 ) -> Weights:
     """Weights for the features of the table, from uniform start weights; `references` are files."""
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
+    job = job_of_table(job, table, Path("table.npz"))
     found = read_references(references).for_segments([nbest.segment_id for nbest in nbests])
     return learn(job, Data("tune", list(nbests), found), table, Path())[0]
 
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
     """The new 1-best of each list. Raises ConfigError where the weights are for other features."""
-    job = recorded_job(weights, Path("weights.toml"), load_plugins(ADAPTERS))
+    job = recorded_job(weights.provenance, Path("weights.toml"), load_plugins(ADAPTERS))
     chosen = apply_weights(job, weights, table_pairs(nbests, table))
     return [nbest[rescored.order[0]].text for nbest, rescored in chosen]
 

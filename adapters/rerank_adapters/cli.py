@@ -1,7 +1,7 @@
 """The `rerank` command: options of the whole program, and how errors end it.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 the check found faults or a bug of ours, 2 wrong
-input (one line says which), 130 interrupted.
+Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 a bug of ours, 2 wrong
+input or usage (one line says which) or a check that found errors, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class PluginGroup(click.Group):
         if not isinstance(ctx.obj, Registry) or ctx.meta.get("plugin_files") != files:
             ctx.obj = load_plugins(ADAPTERS, files)
             ctx.meta["plugin_files"] = files
+            self.commands.clear()  # those of another call's plugins
             ctx.obj.add_commands(self)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -66,11 +67,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         sys.stdout.flush()
         code = result if isinstance(result, int) else 0
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
+    except click.ClickException as error:
+        code = _say(_usage(error), 2)
     except (KeyboardInterrupt, click.Abort):
-        code = _say("interrupted; finished work is kept, the same command continues", 130)
+        code = _say("interrupted; nothing is half written, and the same command continues an extraction", 130)
     except BrokenPipeError:  # the reader of our output went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
@@ -79,6 +82,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         code = _explain(error)
     sys.exit(code)
+
+
+def _usage(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    command = context.command_path if context else "rerank"
+    message = error.format_message().replace(". (Did you mean", " (did you mean").rstrip(".")
+    return f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
 
 
 def _explain(error: Exception) -> int:
@@ -90,7 +100,8 @@ def _explain(error: Exception) -> int:
         return _say(f"{error.filename}: {what}" if error.filename else what, 2)
     if isinstance(error, MemoryError):
         return _say("out of memory; use --jobs 1, or lists split into parts", 2)
-    return _say(f"a fault of the program: {type(error).__name__}: {error} (--debug shows where)", 1)
+    found = f"{type(error).__name__}: {error}"
+    return _say(f"a fault of the program: {found} (`rerank --debug COMMAND ...` shows where)", 1)
 
 
 def _say(message: str, code: int) -> int:

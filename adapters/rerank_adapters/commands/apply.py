@@ -7,15 +7,17 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import format_option, jobs_option, source_option
+from rerank_adapters.commands.options import format_option, jobs_option, output_file, output_option, source_option
 from rerank_plugins.plugins import Registry
 
 
 @click.command("apply")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-w", "--weights", type=Path, required=True, metavar="FILE", help="weights.toml, or Moses weights.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="1-bests, one line per list. Default: stdout.")
-@click.option("--nbest-out", metavar="FILE", help="Also the lists, reranked, with the new features and totals.")
+@output_option("1-bests, one line per list.")
+@click.option(
+    "--nbest-out", type=output_file, metavar="FILE", help="Also the lists, reranked, with the new features and totals."
+)
 @click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
 @source_option
 @format_option
@@ -25,8 +27,8 @@ def command(
     registry: Registry,
     nbest: tuple[str, ...],
     weights: Path,
-    output: str,
-    nbest_out: str | None,
+    output: Path,
+    nbest_out: Path | None,
     table: Path | None,
     source: Path | None,
     format_: str | None,
@@ -43,21 +45,23 @@ def command(
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
-    from rerank_adapters.tasks.applying import apply_weights, once, recorded_job, table_pairs
+    from rerank_adapters.tasks.applying import apply_weights, once, table_pairs
     from rerank_adapters.tasks.extracting import stream_tables
+    from rerank_adapters.tasks.records import recorded_job
     from rerank_adapters.weights import read_weights
     from rerank_plugins import FeatureTable
 
     found = read_weights(weights)
     given = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
-    job = recorded_job(found, weights, registry).with_config({k: v for k, v in given.items() if v is not None})
+    job = recorded_job(found.provenance, weights, registry)
+    job = job.with_config({key: value for key, value in given.items() if value is not None})
     paths = [Path(path) for path in nbest]
     if table is not None:
-        pairs = table_pairs(read_nbest(paths, job.format, source), FeatureTable.load(table))
+        values = FeatureTable.load(table)
+        pairs = table_pairs(read_nbest(paths, job.format, source), values)
     else:
-        single = len(paths) == 1
-        lists = once(stream_nbest(paths, job.format, source)) if single else read_nbest(paths, job.format, source)
-        pairs = stream_tables(job, lists)
+        lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
+        pairs = stream_tables(job, once(lists, paths[0]))
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None

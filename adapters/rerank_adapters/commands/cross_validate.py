@@ -68,14 +68,20 @@ def command(
     from rerank_adapters.tasks.choosing_tuners import compare_tuners
     from rerank_adapters.tasks.extracting import dense_rule, extract_with
     from rerank_adapters.tasks.job import Data, Job
+    from rerank_adapters.tasks.records import job_of_table
     from rerank_plugins import FeatureTable
 
     job = Job.create(job_config(config, features=features, metrics=metrics, format_=format_, jobs=jobs), registry)
-    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
-    values = FeatureTable.load(table) if table else extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
+    values = FeatureTable.load(table) if table else None
+    if table and values:
+        job = job_of_table(job, values, table)
+    job.measures  # noqa: B018  errors in their options come before any work
     names = tuners or tuple(registry.entries["tuner"])
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
+    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
+    if values is None:
+        values = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
 
     def progress(name: str, seed: int, fold: int) -> None:
         if sys.stderr.isatty():

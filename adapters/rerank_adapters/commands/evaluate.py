@@ -11,6 +11,7 @@ from rerank_adapters.commands.options import (
     format_option,
     job_config,
     metric_option,
+    output_option,
     references_option,
     seed_option,
     source_option,
@@ -29,7 +30,7 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.option("--nbest", multiple=True, metavar="FILE", help="N-best lists: adds their oracle and anti-oracle.")
 @click.option("--baseline", metavar="NAME", help="The system to compare with. Default: the first.")
 @click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write the report. Default: stdout.")
+@output_option("Where to write the report.")
 @click.option("--plots", type=Path, metavar="FOLDER", help="Also plots as PNG (extra `plot`).")
 @click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="Changed segments to show.")
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples. Default: 1000.")
@@ -47,7 +48,7 @@ def command(
     nbest: tuple[str, ...],
     baseline: str | None,
     style: str,
-    output: str,
+    output: Path,
     plots: Path | None,
     changes: int,
     bootstrap: int | None,

@@ -12,6 +12,7 @@ from rerank_adapters.commands.options import (
     format_option,
     job_config,
     jobs_option,
+    output_file,
     source_option,
 )
 from rerank_plugins.plugins import Registry
@@ -19,7 +20,7 @@ from rerank_plugins.plugins import Registry
 
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-o", "--output", type=Path, required=True, metavar="TABLE", help="Feature table to write (.npz).")
+@click.option("-o", "--output", type=output_file, required=True, metavar="TABLE", help="Feature table to write (.npz).")
 @feature_option
 @source_option
 @config_option

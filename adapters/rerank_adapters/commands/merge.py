@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from rerank_adapters.commands.options import format_option, job_config
+from rerank_adapters.commands.options import format_option, job_config, output_option
 from rerank_plugins.plugins import Registry
 
 
 @click.command("merge")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
+@output_option("Where to write.")
 @format_option
 @click.pass_obj
-def command(registry: Registry, nbest: tuple[str, ...], output: str, format_: str | None) -> None:
+def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None) -> None:
     """Merge n-best lists of the same segments: tuning rounds, or several systems with the same features.
 
     A hypothesis with the same text and features as one before it is kept once. Files whose ids ascend are merged in
     bounded memory; any other order will do too, and is put in order in memory.
-    """
+
+    \b
+    rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz
+    """  # noqa: D301
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.tasks.job import Job

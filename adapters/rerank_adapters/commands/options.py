@@ -5,6 +5,7 @@ A flag replaces a whole table of the config file (`--tuner mira,passes=20` all o
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,10 +13,34 @@ from typing import Any, TypeVar
 import click
 
 from rerank_adapters.config import Config, plugin_table, read_config
+from rerank_plugins import ConfigError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
+
+
+def output_file(value: str) -> Path:
+    """A file to write, `-` for stdout: that its folder is there and may be written is checked before any work.
+
+    Raises ConfigError.
+    """
+    path = Path(value)
+    if value != "-":
+        if path.is_dir():
+            raise ConfigError(f"{path}: is a folder, expected a file to write")
+        if not path.parent.is_dir():
+            raise ConfigError(f"{path}: there is no folder {path.parent} to write it in")
+        if not os.access(path.parent, os.W_OK | os.X_OK) and (path.is_file() or not path.exists()):
+            raise ConfigError(f"{path}: the folder {path.parent} may not be written (permission denied)")
+    return path
+
+
+def output_option(what: str) -> Callable[[Command], Command]:
+    """`-o`: where to write, stdout if not given."""
+    return click.option(
+        "-o", "--output", type=output_file, default="-", metavar="FILE", help=f"{what} Default: stdout."
+    )
 
 
 def config_option(command: Command) -> Command:

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from rerank_plugins.plugins import KINDS, Entry, Option, Registry
+from rerank_plugins import PluginError
+from rerank_plugins.plugins import KINDS, Entry, Option, Registry, suggestion
 
 
 @click.command("plugins")
@@ -20,16 +21,21 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
 
     NAMES narrow the list. In a config a plugin is a table: use = "NAME" and its options; on the command line
     NAME,option=value,option=value.
-    """
+
+    \b
+    rerank plugins consensus bleu
+    rerank plugins --kind tuner --json
+    """  # noqa: D301
     entries = [
         entry
         for known in ([kind] if kind else KINDS)
         for entry in registry.entries[known].values()
         if not names or entry.name in names
     ]
-    if names and not entries:
-        for name in names:
-            registry.get(kind or "feature", name)  # raises, with the close match
+    known_names = {entry.name for known in ([kind] if kind else KINDS) for entry in registry.entries[known].values()}
+    for name in names:
+        if name not in known_names:
+            raise PluginError(f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}")
     if as_json:
         click.echo(json.dumps([_as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
         return

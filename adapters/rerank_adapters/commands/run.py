@@ -21,7 +21,10 @@ def command(registry: Registry, config: Path, work: Path | None, changes: int | 
 
     The work folder then holds feature tables, weights.toml, 1-bests, reranked lists, and reports (JSON, HTML). An
     interrupted extraction continues where it stopped.
-    """
+
+    \b
+    rerank run configs/mt.toml --work work/mt
+    """  # noqa: D301
     from rerank_adapters.commands.options import job_config
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_evaluation

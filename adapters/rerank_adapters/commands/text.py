@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from rerank_adapters.commands.options import output_option
 
 
 @click.command("text")
 @click.argument("steps", nargs=-1, required=True)
 @click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, a segment per line. Default: stdin.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
-def command(steps: tuple[str, ...], source: str, output: str) -> None:
+@output_option("Where to write.")
+def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     """Apply text pipeline STEPS, in order, to each line: what `[text]` in a config does.
 
     \b

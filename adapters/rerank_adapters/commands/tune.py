@@ -14,6 +14,7 @@ from rerank_adapters.commands.options import (
     job_config,
     jobs_option,
     metric_option,
+    output_file,
     references_option,
     seed_option,
     source_option,
@@ -24,7 +25,7 @@ from rerank_plugins.plugins import Registry
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
-@click.option("-o", "--output", type=Path, required=True, metavar="FILE", help="weights.toml to write.")
+@click.option("-o", "--output", type=output_file, required=True, metavar="FILE", help="weights.toml to write.")
 @click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
 @click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")
 @click.option("--start", metavar="START", help="uniform, decoder, or a weights file. Default: uniform.")
@@ -62,11 +63,14 @@ def command(
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
+    from rerank_adapters.extraction import WorkFolder
+    from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.tasks.extracting import feature_table
+    from rerank_adapters.tasks.extracting import dense_rule, extract_with, parts_of
     from rerank_adapters.tasks.job import Data, Job
     from rerank_adapters.tasks.learning import learn
+    from rerank_adapters.tasks.records import job_of_table
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
@@ -76,11 +80,19 @@ def command(
         ).with_tuning(start, fixed),
         registry,
     )  # fmt: skip
+    values = FeatureTable.load(table) if table else None
+    if table and values:
+        job = job_of_table(job, values, table)
+    job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
-    values = FeatureTable.load(table) if table else feature_table(job, nbests, output.with_suffix(".npz"))
+    parts = parts_of(output)
+    if values is None:
+        decoder = decoder_table(nbests, dense_rule(job))
+        values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)
     weights, result = learn(job, data, values, output.parent)
     write_weights(weights, output)
+    WorkFolder(parts).clear()
     for note in result.notes:
         click.echo(note, err=True)
     click.echo(f"{job.measures[0].name} {result.score:.2f} on the tuning set; weights in {output}", err=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.options import output_option
 from rerank_plugins import ConfigError
 
 FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
@@ -16,8 +17,8 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 @click.option("--to", "form", type=click.Choice(FORMS), default="section", show_default=True, help="Form to write.")
 @click.option("--template", metavar="MOSES.INI", help="For moses-ini: the file whose [weight] section is replaced.")
 @click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out features that the decoder does not have.")
-@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write. Default: stdout.")
-def command(weights: str, form: str, template: str | None, decoder_only: bool, output: str) -> None:
+@output_option("Where to write.")
+def command(weights: str, form: str, template: str | None, decoder_only: bool, output: Path) -> None:
     """Convert weights, so that tuned ones go back into a decoder.
 
     WEIGHTS is a weights.toml, a moses.ini, or Moses's dense or sparse weights file.

@@ -1,8 +1,9 @@
 """From n-best lists and feature extractors to a feature table: once per distinct text, on all cores, resumable."""
 
 from rerank_adapters.extraction.extract import extract_features, stream_features
+from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.extraction.plan import feature_names
 from rerank_adapters.extraction.progress import ExtractionProgress
 from rerank_adapters.extraction.work import WorkFolder
 
-__all__ = ["ExtractionProgress", "WorkFolder", "extract_features", "feature_names", "stream_features"]
+__all__ = ["ExtractionProgress", "WorkFolder", "extract_features", "feature_names", "of_lists", "stream_features"]

@@ -67,7 +67,7 @@ def extract_features(
     provenance = {
         **decoder.provenance,
         "version": __version__,
-        "lists": fingerprint.of_lists(nbests),
+        "lists": fingerprint.of_lists(nbests, around=False),
         "features": described,
     }
     return FeatureTable(decoder.names + plan.names, values, offsets, ids, decoder.sparse, provenance)

@@ -50,11 +50,12 @@ def describe(value: Any) -> Any:
         raise PluginError(f"{described['class']} cannot be sent to another process: {error}") from error
 
 
-def of_lists(nbests: Sequence[NBestList]) -> str:
-    """Hash of all that an extractor can see of the lists."""
+def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
+    """Hash of all that an extractor can see of the lists; without source and context unless `around`."""
     digest = hashlib.sha256()
     for nbest in nbests:
-        head = [nbest.segment_id, nbest.source, nbest.context, nbest.feature_names, len(nbest)]
+        beside = [nbest.source, nbest.context] if around else []
+        head = [nbest.segment_id, *beside, nbest.feature_names, len(nbest)]
         sparse = [dict(h.sparse) for h in nbest] if any(h.sparse for h in nbest) else []
         text = json.dumps([head, nbest.texts, sparse], ensure_ascii=False, sort_keys=True)
         numbers = [[np.nan if h.score is None else h.score, *h.features] for h in nbest]

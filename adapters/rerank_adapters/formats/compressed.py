@@ -206,6 +206,8 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
         if target.exists():
             os.chmod(temporary, target.stat().st_mode & 0o7777)
         os.replace(temporary, target)
+    except BrokenPipeError:  # of stdout, written to in the block: it is not this file's
+        raise
     except OSError as error:
         if error.filename not in (None, str(temporary), str(target)):
             raise  # not of this file: something that the block did

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from rerank_adapters.tasks.job import Data, Job
 from rerank_adapters.tasks.learning import start_weights, tuning_data
+from rerank_adapters.tasks.records import check_same_lists
 from rerank_adapters.tuning import CrossValidation, cross_validate
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner
 
@@ -21,6 +22,7 @@ def compare_tuners(
     progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
 ) -> CrossValidation:
     """Held-out scores of the tuners, of equal weights, and of the decoder's own where its totals tell them."""
+    check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     return cross_validate(

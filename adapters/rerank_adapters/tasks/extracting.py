@@ -18,6 +18,7 @@ from rerank_adapters.extraction import (
 )
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.tasks.job import Job
+from rerank_adapters.tasks.records import EXTRACTING, RECORDED, recorded_tables
 from rerank_plugins import FeatureTable, NBestList
 
 
@@ -29,18 +30,25 @@ def dense_rule(job: Job) -> DenseRule | None:
 
 def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureTable:
     """The table of the lists, saved at `path`; parts of an interrupted extraction are found again beside it."""
-    work = path.with_name(path.name + ".parts")
-    table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), work)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    work = parts_of(path)
+    table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), folder=path.parent, work=work)
     table.save(path)
     WorkFolder(work).clear()
     return table
 
 
+def parts_of(path: Path) -> Path:
+    """The folder where finished parts of an extraction wait, until the file at `path` that needs them is written."""
+    return path.with_name(path.name + ".parts")
+
+
 def extract_with(
-    job: Job, nbests: Sequence[NBestList], decoder: FeatureTable, work: Path | None = None
+    job: Job, nbests: Sequence[NBestList], decoder: FeatureTable, *, folder: Path = Path(), work: Path | None = None
 ) -> FeatureTable:
-    """The decoder's table with the job's features; with `work`, finished parts are kept in that folder."""
+    """The decoder's table with the job's features; with `work`, finished parts are kept in that folder.
+
+    The table remembers how it was made, files named relative to `folder`, where it will be saved.
+    """
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
             nbests,
@@ -53,7 +61,8 @@ def extract_with(
             work=work,
         )
     _say_costs(progress)
-    return table
+    record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}
+    return replace(table, provenance={**table.provenance, **record})
 
 
 def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBestList, FeatureTable]]:

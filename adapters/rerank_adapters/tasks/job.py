@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 from rerank_adapters.config import Config, DataSet, Table, plugin_options
@@ -120,9 +119,9 @@ class Job:
             metric = self.builder.build("metric", options, where)
             name = str(ours.get("label", options["use"]))
             measures.append(Measure(name, metric, self.pipeline(ours.get("text"), where)))
-        names = [measure.name for measure in measures]
-        if len(set(names)) < len(names):
-            raise ConfigError(f"[[metric]]: two are called {names[0]!r}; give one a label of its own")
+        name, times = Counter(measure.name for measure in measures).most_common(1)[0] if measures else ("", 0)
+        if times > 1:
+            raise ConfigError(f"[[metric]]: {times} are called {name!r}; give each a label of its own")
         return measures
 
     @cached_property
@@ -140,33 +139,6 @@ class Job:
             files = [self.config.path(path) for path in data.references]
             found = read_references(files).for_segments([nbest.segment_id for nbest in nbests])
         return Data(data.name, nbests, found)
-
-
-def recorded_tables(job: Job, folder: Path) -> dict[str, Any]:
-    """The part of a config that applying weights needs, its paths made relative to `folder`: kept with the weights,
-    so that `apply` extracts the features that were tuned.
-    """
-    moved: dict[str, Any] = {
-        "nbest": dict(job.config.nbest),
-        "text": {
-            name: TextPipeline(tuple(steps), job.config.base).rebased(folder) for name, steps in job.config.text.items()
-        },
-        "feature": [rebased(job, "feature", table, folder) for table in job.config.feature],
-        "metric": [rebased(job, "metric", table, folder) for table in job.config.metric],
-        "plugins": [os.path.relpath(file, folder) for file in job.registry.files],
-    }
-    for kind, tables in job.config.named.items():
-        moved[kind] = {name: rebased(job, kind, table, folder) for name, table in tables.items()}
-    return {key: value for key, value in moved.items() if value}
-
-
-def rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A plugin's table with its file options made relative to another folder."""
-    files = {o.name for o in job.registry.get(kind, table["use"]).options() if "Path" in o.type_name}
-    return {
-        key: os.path.relpath(job.config.path(value), folder) if key in files and isinstance(value, str) else value
-        for key, value in table.items()
-    }
 
 
 def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -9,8 +9,8 @@ from typing import Any
 
 from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
-from rerank_adapters.tasks.applying import RECORDED
-from rerank_adapters.tasks.job import Data, Job, recorded_tables, through
+from rerank_adapters.tasks.job import Data, Job, through
+from rerank_adapters.tasks.records import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.tuning import prepare, record, start_vector, tune
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import FeatureTable, TuningData, TuningResult, TuningStep
@@ -45,6 +45,7 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
 
 def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> tuple[Weights, TuningResult]:
     """Tune on the lists; the weights are to be written in `folder` (their provenance names files relative to it)."""
+    check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     settings = job.config.tuning
@@ -67,7 +68,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> tuple[Weig
         "text": measure.text.describe(),
         "tuning": settings.model_dump(mode="json"),
         "lists": table.provenance.get("lists"),
-        RECORDED: recorded_tables(job, folder),
+        RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
     return Weights.from_tuning(table, result, provenance), result
 

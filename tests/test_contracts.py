@@ -1,0 +1,210 @@
+"""What plugins promise, checked over everything registered: a plugin without a case here makes a test fail."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rerank_adapters.cli import ADAPTERS
+from rerank_plugins import ConfigError
+from rerank_plugins.builder import Builder
+from rerank_plugins.plugins import KINDS, load_plugins
+from rerank_plugins.testing import (
+    check_feature_extractor,
+    check_format,
+    check_incremental_lm,
+    check_language_model,
+    check_metric,
+    check_parser,
+    check_tuner,
+)
+
+ROOT = Path(__file__).resolve().parent.parent
+ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
+GOLDEN = Path(__file__).parent / "golden" / "formats"
+REGISTRY = load_plugins(ADAPTERS, installed=False)
+ENTRIES = [entry for kind in KINDS for entry in REGISTRY.entries[kind].values()]
+
+# By kind and name: the options to check a plugin with, the defaults (or what is required) first.
+CASES = {
+    "feature": {
+        "length": [{}],
+        "word-penalty": [{}],
+        "character-length": [{}],
+        "decoder-score": [{}],
+        "reciprocal-rank": [{}],
+        "oov-count": [{}, {"lm": "arpa"}],
+        "unigram": [{}, {"model": ARPA, "case": "ignore"}, {"case": "exact"}],
+        "ngram-lm": [{"model": ARPA}, {"lm": "arpa"}],
+        "lexical-overlap": [{}, {"ignore_case": False}],
+        "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
+        "consensus": [
+            {},
+            {"max_order": 2, "posterior": "rank", "counts": "presence", "value": "log", "length": False},
+            {"posterior": "spread", "value": "mean", "scale": 2.0},
+            {"posterior": "uniform"},
+        ],
+    },
+    "language_model": {"kenlm": [{"model": ARPA}], "unigram": [{}, {"model": ARPA, "case": "exact"}]},
+    "parser": {"treebank": [{"path": "trees.conllu"}]},
+    "metric": {
+        "bleu": [{}, {"tokenize": "none", "lowercase": True}, {"tokenize": "char", "sentence": "bleu+1-length"}],
+        "chrf": [{}, {"char_order": 3, "beta": 1, "whitespace": True}, {"eps_smoothing": True, "lowercase": True}],
+        "chrf++": [{}, {"word_order": 1}],
+        "ter": [{}, {"normalized": True, "no_punct": True, "case_sensitive": True}, {"asian_support": True}],
+        "wer": [{}, {"lowercase": True}],
+        "cer": [{}, {"whitespace": False}],
+    },
+    "tuner": {
+        "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],
+        "pro": [{"rounds": 3}, {"rounds": 2, "keep": "random"}],
+        "mira": [{}, {"heldout": 0.25, "restarts": 2}],
+        "expected-risk": [{}, {"target": "sentence"}],
+        "mbr": [{}, {"evidence": 4}],
+    },
+    "format": {
+        "moses": ["moses.nbest", "moses_old.nbest", "moses_sparse.nbest"],
+        "cdec": ["cdec.nbest"],
+        "joshua": ["joshua.nbest", "joshua_old.nbest"],
+        "travatar": ["travatar.nbest"],
+        "marian": ["marian.nbest"],
+        "fairseq": ["fairseq.out"],
+    },
+}
+TREES = """\
+1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_
+2\tcat\tcat\tNOUN\t_\t_\t3\tnsubj\t_\t_
+3\tsat\tsit\tVERB\t_\t_\t0\troot\t_\t_
+
+1\ta\ta\tDET\t_\t_\t2\tdet\t_\t_
+2\tdog\tdog\tNOUN\t_\t_\t0\troot\t_\t_
+
+"""
+
+
+def cases(kind: str) -> list[object]:
+    """Each registered plugin of a kind with each of its cases; one without any stands alone, and its test fails."""
+    names = REGISTRY.entries[kind]
+    return [
+        pytest.param(name, case, id=f"{name}-{number}")
+        for name in names
+        for number, case in enumerate(CASES[kind].get(name) or [None])
+    ]
+
+
+def built(kind: str, name: str, options: dict[str, object] | None, base: Path = ROOT):
+    assert options is not None, f"{kind} {name!r} is registered, but has no case in {Path(__file__).name}"
+    named = {"language_model": {"arpa": {"use": "kenlm", "model": ARPA}}}
+    return Builder(REGISTRY, base, named).build(kind, {"use": name, **options})
+
+
+def test_every_case_is_of_something_registered():
+    assert set(CASES) == set(KINDS)
+    for kind, known in CASES.items():
+        assert set(known) == set(REGISTRY.entries[kind])
+
+
+@pytest.mark.parametrize(("name", "options"), cases("feature"))
+def test_features(name, options):
+    check_feature_extractor(built("feature", name, options))
+
+
+@pytest.mark.parametrize(("name", "options"), cases("language_model"))
+def test_language_models(name, options):
+    check_language_model(built("language_model", name, options))
+
+
+def test_incremental_language_models():
+    """Whatever has the three methods is checked, so a new incremental model cannot be forgotten."""
+    steps = ("start", "advance", "finish")
+    made = {
+        name: built("language_model", name, case)
+        for name, known in CASES["language_model"].items()
+        for case in known[:1]
+    }
+    incremental = {name: model for name, model in made.items() if all(hasattr(model, step) for step in steps)}
+    assert "kenlm" in incremental
+    for model in incremental.values():
+        check_incremental_lm(model, [["we", "took", "a", "taxi"]])
+
+
+@pytest.mark.parametrize(("name", "options"), cases("parser"))
+def test_parsers(name, options, tmp_path):
+    (tmp_path / "trees.conllu").write_text(TREES, encoding="utf-8")
+    sentences = [("the", "cat", "sat"), ("a", "dog"), ("unknown", "words"), ()]
+    parser = built("parser", name, options, tmp_path)
+    check_parser(parser, sentences)
+    assert parser.parse(sentences[:1])[0].dependencies is not None
+
+
+@pytest.mark.parametrize(("name", "options"), cases("metric"))
+def test_metrics(name, options):
+    check_metric(built("metric", name, options))
+
+
+@pytest.mark.parametrize("metric", ["bleu", "ter"])
+@pytest.mark.parametrize(("name", "options"), cases("tuner"))
+def test_tuners(name, options, metric):
+    check_tuner(built("tuner", name, options), built("metric", metric, CASES["metric"][metric][0]))
+
+
+@pytest.mark.parametrize(("name", "file"), cases("format"))
+def test_formats(name, file):
+    assert file is not None, f"format {name!r} is registered, but has no case in {Path(__file__).name}"
+    text = (GOLDEN / file).read_bytes().decode()
+    check_format(built("format", name, {}), text)
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}")
+def test_every_plugin_and_option_is_described(entry):
+    assert re.fullmatch(r"[a-z][a-z0-9+-]*", entry.name), "names are lower-case words joined by hyphens"
+    assert 20 <= len(entry.summary) <= 120, entry.summary
+    assert entry.summary.endswith(".")
+    for option in entry.options():
+        assert option.doc, f"{entry.name}.{option.name} has no description"
+        assert "\n" not in option.doc
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}")
+def test_every_default_is_a_value_that_a_config_may_give(entry):
+    required = CASES[entry.kind][entry.name][0] if entry.kind != "format" else {}
+    for option in entry.options():
+        plain = isinstance(option.default, str | int | float | bool | list)
+        if not option.required and plain:
+            built(entry.kind, entry.name, {**required, option.name: option.default})
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}")
+def test_unknown_options_are_refused_with_the_close_match(entry):
+    required = CASES[entry.kind][entry.name][0] if entry.kind != "format" else {}
+    with pytest.raises(ConfigError, match=f"{re.escape(entry.name)} has no option 'nonesuch_'"):
+        built(entry.kind, entry.name, {**required, "nonesuch_": 1})
+
+
+def break_promise(monkeypatch, plugin, method, change):
+    kind = type(plugin)
+    before = getattr(kind, method)
+    monkeypatch.setattr(kind, method, lambda self, *given: change(before(self, *given)))
+
+
+def test_the_checks_see_what_is_wrong(monkeypatch):
+    """A check that never fails would be none: some built-ins with a fault put in."""
+    length = built("feature", "length", {})
+    break_promise(monkeypatch, length, "extract", lambda values: values * float("nan"))
+    with pytest.raises(AssertionError, match="finite"):
+        check_feature_extractor(length)
+    wer = built("metric", "wer", {})
+    break_promise(monkeypatch, wer, "sentence_scores", lambda scores: -scores)
+    with pytest.raises(AssertionError, match="beaten"):
+        check_metric(wer)
+    model = built("language_model", "kenlm", {"model": ARPA})
+    break_promise(monkeypatch, model, "finish", lambda value: value - 1.0)
+    with pytest.raises(AssertionError, match="steps sum to"):
+        check_incremental_lm(model)
+    break_promise(monkeypatch, model, "score", lambda scores: [values / 2.302585 for values in scores][::-1])
+    with pytest.raises(AssertionError, match="values, wanted"):
+        check_language_model(model)
+    moses = built("format", "moses", {})
+    break_promise(monkeypatch, moses, "write", lambda lines: (line.replace("  ", " ") for line in lines))
+    with pytest.raises(AssertionError, match="changed the text"):
+        check_format(moses, "0 |||  a ||| LM= 1 ||| 2\n")
