@@ -4,8 +4,8 @@ Each round samples pairs of hypotheses (pairs.py), fits a logistic regression to
 (which of the two has the better sentence score), and moves the weights part of the way from the previous ones to the
 fitted ones. The lists do not grow between rounds, which differ in their samples alone: the interpolation averages over
 rounds. The first round's weights are taken whole, for a part of the start, which no pair has spoken for, costs BLEU
-here: it would be 0.9^10 of an arbitrary direction. Against the collapse of length that PRO is known for (Nakov, Guzmán & Vogel 2013),
-pairs whose scores differ too much, where one is a monster rather than a translation, are kept out.
+here. Against the collapse of length that PRO is known for (Nakov, Guzmán & Vogel 2013), pairs whose scores differ too
+much, where one is a monster rather than a translation, are kept out.
 
 A round is O(segments * pairs) plus some twenty passes of O(kept pairs * features).
 """
