@@ -8,7 +8,7 @@ MBR adds the utilities, n² per list or n · `evidence`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -44,9 +44,12 @@ def order_by_score(scores: FloatArray, offsets: IntArray) -> list[IntArray]:
     return [np.argsort(-scores[i:j], kind="stable") for i, j in pairwise(bounds)]
 
 
-def rescore(nbest: NBestList, table: FeatureTable, segment: int, scores: FloatArray) -> Rescored:
-    """What reranking adds to the list of a segment of the table: values of the features it did not have, new totals
-    (n), new order.
+def rescore(
+    nbest: NBestList, table: FeatureTable, segment: int, scores: FloatArray, added: Collection[str] | None = None
+) -> Rescored:
+    """What reranking adds to the list of a segment of the table: values of new features, new totals (n), new order.
+
+    `added` are the names of the new features; None: all that the list does not have, dense or sparse.
 
     Raises RerankError where the list and the table do not belong together.
     """
@@ -56,8 +59,8 @@ def rescore(nbest: NBestList, table: FeatureTable, segment: int, scores: FloatAr
             f"the feature table has {end - start} rows for segment {table.segment_ids[segment]} where the n-best lists "
             f"have {len(nbest)} hypotheses for segment {nbest.segment_id}: extract the features of these lists again"
         )
-    known = set(nbest.feature_names)
-    new = [column for column, name in enumerate(table.names) if name not in known]
+    known = set(nbest.feature_names).union(*(h.sparse for h in nbest))
+    new = [c for c, name in enumerate(table.names) if name not in known and (added is None or name in added)]
     order = order_by_score(scores, np.array([0, len(nbest)]))[0]
     return Rescored(tuple(table.names[c] for c in new), table.values[start:end, new], scores, order.tolist())
 
@@ -71,12 +74,14 @@ def rerank(
     scale: float = 1.0,
     evidence: int | None = None,
     texts: Iterable[Sequence[str]] | None = None,
+    added: Collection[str] | None = None,
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Each list with its new order, streaming. `weights` follows `table.all_names`.
 
     With `utility` the decision is MBR: the totals are expected utilities (higher is better, also for error metrics)
     under softmax(scale · weighted sum), where the `evidence` highest hypotheses stand for the list (all if None).
-    `texts` are the hypotheses as the metric should see them, per segment; those of the lists if None.
+    `texts` are the hypotheses as the metric should see them, per segment; those of the lists if None. `added` names
+    the features that are not the decoder's (as for `rescore`).
 
     Raises RerankError where lists and table do not belong together, or one is longer than the other.
     """
@@ -89,7 +94,7 @@ def rerank(
         scores = sums[table.offsets[segment] : table.offsets[segment + 1]]
         if utility is not None:
             scores = expected_scores(scores, next(seen) if seen else nbest.texts, utility, scale, evidence)
-        yield nbest, rescore(nbest, table, segment, scores)
+        yield nbest, rescore(nbest, table, segment, scores, added)
     if segment + 1 != table.segments:
         raise RerankError(f"{segment + 1} n-best lists, but {table.segments} segments in the feature table")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from rerank_adapters.extraction import feature_names
 from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.reranking import rerank
 from rerank_adapters.tasks.extracting import dense_rule
 from rerank_adapters.tasks.job import Job
-from rerank_adapters.tasks.records import check_same_lists
+from rerank_adapters.tasks.records import RECORDED, check_same_lists
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, FormatError, NBestList, Rescored
 
@@ -24,6 +25,7 @@ def apply_weights(
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
     rule = dense_rule(job)
+    added = feature_names(job.extractors) if RECORDED in weights.provenance else None
     for nbest, table in pairs:
         aligned = align(
             table, tuple(weights.dense), tuple(weights.sparse), absent_is_zero=bool(rule and rule.absent_is_zero)
@@ -36,6 +38,7 @@ def apply_weights(
             scale=weights.scale,
             evidence=weights.evidence or None,
             texts=[measure.text.apply(nbest.texts)] if measure else None,
+            added=added,
         )
 
 

@@ -69,6 +69,7 @@ class Mbr(Tuner):
             float(metric[best]),
             "mbr",
             float(grid[best]),
+            self.evidence,
             trace=tuple(steps),
             notes=(note,),
         )
