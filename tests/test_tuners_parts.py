@@ -336,3 +336,40 @@ def test_middle_of_the_longest_run_of_the_best(values):
         b for b, (length, value) in zip(begins, runs, strict=False) if (length, value) == (longest, max(values))
     )
     assert place == best + (longest - 1) // 2
+
+
+def with_monsters(rng, segments=150, size=40):
+    """Lists of translations of 20 words that differ by a word or two; every fifth has a monster of 100 words.
+
+    Features: how good a translation is, under noise, and its length, which tells nothing but the monsters.
+    """
+    rows = segments * size
+    length = 20.0 + rng.integers(-2, 3, rows)
+    right = rng.binomial(20, 0.8, rows).clip(13, 19).astype(float)
+    good = right + 2 * rng.normal(size=rows)
+    monsters = np.arange(segments)[::5] * size + 7
+    found = np.full(rows, 20.0)
+    length[monsters], right[monsters], found[monsters] = 100.0, 2.0, 100.0
+    table = FeatureTable.dense(("good", "length"), np.stack([good, length], 1), np.arange(segments + 1) * size)
+    return table, np.stack([right, found, np.full(rows, 20.0)], axis=1)
+
+
+def test_pro_keeps_monsters_out():
+    """The most different pairs of a list with a monster hold it, and length gets the blame; under the ceiling, not."""
+    metric = naive.FScore()
+    table, statistics = with_monsters(np.random.default_rng(0))
+    problem = problem_of(table, statistics, metric)
+    goodness = metric.sentence_scores(statistics)
+    goodness /= spread(goodness, table.offsets)
+    monsters = np.arange(30) * 5 * 40 + 7
+    blamed, held = [], []
+    for ceiling in (np.inf, Pro().ceiling):
+        sampler = PairSampler(goodness, table.offsets, 5000, 50, 0.3, ceiling)
+        pairs = sampler.sample(np.random.default_rng(1))
+        held.append(np.isin(pairs.worse, monsters).sum())
+        *_, weights = Pro(ceiling=ceiling).search(problem)(np.array([1.0, 0.0]), np.random.default_rng(2), 0)
+        good, length = weights / problem.scales
+        blamed.append(-length / good)
+    assert held[0] == 30 * 50  # every pair of these lists
+    assert held[1] == 0
+    assert blamed[0] > 3 * abs(blamed[1])

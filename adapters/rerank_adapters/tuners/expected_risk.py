@@ -41,7 +41,7 @@ class ExpectedRisk(IterativeTuner):
         6, doc="stages of annealing; the temperature halves from each to the next and is 0 in the last"
     )
     quenching: int = option(2, doc="stages after that, the posterior twice as sharp in each")
-    l2: float = option(1e-3, doc="weight of the squared length of the weights")
+    l2: float = option(0.1, doc="weight of the squared length of the weights")
     iterations: int = option(50, doc="most L-BFGS iterations per stage")
 
     def __post_init__(self) -> None:

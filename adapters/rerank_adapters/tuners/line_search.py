@@ -6,8 +6,8 @@ maximised or minimised, no call per interval.
 
 Among the intervals that share the best score the widest wins, and t is its middle: weights at the edge of an interval
 change their 1-bests with the next rounding. For the same reason changes closer to each other than NARROW of the whole
-range count as one. With `smoothing` > 0 an interval's score is averaged over all t within that distance of its middle, as a
-guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008; Foster & Kuhn 2009).
+range count as one. With `smoothing` > 0 an interval's score is averaged over all t within that distance of its middle,
+a guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008; Foster & Kuhn 2009).
 """
 
 from __future__ import annotations

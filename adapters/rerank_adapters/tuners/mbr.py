@@ -1,4 +1,7 @@
-"""MBR decoding as a tuner (Kumar & Byrne 2004; Ehling et al. 2007): the weights stay, the posterior's scale is tuned.
+"""MBR decoding as a tuner (Kumar & Byrne 2004; Ehling et al. 2007): only the posterior's scale is tuned for it.
+
+A posterior needs weights that mean something: by default those that batch MIRA finds, or the start weights as they are
+(`weights = "start"`, for the decoder's own). The scale is then the one free parameter.
 
 For every scale of a logarithmic grid, each list's hypothesis of highest expected utility is chosen (mbr_decision.py)
 and the corpus metric of the choices computed. Utilities do not depend on the scale, so one pass over the lists serves
@@ -14,11 +17,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.mbr_decision import evidence_of, expected_utilities, utilities
+from rerank_adapters.tuners.mira import Mira
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
@@ -26,8 +31,9 @@ from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningSte
 
 @dataclass
 class Mbr(Tuner):
-    """Minimum Bayes risk reranking (Kumar & Byrne 2004): start weights kept, the scale of their posterior tuned."""
+    """Minimum Bayes risk reranking (Kumar & Byrne 2004): the scale of the posterior tuned, weights by MIRA or given."""
 
+    weights: Literal["mira", "start"] = option("mira", doc="weights of the posterior: tuned by MIRA, or the start's")
     evidence: int = option(100, doc="hypotheses of each list, best first, that vote; bounds the cost")
     lowest: float = option(0.03, doc="smallest scale tried, in units of 1 / standard deviation of the weighted sums")
     highest: float = option(30.0, doc="largest scale tried, likewise")
@@ -44,14 +50,17 @@ class Mbr(Tuner):
         self,
         data: TuningData,
         start: FloatArray,
-        rng: np.random.Generator,  # noqa: ARG002 - nothing here is random
+        rng: np.random.Generator,
         report: Callable[[TuningStep], None] = lambda step: None,
     ) -> TuningResult:
-        """The start weights and the scale whose choices score best. Raises ConfigError without hypotheses' texts."""
+        """The weights and the scale whose choices score best. Raises ConfigError without hypotheses' texts."""
         offsets = data.table.offsets
         if len(data.hypotheses) != len(offsets) - 1:
             raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
-        scores = data.table.scores(start)
+        weights = (
+            Mira().tune(data, start, rng, report).weights if self.weights == "mira" else np.array(start, np.float64)
+        )
+        scores = data.table.scores(weights)
         unit = spread(scores, offsets)
         grid = np.geomspace(self.lowest, self.highest, self.scales) / unit
         totals = np.zeros((self.scales, data.statistics.shape[1]))
@@ -65,7 +74,7 @@ class Mbr(Tuner):
         best = middle_of_longest_run(sign * metric)
         note = f"scale {grid[best]:.6g}, from {self.scales} between {grid[0]:.3g} and {grid[-1]:.3g}"
         return TuningResult(
-            np.array(start, np.float64),
+            weights,
             float(metric[best]),
             "mbr",
             float(grid[best]),

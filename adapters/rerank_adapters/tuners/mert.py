@@ -30,7 +30,7 @@ class Mert(IterativeTuner):
     """Minimum error rate training (Och 2003): exact line search over any corpus metric; dense features only."""
 
     restarts: int = option(20, doc="how many times to search; all but the first from random starts")
-    directions: int = option(0, doc="random directions tried in each sweep, besides every coordinate")
+    directions: int = option(12, doc="random directions tried in each sweep, besides every coordinate")
     sweeps: int = option(30, doc="most sweeps over the directions per restart")
     tolerance: float = option(1e-4, doc="a sweep that brings less than this part of the score ends the restart")
     smoothing: float = option(0.0, doc="average the metric over this distance along a line (0: exact maximum)")
