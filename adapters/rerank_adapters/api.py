@@ -64,7 +64,7 @@ def tune(
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
     found = read_references(references).for_segments([nbest.segment_id for nbest in nbests])
-    return learn(job, Data("tune", list(nbests), found), table, Path())[0]
+    return learn(job, Data("tune", list(nbests), found), table, Path()).weights
 
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:

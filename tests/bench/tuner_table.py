@@ -22,10 +22,9 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tasks.choosing_tuners import baselines
 from rerank_adapters.tasks.extracting import extract_with
 from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import start_weights, tuning_data
+from rerank_adapters.tasks.learning import baseline_weights, start_weights, tuning_data
 from rerank_adapters.tuning import cross_validate, held_out_score
 from rerank_plugins import TuningResult
 from rerank_plugins.plugins import load_plugins
@@ -48,7 +47,7 @@ def main(folder: Path, features: list[str]) -> None:
     test = sets["test"][2]
     start = start_weights(job, data, table)
     rows = []
-    for name, weights in baselines(job, data, table).items():
+    for name, weights in baseline_weights(job, data, table).items():
         unchanged = TuningResult(weights, 0.0)
         scores = [held_out_score(problem, unchanged), held_out_score(test, unchanged)]
         rows.append((name, "", *(f"{score:.2f}" for score in scores), "", ""))

@@ -63,7 +63,6 @@ def command(
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.extraction import WorkFolder
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
@@ -90,9 +89,8 @@ def command(
     if values is None:
         decoder = decoder_table(nbests, dense_rule(job))
         values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)
-    weights, result = learn(job, data, values, output.parent)
-    write_weights(weights, output)
+    learnt = learn(job, data, values, output.parent)
+    write_weights(learnt.weights, output)
     WorkFolder(parts).clear()
-    for note in result.notes:
-        click.echo(note, err=True)
-    click.echo(f"{job.measures[0].name} {result.score:.2f} on the tuning set; weights in {output}", err=True)
+    for line in learnt.summary:
+        click.echo(line, err=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 
 from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import start_weights, tuning_data
+from rerank_adapters.tasks.learning import baseline_weights, start_weights, tuning_data
 from rerank_adapters.tasks.records import check_same_lists
 from rerank_adapters.tuning import CrossValidation, cross_validate
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, Tuner
+from rerank_plugins import FeatureTable, Tuner
 
 
 def compare_tuners(
@@ -26,13 +25,5 @@ def compare_tuners(
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     return cross_validate(
-        problem, tuners, start, folds, seeds, baselines=baselines(job, data, table), progress=progress
+        problem, tuners, start, folds, seeds, baselines=baseline_weights(job, data, table), progress=progress
     )
-
-
-def baselines(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
-    """Weights that need no tuning: equal ones, and the decoder's."""
-    found = {"equal weights": start_weights(job.starting_from("uniform"), data, table)}
-    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
-        found["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
-    return found

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,9 +14,9 @@ from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.tasks.job import Data, Job, through
 from rerank_adapters.tasks.records import EXTRACTING, RECORDED, check_same_lists, recorded_tables
-from rerank_adapters.tuning import prepare, record, start_vector, tune
+from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, tune
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import FeatureTable, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult, TuningStep
 
 
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
@@ -43,7 +46,24 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
     return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in ours])
 
 
-def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> tuple[Weights, TuningResult]:
+def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
+    """Weights that need no tuning: equal ones, and the decoder's where its totals tell them."""
+    found = {"equal weights": start_weights(job.starting_from("uniform"), data, table)}
+    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
+        found["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+    return found
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Tuned weights, how they came about, and lines that say how good they are beside weights that were not tuned."""
+
+    weights: Weights
+    result: TuningResult
+    summary: tuple[str, ...]
+
+
+def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     """Tune on the lists; the weights are to be written in `folder` (their provenance names files relative to it)."""
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
@@ -70,7 +90,18 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> tuple[Weig
         "lists": table.provenance.get("lists"),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
-    return Weights.from_tuning(table, result, provenance), result
+    summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
+    return Learnt(Weights.from_tuning(table, result, provenance), result, summary)
+
+
+def _summary(
+    metric: str, problem: TuningData, baselines: Mapping[str, FloatArray], result: TuningResult
+) -> tuple[str, ...]:
+    scores = [f"{name} {held_out_score(problem, TuningResult(w, 0.0)):.2f}" for name, w in baselines.items()]
+    ends = result.restart_scores
+    spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
+    line = f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
+    return (*result.notes, line)
 
 
 class TuningProgress:

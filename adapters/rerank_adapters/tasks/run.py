@@ -13,19 +13,18 @@ from rerank_adapters.tasks.applying import apply_weights, table_pairs
 from rerank_adapters.tasks.comparing import compare
 from rerank_adapters.tasks.extracting import feature_table
 from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import learn
+from rerank_adapters.tasks.learning import Learnt, learn
 from rerank_adapters.weights import Weights, write_weights
-from rerank_plugins import ConfigError, TuningResult
+from rerank_plugins import ConfigError
 
 Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run made: the weights, how they were tuned, and an evaluation of each test set by name."""
+    """What a run made: the weights and how they came about, and an evaluation of each test set by name."""
 
-    weights: Weights
-    tuning: TuningResult
+    learnt: Learnt
     evaluations: dict[str, Evaluation]
 
 
@@ -39,12 +38,11 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     work.mkdir(parents=True, exist_ok=True)
     say(_size("tune", tuning_set))
     table = feature_table(job, tuning_set.nbests, work / "tune.npz")
-    weights, result = learn(job, tuning_set, table, work)
-    write_weights(weights, work / "weights.toml")
-    for note in result.notes:
-        say(note)
-    say(f"tuned: {job.measures[0].name} {result.score:.2f} on the tuning set, weights in {work / 'weights.toml'}")
-    return Outcome(weights, result, {test.name: _test(job, weights, test, work, say) for test in tests})
+    learnt = learn(job, tuning_set, table, work)
+    write_weights(learnt.weights, work / "weights.toml")
+    for line in learnt.summary:
+        say(line)
+    return Outcome(learnt, {test.name: _test(job, learnt.weights, test, work, say) for test in tests})
 
 
 def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evaluation:
