@@ -167,6 +167,9 @@ class FeatureTable:
     def load(cls, path: Path) -> FeatureTable:
         """Read a saved table. Raises FormatError on a file that is not one, is cut short or of another version."""
         try:
+            if not zipfile.is_zipfile(path):
+                path.stat()  # missing, or unreadable, comes first
+                raise FormatError("not a feature table, or cut short: `rerank extract` makes one", path=str(path))
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 meta = json.loads(bytes(arrays["meta"]))
                 if meta["version"] != VERSION:

@@ -58,18 +58,18 @@ def done(*arguments: object, stdin: str | bytes = "") -> Ran:
 
 def refused(*arguments: object, stdin: str | bytes = "", code: int = 2) -> str:
     """The one line that a command ends with when it refuses its input: what it says after `rerank: `."""
-    ran = rerank(*arguments, stdin=stdin)
-    return one_line(ran, code)
+    return one_line(rerank(*arguments, stdin=stdin), code)
 
 
-def one_line(ran: Ran, code: int) -> str:
-    """What a failed command says after `rerank: `, on exactly one line."""
+def one_line(ran: Ran, code: int, *, after: bool = False) -> str:
+    """What a failed command says after `rerank: `, on exactly one line; with `after`, at the end of others."""
     assert ran.code == code, (ran.code, ran.err)
-    assert ran.err.startswith("rerank: "), ran.err
-    assert ran.err.count("\n") == 1, ran.err
-    assert "Traceback" not in ran.err
     assert ran.err.endswith("\n")
-    return ran.err.removeprefix("rerank: ").rstrip("\n")
+    *before, last = ran.err.splitlines()
+    assert last.startswith("rerank: "), ran.err
+    assert after or not before, ran.err
+    assert not any(line.startswith(("rerank: ", "Traceback")) for line in before), ran.err
+    return last.removeprefix("rerank: ")
 
 
 def start(*arguments: object, cwd: Path | None = None, **options: object) -> subprocess.Popen[bytes]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, NoReturn
@@ -30,6 +31,18 @@ class PluginGroup(click.Group):
             ctx.meta["plugin_files"] = files
             self.commands.clear()  # those of another call's plugins
             ctx.obj.add_commands(self)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A reader of our output that goes away, as `head` does, is no error (click makes it one)."""
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            sink = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(sink, sys.stdout.fileno())  # what is still buffered goes there
+            os.close(sink)
+            return 0
+        return result
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, in the order of the work."""
@@ -65,7 +78,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
-        sys.stdout.flush()
         code = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -74,9 +86,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _say(_usage(error), 2)
     except (KeyboardInterrupt, click.Abort):
         code = _say("interrupted; nothing is half written, and the same command continues an extraction", 130)
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -87,7 +96,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _usage(error: click.ClickException) -> str:
     context = error.ctx if isinstance(error, click.UsageError) else None
     command = context.command_path if context else "rerank"
-    message = error.format_message().replace(". (Did you mean", " (did you mean").rstrip(".")
+    message = re.sub(r"\. \(?Did you mean (.*\?)\)?", r"; did you mean \1", error.format_message()).rstrip(".")
     return f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ class DataSet(Strict):
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
     source: Path | None = None
-    name: str = "test"
+    name: str = Field(default="test", pattern=r"^[^/\\]+$")
 
 
 class Tuning(Strict):
@@ -106,9 +107,15 @@ def read_config(path: Path) -> Config:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from None
     try:
-        return Config.model_validate({**table, "base": path.parent})
+        config = Config.model_validate({**table, "base": path.parent})
     except ValidationError as error:
         raise ConfigError(_explain(error, text, path)) from None
+    names = [*(["tune"] if config.tune else []), *(test.name for test in config.test)]
+    for name, times in Counter(names).items():
+        if times > 1:  # their files would have the same names
+            where = f"{path}:{line_of_key(text, ['test'])}"
+            raise ConfigError(f"{where}: {times} data sets are called {name!r}; give each [[test]] a `name` of its own")
+    return config
 
 
 def _explain(error: ValidationError, text: str, path: Path) -> str:

@@ -50,5 +50,6 @@ class LexicalOverlap(FeatureExtractor):
 def source_of(nbest: NBestList, feature: str) -> str:
     """The source sentence of a list. Raises ConfigError where there is none."""
     if nbest.source is None:
-        raise ConfigError(f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none")
+        missing = f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none"
+        raise ConfigError(f"{missing}: give the lists a file of source sentences")
     return nbest.source

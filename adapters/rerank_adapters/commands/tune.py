@@ -63,6 +63,7 @@ def command(
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
+    from rerank_adapters.extraction import WorkFolder
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
@@ -70,6 +71,7 @@ def command(
     from rerank_adapters.tasks.job import Data, Job
     from rerank_adapters.tasks.learning import learn
     from rerank_adapters.tasks.records import job_of_table
+    from rerank_adapters.tasks.rehearsal import rehearse
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
@@ -88,6 +90,7 @@ def command(
     parts = parts_of(output)
     if values is None:
         decoder = decoder_table(nbests, dense_rule(job))
+        rehearse(job, data, decoder)
         values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)

@@ -192,8 +192,15 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
         return
     target = Path(os.path.realpath(path))  # a link stays a link
     if target.exists() and not target.is_file() and not target.is_dir():
-        with open(target, "w", encoding="utf-8", newline="") as direct:
-            yield direct
+        try:
+            with open(target, "w", encoding="utf-8", newline="") as direct:
+                yield direct
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.filename not in (None, str(target)):
+                raise
+            raise _write_error(str(path), error) from error
         return
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:

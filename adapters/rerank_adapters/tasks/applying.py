@@ -13,7 +13,7 @@ from rerank_adapters.tasks.extracting import dense_rule
 from rerank_adapters.tasks.job import Job
 from rerank_adapters.tasks.records import RECORDED, check_same_lists
 from rerank_adapters.weights import Weights
-from rerank_plugins import FeatureTable, FormatError, NBestList, Rescored
+from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList, Rescored
 
 
 def apply_weights(
@@ -26,10 +26,15 @@ def apply_weights(
     measure = job.measures[0] if weights.decision == "mbr" else None
     rule = dense_rule(job)
     added = feature_names(job.extractors) if RECORDED in weights.provenance else None
+    dense, sparse = tuple(weights.dense), tuple(weights.sparse)
     for nbest, table in pairs:
-        aligned = align(
-            table, tuple(weights.dense), tuple(weights.sparse), absent_is_zero=bool(rule and rule.absent_is_zero)
-        )
+        try:
+            aligned = align(table, dense, sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
+        except ConfigError as error:
+            origin = weights.provenance.get("file", "weights")
+            raise ConfigError(
+                f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
+            ) from None
         yield from rerank(
             [nbest],
             aligned,

@@ -58,6 +58,8 @@ class Check:
         present = [(name, data) for name, data in read if data is not None]
         if not sets and not config.test:
             self._say("error", "config", "neither [tune] nor [[test]] names any lists")
+        elif not sets and config.test[0].name != "lists":
+            self._say("warning", "config", "no [tune] table: `rerank run` has nothing to tune on")
         self._same_features(present)
         for name, data in present:
             self._texts(name, data)

@@ -130,6 +130,11 @@ class Job:
         made: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
         return made
 
+    def check_options(self) -> None:
+        """Build everything that the config names: errors in its options come now, before any work."""
+        self.format, self.extractors, self.measures, self.tuner  # noqa: B018
+        self.pipelines("text"), self.pipelines("source_text")
+
     def read(self, data: DataSet, *, references: bool = True) -> Data:
         """Read the lists of a data set (merged where several files hold them) and their references."""
         source = self.config.path(data.source) if data.source else None

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.compressed import open_atomic
+from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.report.html import html_page
 from rerank_adapters.tasks.applying import apply_weights, table_pairs
 from rerank_adapters.tasks.comparing import compare
-from rerank_adapters.tasks.extracting import feature_table
+from rerank_adapters.tasks.extracting import dense_rule, feature_table
 from rerank_adapters.tasks.job import Data, Job
 from rerank_adapters.tasks.learning import Learnt, learn
+from rerank_adapters.tasks.rehearsal import rehearse
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import ConfigError
 
@@ -22,7 +24,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run made: the weights and how they came about, and an evaluation of each test set by name."""
+    """What a run made: weights, how they came about, and an evaluation of each test set with references, by name."""
 
     learnt: Learnt
     evaluations: dict[str, Evaluation]
@@ -32,9 +34,10 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     """Do the whole job. Feature tables, weights, 1-bests, reranked lists and reports go to `work`."""
     if job.config.tune is None:
         raise ConfigError("the config has no [tune] table: which lists are the weights tuned on?")
-    job.extractors, job.measures, job.tuner  # noqa: B018  errors in their options come before any work
+    job.check_options()
     tuning_set = job.read(job.config.tune)
     tests = [job.read(test) for test in job.config.test]
+    rehearse(job, tuning_set, decoder_table(tuning_set.nbests, dense_rule(job)))
     work.mkdir(parents=True, exist_ok=True)
     say(_size("tune", tuning_set))
     table = feature_table(job, tuning_set.nbests, work / "tune.npz")
@@ -42,10 +45,11 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     write_weights(learnt.weights, work / "weights.toml")
     for line in learnt.summary:
         say(line)
-    return Outcome(learnt, {test.name: _test(job, learnt.weights, test, work, say) for test in tests})
+    evaluations = {test.name: _test(job, learnt.weights, test, work, say) for test in tests}
+    return Outcome(learnt, {name: found for name, found in evaluations.items() if found is not None})
 
 
-def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evaluation:
+def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evaluation | None:
     say(_size(data.name, data))
     table = feature_table(job, data.nbests, work / f"{data.name}.npz")
     chosen = []
@@ -54,6 +58,9 @@ def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evalu
             chosen.append(nbest[rescored.order[0]].text)
             best.write(chosen[-1] + "\n")
             lists.writelines(job.format.write(nbest, rescored))
+    if not all(data.references):
+        say(f"{data.name}: no references, so no evaluation; 1-bests in {work / f'{data.name}.1best'}")
+        return None
     evaluation = compare(
         job,
         {"1-best": [nbest[0].text for nbest in data.nbests], "reranked": chosen},

@@ -42,6 +42,8 @@ class Mira(IterativeTuner):
         super().__post_init__()
         if not 0 < self.decay < 1:
             raise ValueError(f"decay is {self.decay}; wanted a number between 0 and 1")
+        if self.passes < 1:
+            raise ValueError(f"passes is {self.passes}; wanted 1 or more")
         if self.C <= 0:
             raise ValueError(f"C is {self.C}; wanted a number above 0")
 
