@@ -33,11 +33,13 @@ class PluginGroup(click.Group):
             ctx.obj.add_commands(self)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. A reader of our output that goes away, as `head` does, is no error (click makes it one)."""
+        """Run the command; what click would do about Ctrl-C and broken pipes, we do in our own words."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
+        except KeyboardInterrupt:
+            raise click.Abort from None
+        except BrokenPipeError:  # the reader of our output went away, as `head` does: no error
             sink = os.open(os.devnull, os.O_WRONLY)
             os.dup2(sink, sys.stdout.fileno())  # what is still buffered goes there
             os.close(sink)
@@ -85,6 +87,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         code = _say(_usage(error), 2)
     except (KeyboardInterrupt, click.Abort):
+        if sys.stderr.isatty():
+            print(file=sys.stderr)  # after the ^C
         code = _say("interrupted; nothing is half written, and the same command continues an extraction", 130)
     except Exception as error:
         if "--debug" in arguments:
