@@ -64,7 +64,6 @@ def command(
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
     from rerank_adapters.extraction import WorkFolder
-    from rerank_adapters.extraction import WorkFolder
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
