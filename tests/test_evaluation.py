@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.evaluation import Evaluation, evaluate, most_changed, oracle, system_statistics
 from rerank_adapters.evaluation.segments import length_buckets
-from rerank_adapters.reranking import best_rows
+from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
 from tests import naive_evaluation as naive
 
@@ -56,7 +56,7 @@ def test_oracle_of_a_decomposable_metric_is_the_best_of_all_choices(lists):
 def test_any_reranking_lies_between_oracle_and_anti_oracle(lists, seed):
     metric = naive.WordErrors()
     statistics, offsets = counted(lists, metric)
-    rows = best_rows(np.random.default_rng(seed).normal(size=len(statistics)), offsets)
+    rows = one_best(np.random.default_rng(seed).normal(size=len(statistics)), offsets)
     reranked = float(metric.score(statistics[rows].sum(0)))
     best, worst = (oracle(statistics, offsets, metric, best=which).score for which in (True, False))
     assert best - 1e-9 <= reranked <= worst + 1e-9

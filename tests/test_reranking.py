@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.reranking import best_rows, order_by_score, rerank
+from rerank_adapters.reranking import order_by_score, rerank
+from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable, Hypothesis, NBestList, RerankError, SparseBlock
 from tests import naive_evaluation as naive
 
@@ -23,14 +24,14 @@ def test_orders_equal_a_stable_sort(lists):
     orders = order_by_score(scores, offsets)
     for segment, order in enumerate(orders):
         assert order.tolist() == naive.sorted_rows(scores, offsets[segment], offsets[segment + 1])
-    assert best_rows(scores, offsets).tolist() == [offsets[s] + order[0] for s, order in enumerate(orders)]
+    assert one_best(scores, offsets).tolist() == [offsets[s] + order[0] for s, order in enumerate(orders)]
 
 
 @given(LISTS, st.randoms(use_true_random=False))
 def test_shuffling_keeps_the_winner(lists, random):
     """Ties apart: the winner's score is what it was."""
     shuffled = [random.sample(part, len(part)) for part in lists]
-    assert [max(part) for part in lists] == [flat(shuffled)[0][row] for row in best_rows(*flat(shuffled))]
+    assert [max(part) for part in lists] == [flat(shuffled)[0][row] for row in one_best(*flat(shuffled))]
 
 
 @given(st.integers(0, 10**6), st.floats(1e-3, 1e3))
@@ -44,16 +45,14 @@ def test_scaling_weights_changes_nothing(seed, c):
 
 
 def test_no_segments():
-    assert best_rows(np.zeros(0), np.array([0])).tolist() == []
     assert order_by_score(np.zeros(0), np.array([0])) == []
 
 
-@pytest.mark.parametrize("choose", [best_rows, order_by_score])
-def test_scores_that_cannot_be_ordered(choose):
+def test_scores_that_cannot_be_ordered():
     with pytest.raises(RerankError, match=r"segment 1 .* not a number"):
-        choose(np.array([0.0, np.nan, 1.0]), np.array([0, 1, 3]))
+        order_by_score(np.array([0.0, np.nan, 1.0]), np.array([0, 1, 3]))
     with pytest.raises(RerankError, match=r"segment 1 .* no hypotheses"):
-        choose(np.array([0.0, 1.0]), np.array([0, 1, 1, 2]))
+        order_by_score(np.array([0.0, 1.0]), np.array([0, 1, 1, 2]))
 
 
 @pytest.fixture

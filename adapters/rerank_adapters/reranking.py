@@ -20,20 +20,6 @@ from rerank_plugins.interfaces import Metric, Rescored
 from rerank_plugins.nbest import NBestList
 
 
-def best_rows(scores: FloatArray, offsets: IntArray) -> IntArray:
-    """(segments): the row with the highest score of each segment, the first among equals.
-
-    `scores` (rows); rows of segment s are `offsets[s]:offsets[s+1]`.
-    Raises RerankError for a score that is nan and for a segment with no rows.
-    """
-    starts = _checked(scores, offsets)[:-1]
-    if not len(starts):
-        return np.zeros(0, np.int64)
-    highest = np.maximum.reduceat(scores, starts)
-    winners = np.flatnonzero(scores == np.repeat(highest, np.diff(offsets)))
-    return winners[np.searchsorted(winners, starts)].astype(np.int64)
-
-
 def order_by_score(scores: FloatArray, offsets: IntArray) -> list[IntArray]:
     """For each segment the positions in its list (from 0), highest score first, earlier first among equals.
 

@@ -12,7 +12,8 @@ from rerank_adapters.evaluation import evaluate, oracle
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER as Ter
-from rerank_adapters.reranking import best_rows, order_by_score
+from rerank_adapters.reranking import order_by_score
+from rerank_adapters.tuners.one_best import one_best
 from tests import naive_evaluation as naive
 
 WORDS = [
@@ -89,7 +90,7 @@ def sort_all(scores, offsets):
     return [naive.sorted_rows(scores, i, j) for i, j in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
 
 
-@pytest.mark.parametrize(("choose", "least"), [(order_by_score, 3), (best_rows, 20)])
+@pytest.mark.parametrize(("choose", "least"), [(order_by_score, 3), (one_best, 20)])
 def test_choosing_against_python_sort(benchmark, scores, choose, least):
     benchmark(choose, *scores)
     ratio = seconds(lambda: sort_all(*scores)) / seconds(lambda: choose(*scores), 5)
