@@ -15,8 +15,9 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.tasks.extracting import dense_rule
 from rerank_adapters.tasks.job import Data, Job, through
+from rerank_adapters.tasks.rehearsal import rehearse
 from rerank_adapters.text import looks_like, vocabulary_warnings
-from rerank_plugins import RerankError
+from rerank_plugins import FeatureExtractor, RerankError
 
 Found = TypeVar("Found")
 SAMPLE = 1000  # texts of a set whose looks are compared
@@ -38,32 +39,49 @@ class Check:
 
     job: Job
     findings: list[Finding] = field(default_factory=list)
+    _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
 
     def run(self) -> list[Finding]:
         """Everything, in the order of a run."""
-        job, config = self.job, self.job.config
-        built = [
-            self._try("[nbest]", lambda: job.format),
-            self._try("[[feature]]", lambda: job.extractors),
-            self._try("[[feature]]", lambda: (job.pipelines("text"), job.pipelines("source_text"))),
-            self._try("[[metric]]", lambda: job.measures),
-            self._try("[tuner]", lambda: job.tuner),
-        ]
-        if all(thing is not None for thing in built):
-            self._say(
-                "ok", "plugins", ", ".join([*job.extractors, *(m.name for m in job.measures), config.tuner["use"]])
-            )
+        config = self.job.config
+        usable = self._plugins()
         sets = [("tune", config.tune)] if config.tune else []
-        read = [(name, self._data(name, data)) for name, data in [*sets, *((test.name, test) for test in config.test)]]
+        named = [*sets, *((test.name, test) for test in config.test)] if usable else []
+        read = [(name, self._data(name, data)) for name, data in named]
         present = [(name, data) for name, data in read if data is not None]
         if not sets and not config.test:
             self._say("error", "config", "neither [tune] nor [[test]] names any lists")
         elif not sets and config.test[0].name != "lists":
             self._say("warning", "config", "no [tune] table: `rerank run` has nothing to tune on")
         self._same_features(present)
+        if config.tune and present and not self._failed(""):
+            tuning = present[0][1]
+            decoder = decoder_table(tuning.nbests, dense_rule(self.job))
+            self._try("[tuning]", lambda: rehearse(self.job, tuning, decoder))
         for name, data in present:
             self._texts(name, data)
         return self.findings
+
+    def _plugins(self) -> bool:
+        """Build everything that the config names, each by itself; whether the lists can be read."""
+        job = self.job
+        format_ = self._try("[nbest]", lambda: job.format)
+        labels = self._try("[[feature]]", lambda: job.labels) or ()
+        for label in labels:
+            extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
+            if extractor is not None:
+                self._extractors[label] = extractor
+        for key in ("text", "source_text"):
+            self._try("[[feature]]", lambda key=key: job.pipelines(key))  # type: ignore[misc]
+        for position in range(len(job.config.metric)):
+            self._try(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
+        if not self._failed("[[metric]]"):
+            self._try("[[metric]]", lambda: job.measures)
+        self._try("[tuner]", lambda: job.tuner)
+        if not self.findings:
+            uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
+            self._say("ok", "plugins", ", ".join(uses))
+        return format_ is not None
 
     def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
         self.findings.append(Finding(level, where, text))
@@ -72,7 +90,7 @@ class Check:
         try:
             return action()
         except RerankError as error:
-            self._say("error", where, str(error))
+            self._say("error", where, str(error).removeprefix(f"{where}: "))
             return None
 
     def _data(self, name: str, data: DataSet) -> Data | None:
@@ -133,9 +151,10 @@ class Check:
 
     def _texts(self, name: str, data: Data) -> None:
         texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]
-        for label, extractor in self.job.extractors.items() if not self._failed("[[feature]]") else ():
-            seen = self.job.pipelines("text").get(label)
-            known = self._try(label, lambda extractor=extractor: extractor.vocabulary)  # type: ignore[misc]
+        pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
+        for label, extractor in self._extractors.items():
+            seen = pipelines.get(label)
+            known = extractor.vocabulary
             if known is not None:
                 words = seen.apply(texts) if seen else texts
                 for warning in vocabulary_warnings(known.__contains__, words, f"the model of {label!r}"):
@@ -151,7 +170,15 @@ class Check:
                 self._say("warning", name, f"{differ}, as {measure.name!r} sees them: give the metric a text pipeline")
 
     def _failed(self, where: str) -> bool:
-        return any(finding.where == where and finding.level == "error" for finding in self.findings)
+        return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
+
+
+def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:
+    """The extractor, its model (if it has one) read: a file that is missing or no model is found now."""
+    known = extractor.vocabulary
+    if known is not None:
+        known.__contains__("")
+    return extractor
 
 
 def _list(names: frozenset[str] | set[str]) -> str:

@@ -96,10 +96,17 @@ class Job:
     @cached_property
     def extractors(self) -> dict[str, FeatureExtractor]:
         """The extractors by label, in the config's order."""
-        return {
-            label: self.builder.build("feature", options, f"[[feature]] {label}")
-            for label, (options, _) in self._features.items()
-        }
+        return {label: self.extractor(label) for label in self._features}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Labels of the features, in the config's order."""
+        return tuple(self._features)
+
+    def extractor(self, label: str) -> FeatureExtractor:
+        """The extractor of that label."""
+        made: FeatureExtractor = self.builder.build("feature", self._features[label][0], f"[[feature]] {label}")
+        return made
 
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
         """By label, the pipeline for what an extractor reads: hypotheses ("text") or the source ("source_text")."""
@@ -112,17 +119,18 @@ class Job:
     @cached_property
     def measures(self) -> list[Measure]:
         """The metrics, the tuned one first."""
-        measures = []
-        for number, table in enumerate(self.config.metric, 1):
-            where = f"[[metric]] {number}"
-            options, ours = plugin_options(table, "label", "text")
-            metric = self.builder.build("metric", options, where)
-            name = str(ours.get("label", options["use"]))
-            measures.append(Measure(name, metric, self.pipeline(ours.get("text"), where)))
+        measures = [self.measure(position) for position in range(len(self.config.metric))]
         name, times = Counter(measure.name for measure in measures).most_common(1)[0] if measures else ("", 0)
         if times > 1:
             raise ConfigError(f"[[metric]]: {times} are called {name!r}; give each a label of its own")
         return measures
+
+    def measure(self, position: int) -> Measure:
+        """The metric at a position (from 0) of the config's."""
+        where = f"[[metric]] {position + 1}"
+        options, ours = plugin_options(self.config.metric[position], "label", "text")
+        metric = self.builder.build("metric", options, where)
+        return Measure(str(ours.get("label", options["use"])), metric, self.pipeline(ours.get("text"), where))
 
     @cached_property
     def tuner(self) -> Tuner:
