@@ -191,6 +191,16 @@ def test_start_and_fixed_weights(small, tmp_path):
     assert read_weights(tmp_path / "w.toml").dense["LM0"] == weights["LM0"]
 
 
+def test_a_decoders_weights_are_a_start_for_more_features(root, small, tmp_path):
+    template = root / "example_nbest" / "mt" / "moses.ini"
+    tune = ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=3", "-o", "-")
+    made = done(*tune, "-f", "length", "--start", template, "--fix", "LM0", "--fix", "length").out
+    (tmp_path / "w.toml").write_text(made)  # weights may go to stdout
+    weights = read_weights(tmp_path / "w.toml").dense
+    assert (weights["LM0"], weights["length"]) == (0.5, 0.0)
+    assert weights["WordPenalty0"] != -1.0
+
+
 def test_the_same_seed_gives_the_same_weights_another_seed_others(small, tmp_path):
     found = []
     for seed in (1, 1, 2):
@@ -605,7 +615,9 @@ def test_weights_in_every_form_and_back(root, tmp_path):
 def test_weights_of_a_reranker_go_into_a_decoder_without_its_features(root, tuned, tmp_path):
     template = root / "example_nbest" / "mt" / "moses.ini"
     give = ("weights", tuned / "weights.toml", "--to", "moses-ini", "--template", template)
-    assert "length" in refused(*give)
+    said = refused(*give)
+    assert "'length'" in said
+    assert said.endswith("--decoder-only leaves out features that the decoder does not have")
     done(*give, "--decoder-only", "-o", tmp_path / "new.ini")
     dense = read_weights(tuned / "weights.toml").dense
     assert read_weights(tmp_path / "new.ini").dense == {name: dense[name] for name in OWN}

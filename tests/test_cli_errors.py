@@ -189,6 +189,11 @@ def test_weights_that_do_not_fit(place):
     assert refused_leaving_all(place, *apply, "record.toml").startswith("record.toml: provenance.job.feature: ")
     start_from = ("tune", "good", "-r", "good.en", "-o", "old", "--start")
     assert "lacks features 'TM0_0', 'TM0_1'" in refused_leaving_all(place, *start_from, "other.toml")
+    (place / "good").write_text(
+        GOOD.replace("||| -3\n", "||| -3\n" + GOOD.partition("\n")[0].replace("-3", "-9") + "\n")
+    )
+    said = refused_leaving_all(place, *start_from, "decoder", "-f", "length")
+    assert said.startswith("no weights of the decoder's features give its totals: the best miss one by ")
 
 
 def test_tables_that_do_not_fit(place):
@@ -282,7 +287,11 @@ CHANGES = {
         '[[test]]\nnbest = ["good"]\n[tuner]',
         "mt.toml:12: 2 data sets are called 'test'",
     ),
-    "no references": ('references = ["good.en"]\n\n[[test]]', "[[test]]", "the tuning set has no references, and weights are tuned"),
+    "no references": (
+        'references = ["good.en"]\n\n[[test]]',
+        "[[test]]",
+        "the tuning set has no references, and weights are tuned",
+    ),
     "metrics of the same name": (
         "[tuner]",
         '[[metric]]\nuse = "bleu"\n[[metric]]\nuse = "ter"\n[[metric]]\nuse = "ter"\n[tuner]',
@@ -329,6 +338,7 @@ MISTAKES = {
     "twice": (("extract", "good", "-o", "x", "-f", "length", "-f", "length"), "[[feature]] 2: another feature has the label 'length'"),
     "taken": (("extract", "good", "-o", "x", "-f", "length,label=LM0"), "the decoder has a feature 'LM0' too"),
     "plugin file": (("--plugin", "none.py", "plugins"), "plugin none.py: no such Python file"),
+    "table to stdout": (("extract", "good", "-o", "-"), "a feature table goes to a file, not to stdout"),
     "folds": (("cross-validate", "good", "-r", "good.en", "--folds", "3"), "3 folds of 2 segments"),
     "template": (("weights", "good.toml", "--to", "moses-ini"), "--to moses-ini needs --template"),
 }  # fmt: skip
@@ -436,7 +446,8 @@ def test_no_space_left_is_said_in_words(place, monkeypatch):
     monkeypatch.setattr(os, "replace", full)
     for writer in (("merge", "good"), ("apply", "good", "-w", "good.toml"), ("evaluate", "-r", "good.en", "good.en")):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
-    said = refused_leaving_all(place, "extract", "good", "-o", "old")
+    assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
+    said = refused_leaving_all(place, "extract", "good", "-f", "length", "-o", "old")
     assert said == "old.parts: a finished part cannot be written (No space left on device)"
 
 

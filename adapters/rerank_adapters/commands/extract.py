@@ -15,6 +15,7 @@ from rerank_adapters.commands.options import (
     output_file,
     source_option,
 )
+from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
 
@@ -49,6 +50,8 @@ def command(
     from rerank_adapters.tasks.extracting import feature_table
     from rerank_adapters.tasks.job import Job
 
+    if str(output) == "-":
+        raise ConfigError("a feature table goes to a file, not to stdout: give -o TABLE.npz")
     job = Job.create(job_config(config, features=features, format_=format_, jobs=jobs), registry)
     table = feature_table(job, read_nbest([Path(path) for path in nbest], job.format, source), output)
     sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""

@@ -87,13 +87,14 @@ def command(
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
-    parts = parts_of(output)
+    parts = parts_of(output) if str(output) != "-" else None
     if values is None:
         decoder = decoder_table(nbests, dense_rule(job))
         rehearse(job, data, decoder)
         values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)
-    WorkFolder(parts).clear()
+    if parts is not None:
+        WorkFolder(parts).clear()
     for line in learnt.summary:
         click.echo(line, err=True)

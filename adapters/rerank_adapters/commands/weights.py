@@ -37,7 +37,11 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")
-        write_moses_ini(found, Path(template), output, decoder_features_only=decoder_only)
+        try:
+            write_moses_ini(found, Path(template), output, decoder_features_only=decoder_only)
+        except ConfigError as error:
+            hint = "" if decoder_only else "; --decoder-only leaves out features that the decoder does not have"
+            raise ConfigError(f"{error}{hint}") from None
     elif form == "section":
         with open_atomic(output) as out:
             out.write(moses_weight_section(found))

@@ -58,7 +58,7 @@ def extract_with(
             decoder=decoder,
             jobs=job.config.jobs,
             progress=progress,
-            work=work,
+            work=work if job.extractors else None,
         )
     _say_costs(progress)
     record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}

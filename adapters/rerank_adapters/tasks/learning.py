@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -37,10 +37,14 @@ def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
 
 
 def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
-    """The start vector that the config asks for: uniform, the decoder's, a weights file, or a table of weights."""
+    """The start vector that the config asks for: uniform, the decoder's, a table of weights, or a weights file (in
+    which features that are extracted here may be missing: they start from 0, as a decoder's weights need).
+    """
     start = job.config.tuning.start
     if isinstance(start, str) and start not in ("uniform", "decoder"):
-        return read_weights(job.config.path(Path(start))).vector_for(table)
+        weights = read_weights(job.config.path(Path(start)))
+        new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
+        return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
     ours = set(feature_names(job.extractors))
     return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in ours])

@@ -27,4 +27,7 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])
     tuning_data(job, first, table)
-    start_weights(job, first, table)
+    if job.config.tuning.start == "decoder":  # found from the totals of all lists, and from the decoder's features
+        start_weights(job, data, decoder)
+    else:
+        start_weights(job, first, table)
