@@ -12,6 +12,7 @@ import inspect
 import re
 import sys
 import typing
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     import click
 
 GROUP = "rerank_plugins"
+FILE_MODULE = "rerank_plugin_"  # how the module names of plugin files begin
 KINDS = {  # kind, as users name it -> hook that registers it
     "feature": "register_feature_extractors",
     "language_model": "register_language_models",
@@ -144,7 +146,7 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
             raise PluginError(f"two installed plugins are called {owner}")
         owners[owner] = _guarded(owner, point.load)
     for file in files:
-        owners[str(file)] = _guarded(str(file), partial(_import_file, file))
+        owners[str(file)] = _guarded(str(file), partial(import_file, file))
     entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
     for owner, module in owners.items():
         _check_defaults(owner, module)
@@ -180,13 +182,21 @@ def _guarded(owner: str, action: Callable[[], Any]) -> Any:
         raise PluginError(f"plugin {owner}: {type(error).__name__}: {error}") from error
 
 
-def _import_file(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"rerank_plugin_{path.stem}", path)
+def import_file(path: Path) -> ModuleType:
+    """Import a plugin file under a name of its own (FILE_MODULE, stem, a hash of the path), so that its dataclasses
+    can be resolved and pickled. Raises PluginError for a file that is not there, and whatever its code raises.
+    """
+    name = f"{FILE_MODULE}{path.stem}_{zlib.crc32(str(path.resolve()).encode()):08x}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise PluginError(f"plugin {path}: no such Python file")
     module = importlib.util.module_from_spec(spec)
-    sys.modules[module.__name__] = module  # so that its dataclasses can be resolved and pickled
-    spec.loader.exec_module(module)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

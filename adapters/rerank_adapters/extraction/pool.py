@@ -24,7 +24,7 @@ from rerank_adapters.extraction.chunk import Extracted, extract_chunk
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.work import WorkFolder
 from rerank_plugins import NBestList, PluginError, RerankError
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.plugins import FILE_MODULE, import_file
 
 START = 2.0  # seconds that must be gained: interpreters start, and kernels load again
 
@@ -120,8 +120,8 @@ def _start(plan: Plan, jobs: int) -> ProcessPoolExecutor:
         pickled = pickle.dumps(plan)
     except Exception as error:  # whatever a stranger's object raises
         raise PluginError(f"an extractor cannot be sent to a worker process ({error}); jobs = 1 works") from error
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith("rerank_plugin_")]
-    files = [Path(module.__file__) for module in modules if module.__file__]
+    modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
+    files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
     return ProcessPoolExecutor(jobs, get_context("spawn"), _initialise, (pickled, files))
 
 
@@ -130,8 +130,8 @@ def _initialise(pickled: bytes, files: Sequence[Path]) -> None:
     global _plan  # noqa: PLW0603 -- a process pool has no other place for what all its tasks share
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    if files:  # plugins that are single files have modules that only the loader can import
-        load_plugins(files=files, installed=False)
+    for file in files:  # the modules of plugin files have names that only the loader can import
+        import_file(file)
     _plan = pickle.loads(pickled)
 
 
