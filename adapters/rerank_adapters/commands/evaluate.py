@@ -60,7 +60,7 @@ def command(
     """Compare systems: corpus scores with intervals, differences with two significance tests, wins and losses.
 
     A SYSTEM is a file with one output per line (name it with NAME=FILE; otherwise the file name is the name). With
-    --nbest alone, the decoder's 1-bests are the system.
+    --nbest alone, the decoder's 1-bests are the system. Without -m and -c the metrics are bleu, chrf and ter.
 
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest
@@ -71,6 +71,7 @@ def command(
     from rerank_adapters.tasks.comparing import compare
     from rerank_adapters.tasks.job import Job
 
+    metrics = metrics or (() if config else ("bleu", "chrf", "ter"))
     job = Job.create(job_config(config, metrics=metrics, format_=format_, seed=seed), registry)
     job = job.with_tests(bootstrap, randomisation)
     refs = read_references(references)
