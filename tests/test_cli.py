@@ -278,6 +278,25 @@ def test_mira_tunes_sparse_features_and_unknown_ones_weigh_nothing(sparse):
     assert done("apply", sparse / "tune.nbest", "-w", sparse / "w.toml").out == SPARSE_REFERENCES
 
 
+def test_sparse_features_of_a_table_and_of_streaming_lists_count_alike(sparse):
+    (sparse / "w.toml").write_text('[dense]\nLM0 = 1.0\nW0 = 0.5\n[sparse]\n"wt_a~good" = 5.0\npp_x = -9\nunseen = 1\n')
+    done("extract", sparse / "tune.nbest", "-o", sparse / "t.npz")
+    apply = ("apply", sparse / "tune.nbest", "-w", sparse / "w.toml", "--nbest-out")
+    best = done(*apply, sparse / "a").lines
+    assert done(*apply, sparse / "b", "--table", sparse / "t.npz").lines == best
+    assert (sparse / "a").read_text() == (sparse / "b").read_text()
+    assert best == ["good one", "good two here", "good three there now"]
+    totals = [h.score for nbest in read_nbest([sparse / "a"], MosesFormat()) for h in nbest]
+    assert totals == [-2 - 1 + 5, -1 - 1, -3 - 1.5 + 5 - 18, -1 - 1.5 - 18, -4 - 2 + 5, -1 - 2]
+
+
+def test_weights_that_kbmira_wrote_without_names_apply_by_position(sparse):
+    (sparse / "w").write_text("F0 -1.0\nF1 0.0\nwt_a~bad 0.5\n")
+    assert done("apply", sparse / "tune.nbest", "-w", sparse / "w").out == SPARSE_REFERENCES
+    (sparse / "w").write_text("F0 1.0\nF1 0.0\n")
+    assert done("apply", sparse / "tune.nbest", "-w", sparse / "w").lines[0] == "bad one"
+
+
 def test_mert_leaves_sparse_features_fixed_and_says_so(sparse):
     tune = ("tune", sparse / "tune.nbest", "-r", sparse / "tune.en", "-m", "wer", "-o", sparse / "w.toml")
     ran = done(*tune, "-t", "mert,restarts=2")
@@ -453,7 +472,7 @@ def test_evaluation_in_every_other_form(systems, tmp_path):
 
 def test_evaluating_lists_alone_and_several_references(root, small):
     both = ("-r", small / "test.en", "-r", small / "tune.en")
-    (row,) = Evaluation.from_json(done("evaluate", *both, "--nbest", small / "test.nbest", "--as", "json").out).metrics
+    row, *_ = Evaluation.from_json(done("evaluate", *both, "--nbest", small / "test.nbest", "--as", "json").out).metrics
     assert "nrefs:2" in row.signature
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from rerank_adapters.extraction import feature_names
 from rerank_adapters.formats.compressed import display_name
@@ -26,10 +29,11 @@ def apply_weights(
     measure = job.measures[0] if weights.decision == "mbr" else None
     rule = dense_rule(job)
     added = feature_names(job.extractors) if RECORDED in weights.provenance else None
-    dense, sparse = tuple(weights.dense), tuple(weights.sparse)
     for nbest, table in pairs:
+        dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
+        sparse = [name for name in table.all_names if name in weights.sparse]  # of many, those that this list has
         try:
-            aligned = align(table, dense, sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
+            aligned = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
         except ConfigError as error:
             origin = weights.provenance.get("file", "weights")
             raise ConfigError(
@@ -38,7 +42,7 @@ def apply_weights(
         yield from rerank(
             [nbest],
             aligned,
-            weights.vector_for(aligned),
+            np.array([*dense.values(), *(weights.sparse[name] for name in sparse)]),
             utility=measure.metric if measure else None,
             scale=weights.scale,
             evidence=weights.evidence or None,
@@ -62,4 +66,11 @@ def table_pairs(nbests: Sequence[NBestList], table: FeatureTable) -> Iterator[tu
     """Each list with its own segment of a table. Raises ConfigError where lists and table do not belong together."""
     check_same_lists(nbests, table)
     for segment, nbest in enumerate(nbests):
-        yield nbest, table.take_segments([segment])[0]
+        yield nbest, _compact(table.take_segments([segment])[0])
+
+
+def _compact(table: FeatureTable) -> FeatureTable:
+    """The table without the sparse features that none of its rows has: a list has few of all there are."""
+    used, indices = np.unique(table.sparse.indices, return_inverse=True)
+    names = tuple(table.sparse.names[column] for column in used)
+    return replace(table, sparse=replace(table.sparse, names=names, indices=indices.astype(np.int32)))

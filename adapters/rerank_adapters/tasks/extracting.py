@@ -68,7 +68,7 @@ def extract_with(
 def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBestList, FeatureTable]]:
     """Each list with its own table of one segment, in bounded memory."""
     names = feature_names(job.extractors)
-    rule = dense_rule(job)
+    rule = DenseRule(sparse=("*",))  # one list cannot tell which features are dense: the weights will
     with ExtractionProgress() as progress:
         for nbest, values in stream_features(
             nbests,

@@ -48,7 +48,7 @@ class Weights:
         weights that the table lacks: weights of other features.
         """
         sparse_names = frozenset(sparse_names)
-        dense = self._by_position(all_names, sparse_names)
+        dense = self.dense_for(all_names, sparse_names)
         known = {**self.sparse, **dense}
         names = set(all_names)
         missing = [name for name in all_names if name not in known and name not in sparse_names]
@@ -62,7 +62,8 @@ class Weights:
         """The vector for a table's columns. Raises ConfigError as `vector` does."""
         return self.vector(table.all_names, frozenset(table.sparse.names))
 
-    def _by_position(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
+    def dense_for(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
+        """The dense weights by name: those called F0, F1, ... get the names of these features, by position."""
         wanted = [name for name in all_names if name not in sparse_names and name not in self.sparse]
         anonymous = [f"F{i}" for i in range(len(self.dense))]
         if list(self.dense) != anonymous or len(wanted) != len(anonymous) or set(wanted) & set(anonymous):
