@@ -317,6 +317,17 @@ def test_the_config_that_these_are_changes_of_is_good(place):
     done("run", "mt.toml", "--work", "work")
 
 
+def test_a_test_set_with_other_features_is_found_before_the_tuning(place):
+    (place / "other").write_text(GOOD.replace("LM0=", "NN0="))
+    (place / "mt.toml").write_text(CONFIG.replace('[[test]]\nnbest = ["good"]', '[[test]]\nnbest = ["other"]'))
+    said = refused_leaving_all(place, "run", "mt.toml", "--work", "work")
+    wanted = (
+        "test: other decoder features than the tuning lists: lacks feature 'LM0' and has the unexpected feature 'NN0'"
+    )
+    assert said == wanted
+    assert rerank("check", "mt.toml").code == 2
+
+
 def test_configs_that_are_no_files(place):
     assert refused_leaving_all(place, "run", "none.toml") == "none.toml: no such config file"
     assert refused_leaving_all(place, "run", ".") == ".: is a folder, not a config file"

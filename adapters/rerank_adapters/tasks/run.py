@@ -9,6 +9,7 @@ from pathlib import Path
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.report.html import html_page
 from rerank_adapters.tasks.applying import apply_weights, table_pairs
 from rerank_adapters.tasks.comparing import compare
@@ -37,6 +38,10 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     job.check_options()
     tuning_set = job.read(job.config.tune)
     tests = [job.read(test) for test in job.config.test]
+    for test in tests:
+        difference = names_differ(tuning_set.nbests[0].feature_names, test.nbests[0].feature_names)
+        if difference:
+            raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
     rehearse(job, tuning_set, decoder_table(tuning_set.nbests, dense_rule(job)))
     work.mkdir(parents=True, exist_ok=True)
     say(_size("tune", tuning_set))
