@@ -12,7 +12,8 @@ import pytest
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-SHELL = re.findall(r"```sh\n(.*?)```", TEXT, re.S)
+COOKBOOK = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
+SHELL = re.findall(r"```sh\n(.*?)```", TEXT + COOKBOOK, re.S)
 NUMBER = re.compile(r"[+-]?\d*\.\d+")
 PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 
@@ -37,7 +38,7 @@ def run(script: str, folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", SHELL, ids=[script.split("\n")[0][:40] for script in SHELL])
+@pytest.mark.parametrize("script", SHELL)
 def test_every_command_runs(script, copy):
     run(script, copy)
 
