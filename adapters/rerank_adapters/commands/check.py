@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import format_option, job_config, source_option
+from rerank_adapters.commands.options import JobFlags, format_option, source_option
 from rerank_plugins.plugins import Registry
 
 COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
@@ -43,7 +43,7 @@ def command(
     registry: Registry = ctx.obj
     if config is None and not nbest:
         raise ConfigError("nothing to check: give a CONFIG, or lists with --nbest")
-    settings = job_config(config, format_=format_)
+    settings = JobFlags(config, format_=format_).settings
     if nbest:
         lists = DataSet(
             nbest=[path.absolute() for path in nbest],

@@ -7,17 +7,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    config_option,
-    feature_option,
-    format_option,
-    job_config,
-    jobs_option,
-    metric_option,
-    references_option,
-    source_option,
-)
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, references_option, source_option
 from rerank_plugins.plugins import Registry
 
 
@@ -28,27 +18,19 @@ from rerank_plugins.plugins import Registry
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the tuning set.")
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Repetitions, folds drawn anew.")
 @click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
-@metric_option
-@feature_option
 @source_option
-@config_option
-@format_option
-@jobs_option
+@job_flags("metrics", "features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
     registry: Registry,
+    flags: JobFlags,
     nbest: tuple[str, ...],
     references: tuple[Path, ...],
     tuners: tuple[str, ...],
     folds: int,
     seeds: int,
     table: Path | None,
-    metrics: tuple[str, ...],
-    features: tuple[str, ...],
     source: Path | None,
-    config: Path | None,
-    format_: str | None,
-    jobs: int | None,
 ) -> None:
     """Compare tuners by k-fold cross-validation on the tuning set.
 
@@ -71,7 +53,7 @@ def command(
     from rerank_adapters.tasks.records import job_of_table
     from rerank_plugins import FeatureTable
 
-    job = Job.create(job_config(config, features=features, metrics=metrics, format_=format_, jobs=jobs), registry)
+    job = Job.create(flags.settings, registry)
     values = FeatureTable.load(table) if table else None
     if table and values:
         job = job_of_table(job, values, table)

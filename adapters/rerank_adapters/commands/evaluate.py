@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import (
-    config_option,
-    format_option,
-    job_config,
-    metric_option,
-    output_option,
-    references_option,
-    seed_option,
-    source_option,
-)
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option, references_option, source_option
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.plugins import Registry
 
@@ -25,7 +17,6 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.command("evaluate")
 @click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
 @references_option
-@metric_option
 @source_option
 @click.option("--nbest", multiple=True, metavar="FILE", help="N-best lists: adds their oracle and anti-oracle.")
 @click.option("--baseline", metavar="NAME", help="The system to compare with. Default: the first.")
@@ -35,15 +26,13 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="Changed segments to show.")
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials. Default: 10000.")
-@config_option
-@format_option
-@seed_option
+@job_flags("metrics", "config", "format_", "seed")
 @click.pass_obj
 def command(
     registry: Registry,
+    flags: JobFlags,
     systems: tuple[str, ...],
     references: tuple[Path, ...],
-    metrics: tuple[str, ...],
     source: Path | None,
     nbest: tuple[str, ...],
     baseline: str | None,
@@ -53,9 +42,6 @@ def command(
     changes: int,
     bootstrap: int | None,
     randomisation: int | None,
-    config: Path | None,
-    format_: str | None,
-    seed: int | None,
 ) -> None:
     """Compare systems: corpus scores with intervals, differences with two significance tests, wins and losses.
 
@@ -71,8 +57,9 @@ def command(
     from rerank_adapters.tasks.comparing import compare
     from rerank_adapters.tasks.job import Job
 
-    metrics = metrics or (() if config else ("bleu", "chrf", "ter"))
-    job = Job.create(job_config(config, metrics=metrics, format_=format_, seed=seed), registry)
+    if not flags.metrics and not flags.config:
+        flags = replace(flags, metrics=("bleu", "chrf", "ter"))
+    job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation)
     refs = read_references(references)
     ids = [str(line) for line in range(len(refs))]

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import (
-    config_option,
-    feature_option,
-    format_option,
-    job_config,
-    jobs_option,
-    output_file,
-    source_option,
-)
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, source_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
@@ -22,21 +14,15 @@ from rerank_plugins.plugins import Registry
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-o", "--output", type=output_file, required=True, metavar="TABLE", help="Feature table to write (.npz).")
-@feature_option
 @source_option
-@config_option
-@format_option
-@jobs_option
+@job_flags("features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
     registry: Registry,
+    flags: JobFlags,
     nbest: tuple[str, ...],
     output: Path,
-    features: tuple[str, ...],
     source: Path | None,
-    config: Path | None,
-    format_: str | None,
-    jobs: int | None,
 ) -> None:
     """Extract features: the decoder's own, and those that -f or the config name.
 
@@ -52,7 +38,7 @@ def command(
 
     if str(output) == "-":
         raise ConfigError("a feature table goes to a file, not to stdout: give -o TABLE.npz")
-    job = Job.create(job_config(config, features=features, format_=format_, jobs=jobs), registry)
+    job = Job.create(flags.settings, registry)
     table = feature_table(job, read_nbest([Path(path) for path in nbest], job.format, source), output)
     sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
     click.echo(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import format_option, job_config, output_option
+from rerank_adapters.commands.options import JobFlags, format_option, output_option
 from rerank_plugins.plugins import Registry
 
 
@@ -28,7 +28,7 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.tasks.job import Job
 
-    job = Job.create(job_config(None, format_=format_), registry)
+    job = Job.create(JobFlags(format_=format_).settings, registry)
     segments = hypotheses = 0
     with open_atomic(output) as out:
         for merged in merge_files(nbest, job.format):

@@ -6,7 +6,9 @@ A flag replaces a whole table of the config file (`--tuner mira,passes=20` all o
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -94,24 +96,64 @@ def seed_option(command: Command) -> Command:
     return click.option("--seed", type=click.IntRange(0), help="Seed of everything random. Default: 1.")(command)
 
 
-def job_config(
-    path: Path | None,
-    *,
-    features: Sequence[str] = (),
-    metrics: Sequence[str] = (),
-    tuner: str | None = None,
-    format_: str | None = None,
-    seed: int | None = None,
-    jobs: int | None = None,
-) -> Config:
-    """The config file (or an empty one, relative to here), with the tables that flags give in place of its own."""
-    given = {
-        "feature": [plugin_table(feature) for feature in features],
-        "metric": [plugin_table(metric) for metric in metrics],
-        "tuner": plugin_table(tuner) if tuner else None,
-        "nbest": plugin_table(format_) if format_ else None,
-        "seed": seed,
-        "jobs": jobs,
-    }
-    config = read_config(path) if path else Config()
-    return config.model_copy(update={key: value for key, value in given.items() if value not in (None, [])})
+def tuner_option(command: Command) -> Command:
+    """`-t`: a tuner."""
+    return click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")(command)
+
+
+@dataclass(frozen=True)
+class JobFlags:
+    """The flags that describe a job; None, or nothing, where a flag was not given."""
+
+    config: Path | None = None
+    features: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    tuner: str | None = None
+    format_: str | None = None
+    seed: int | None = None
+    jobs: int | None = None
+
+    @property
+    def settings(self) -> Config:
+        """The config file (or an empty one, relative to here), with the tables that flags give in place of its own."""
+        given = {
+            "feature": [plugin_table(feature) for feature in self.features],
+            "metric": [plugin_table(metric) for metric in self.metrics],
+            "tuner": plugin_table(self.tuner) if self.tuner else None,
+            "nbest": plugin_table(self.format_) if self.format_ else None,
+            "seed": self.seed,
+            "jobs": self.jobs,
+        }
+        config = read_config(self.config) if self.config else Config()
+        return config.model_copy(update={key: value for key, value in given.items() if value not in (None, [])})
+
+
+FLAGS: dict[str, Callable[[Any], Any]] = {
+    "features": feature_option,
+    "metrics": metric_option,
+    "tuner": tuner_option,
+    "config": config_option,
+    "format_": format_option,
+    "jobs": jobs_option,
+    "seed": seed_option,
+}
+
+
+def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The options of these FLAGS, handed to the command in one argument, `flags`."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(command)
+        def gathered(*args: Any, **given: Any) -> Any:
+            return command(*args, flags=JobFlags(**{name: given.pop(name) for name in names}), **given)
+
+        for name in reversed(names):
+            gathered = FLAGS[name](gathered)
+        return gathered
+
+    return decorate
+
+
+def job_config(path: Path | None, **flags: Any) -> Config:
+    """The settings of JobFlags given one by one."""
+    return JobFlags(path, **flags).settings

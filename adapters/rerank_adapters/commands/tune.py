@@ -6,19 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import (
-    PLUGIN_HELP,
-    config_option,
-    feature_option,
-    format_option,
-    job_config,
-    jobs_option,
-    metric_option,
-    output_file,
-    references_option,
-    seed_option,
-    source_option,
-)
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, references_option, source_option
 from rerank_plugins.plugins import Registry
 
 
@@ -27,33 +15,21 @@ from rerank_plugins.plugins import Registry
 @references_option
 @click.option("-o", "--output", type=output_file, required=True, metavar="FILE", help="weights.toml to write.")
 @click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
-@click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")
 @click.option("--start", metavar="START", help="uniform, decoder, or a weights file. Default: uniform.")
 @click.option("--fix", "fixed", multiple=True, metavar="NAME", help="Leave the weight of a feature as it is.")
-@metric_option
-@feature_option
 @source_option
-@config_option
-@format_option
-@jobs_option
-@seed_option
+@job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 @click.pass_obj
 def command(
     registry: Registry,
+    flags: JobFlags,
     nbest: tuple[str, ...],
     references: tuple[Path, ...],
     output: Path,
     table: Path | None,
-    tuner: str | None,
     start: str | None,
     fixed: tuple[str, ...],
-    metrics: tuple[str, ...],
-    features: tuple[str, ...],
     source: Path | None,
-    config: Path | None,
-    format_: str | None,
-    jobs: int | None,
-    seed: int | None,
 ) -> None:
     """Tune weights for the first metric (BLEU by default).
 
@@ -75,12 +51,7 @@ def command(
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
-    job = Job.create(
-        job_config(
-            config, features=features, metrics=metrics, tuner=tuner, format_=format_, seed=seed, jobs=jobs,
-        ).with_tuning(start, fixed),
-        registry,
-    )  # fmt: skip
+    job = Job.create(flags.settings.with_tuning(start, fixed), registry)
     values = FeatureTable.load(table) if table else None
     if table and values:
         job = job_of_table(job, values, table)
