@@ -54,6 +54,7 @@ CASES = {
         "ter": [{}, {"normalized": True, "no_punct": True, "case_sensitive": True}, {"asian_support": True}],
         "wer": [{}, {"lowercase": True}],
         "cer": [{}, {"whitespace": False}],
+        "accuracy": [{}, {"lowercase": True}],
     },
     "tuner": {
         "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],

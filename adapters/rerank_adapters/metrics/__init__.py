@@ -1,4 +1,4 @@
-"""Metrics over additive sufficient statistics: BLEU, chrF, TER, WER, CER."""
+"""Metrics over additive sufficient statistics: BLEU, chrF, TER, WER, CER; accuracy."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 
@@ -6,6 +6,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_metrics(register: Register) -> None:
     """Register the metrics of this package."""
+    from rerank_adapters.metrics.accuracy import Accuracy
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
     from rerank_adapters.metrics.ter import TER
@@ -17,3 +18,4 @@ def register_metrics(register: Register) -> None:
     register("ter", TER)
     register("wer", WER)
     register("cer", CER)
+    register("accuracy", Accuracy)

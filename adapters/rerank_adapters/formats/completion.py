@@ -1,0 +1,146 @@
+"""Sentence completion questions: a sentence with a blank, and options to fill it; each question is an n-best list.
+
+Two forms, told apart by the header line:
+
+    id<TAB>question<TAB>a<TAB>b<TAB>c<TAB>d<TAB>e<TAB>answer     one file; the last column may be missing
+    id,question,a),b),c),d),e)                                  CSV with quotes, as the Microsoft Research challenge has
+    id,answer                                                   (Zweig & Burges 2011), and its answers in another file
+
+The blank is a run of three or more underscores. An answer is an option's letter. Two options or more, up to 26; all
+questions of a file have as many. Linear.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import ascii_lowercase
+
+from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_plugins.errors import FormatError
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+BLANK = re.compile(r"_{3,}")
+Row = tuple[int, list[str]]  # line number, cells
+
+
+@dataclass(frozen=True)
+class Question:
+    """A sentence with one blank and its options; `answer` is the position of the right one, None where unknown."""
+
+    id: str
+    sentence: str
+    options: tuple[str, ...]
+    answer: int | None = None
+    line: int = 0
+
+    def completions(self) -> list[str]:
+        """The sentence with each option in the blank.
+
+        >>> Question("1", "the _____ barks", ("dog", "cat")).completions()
+        ['the dog barks', 'the cat barks']
+        """
+        before, after = BLANK.split(self.sentence)
+        return [before + option + after for option in self.options]
+
+    def nbest(self) -> NBestList:
+        """The completions as an n-best list, in the order of the options."""
+        return NBestList(self.id, tuple(map(Hypothesis, self.completions())), line=self.line)
+
+
+def read_questions(path: str | Path, answers: str | Path | None = None) -> list[Question]:
+    """The questions of a file; `answers` is a file of answers where the questions have none.
+
+    Raises FormatError, with path and line, for a header or row of another form, a sentence without exactly one blank,
+    an id that comes twice, an answer that is no option's letter, and a question without its answer.
+    """
+    name = display_name(path)
+    with open_text(path) as lines:
+        rows = _rows(lines, name)
+        _, header = next(rows, (0, [""]))
+        letters = [column.strip().removesuffix(")").lower() for column in header[2:]]
+        answered = letters[-1:] == ["answer"]
+        size = len(letters) - answered
+        expected = list(ascii_lowercase[:size])
+        if [cell.lower() for cell in header[:2]] != ["id", "question"] or letters[:size] != expected or size < 2:
+            wanted = "wanted the columns id, question, a, b, … and perhaps answer (tab-separated or CSV)"
+            raise FormatError(f"not a file of questions: {wanted}", path=name, line=1)
+        found: dict[str, Question] = {}
+        for line, cells in rows:
+            if len(cells) != len(header):
+                raise FormatError(f"{len(cells)} columns, but the header has {len(header)}", path=name, line=line)
+            id_, sentence = cells[0].strip(), cells[1].strip()
+            if id_ in found:
+                raise FormatError(f"question {id_} is on line {found[id_].line} too", path=name, line=line)
+            if (blanks := len(BLANK.findall(sentence))) != 1:
+                raise FormatError(f"{blanks} blanks in the sentence, wanted one (_____)", path=name, line=line)
+            options = tuple(cell.strip() for cell in cells[2 : 2 + size])
+            right = _position(cells[-1], size, name, line) if answered else None
+            found[id_] = Question(id_, sentence, options, right, line)
+    if not found:
+        raise FormatError("no question after the header", path=name)
+    questions = list(found.values())
+    return questions if answers is None else with_answers(questions, read_answers(answers, size), display_name(answers))
+
+
+def read_answers(path: str | Path, options: int) -> dict[str, int]:
+    """Position of the chosen option by question id, from a file with the columns id and answer (CSV or tabs)."""
+    name = display_name(path)
+    found: dict[str, int] = {}
+    with open_text(path) as lines:
+        rows = _rows(lines, name)
+        _, header = next(rows, (0, [""]))
+        if [cell.strip().lower() for cell in header] != ["id", "answer"]:
+            raise FormatError("not a file of answers: wanted the columns id and answer", path=name, line=1)
+        for line, cells in rows:
+            if len(cells) != 2:
+                raise FormatError(f"{len(cells)} columns, wanted id and answer", path=name, line=line)
+            if cells[0].strip() in found:
+                raise FormatError(f"question {cells[0].strip()} has an answer already", path=name, line=line)
+            found[cells[0].strip()] = _position(cells[1], options, name, line)
+    return found
+
+
+def with_answers(questions: Sequence[Question], answers: dict[str, int], name: str) -> list[Question]:
+    """The questions with these answers. Raises FormatError naming the file for one that has none."""
+    for question in questions:
+        if question.id not in answers:
+            raise FormatError(f"no answer to question {question.id}", path=name)
+    return [Question(q.id, q.sentence, q.options, answers[q.id], q.line) for q in questions]
+
+
+def answer_lines(questions: Sequence[Question], choices: Iterable[int]) -> Iterator[str]:
+    """A file of answers, tab-separated, that `read_answers` reads."""
+    yield "id\tanswer\n"
+    for question, choice in zip(questions, choices, strict=True):
+        yield f"{question.id}\t{ascii_lowercase[choice]}\n"
+
+
+def _rows(lines: Iterable[str], name: str) -> Iterator[Row]:
+    """Rows of cells that are not empty: without quoting where the first line has a tab, else CSV."""
+    stream = iter(lines)
+    first = next(stream, "")
+    every = (line for part in ([first], stream) for line in part)
+    if "\t" in first:
+        for number, line in enumerate(every, 1):
+            if line.strip():
+                yield number, line.rstrip("\r\n").split("\t")
+        return
+    reader = csv.reader(every, strict=True)
+    try:
+        for cells in reader:
+            if cells:
+                yield reader.line_num, cells
+    except csv.Error as error:
+        raise FormatError(f"not CSV: {error}", path=name, line=reader.line_num) from None
+
+
+def _position(answer: str, options: int, name: str, line: int) -> int:
+    letter = answer.strip().removesuffix(")").lower()
+    if len(letter) != 1 or letter not in ascii_lowercase[:options]:
+        wanted = f"a letter from a to {ascii_lowercase[options - 1]}"
+        raise FormatError(f"the answer is {answer.strip()!r}, wanted {wanted}", path=name, line=line)
+    return ascii_lowercase.index(letter)
