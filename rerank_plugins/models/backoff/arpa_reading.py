@@ -1,0 +1,186 @@
+"""ARPA files as arrays of word numbers and log10 values, every value kept.
+
+Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
+what ASCII white space separates, as for KenLM. About 2 µs an n-gram.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.tables import LOG_ZERO
+from rerank_plugins.models.backoff.vocabulary import SPECIAL, Vocabulary
+from rerank_plugins.models.backoff.workspace import Collection, Workspace
+
+BLOCK = 1 << 15  # lines parsed at a time
+MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>
+
+
+@dataclass(frozen=True)
+class ArpaOrder:
+    """The n-grams of one order as the file has them: words (n, k) by number, log10 p (n), log10 back-off (n)."""
+
+    words: NDArray[np.int32]
+    log10: NDArray[np.float32]
+    backoff: NDArray[np.float32]
+
+
+class _Lines:
+    """Lines without their ends, counted; blank ones are passed over."""
+
+    def __init__(self, lines: Iterable[bytes], path: str) -> None:
+        self._lines, self.path, self.number = iter(lines), path, 0
+
+    def block(self, size: int) -> list[bytes]:
+        made = [line.strip() for line in islice(self._lines, size)]
+        self.number += len(made)
+        return made
+
+    def __iter__(self) -> Iterator[bytes]:
+        while made := self.block(1):
+            if made[0]:
+                yield made[0]
+
+    def error(self, message: str) -> ModelError:
+        return ModelError(f"{self.path}:{self.number}: {message}")
+
+
+def read_arpa(lines: Iterable[bytes], path: str, workspace: Workspace) -> tuple[Vocabulary, list[ArpaOrder]]:
+    """Vocabulary and n-grams of orders 1 … n; the 1-grams stand in the order of the vocabulary.
+
+    Special words that the file lacks are added: `<unk>` with log10 p -100 as KenLM has it, `<s>` and `</s>` with -99.
+    Raises ModelError naming the line of what is not ARPA, is cut short, or has another number of n-grams than promised.
+    """
+    source = _Lines(lines, path)
+    sizes = _header(source)
+    numbers: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
+    orders = []
+    for order, size in enumerate(sizes, 1):
+        _expect(source, b"\\%d-grams:" % order)
+        orders.append(_section(source, order, size, numbers, workspace))
+    _expect(source, b"\\end\\")
+    orders[0] = _all_words(orders[0], len(numbers))
+    try:
+        return Vocabulary(tuple(word.decode() for word in numbers)), orders
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: has a word that is not UTF-8: {error.object!r}") from None
+
+
+def _header(source: _Lines) -> list[int]:
+    inside, sizes = False, list[int]()
+    for line in source:
+        if line == b"\\data\\":
+            inside = True
+        elif inside and line.startswith(b"ngram"):
+            order, _, count = line[5:].partition(b"=")
+            if not (order.strip().isdigit() and count.strip().isdigit() and int(order) == len(sizes) + 1):
+                raise source.error(f"expected 'ngram {len(sizes) + 1}=…', found {line.decode(errors='replace')!r}")
+            sizes.append(int(count))
+        elif inside and line.startswith(b"\\"):
+            source._lines = _again(line, source._lines)
+            source.number -= 1
+            break
+    if not sizes:
+        raise source.error("not an ARPA file: it has no '\\data\\' with the numbers of n-grams")
+    while len(sizes) > 1 and sizes[-1] == 0:
+        sizes.pop()
+    return sizes
+
+
+def _again(line: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+    yield line
+    yield from lines
+
+
+def _expect(source: _Lines, wanted: bytes) -> None:
+    for line in source:
+        if line == wanted:
+            return
+        if wanted == b"\\end\\" and line.endswith(b"-grams:"):  # of an order without n-grams
+            continue
+        raise source.error(f"expected {wanted.decode()!r}, found {line.decode(errors='replace')!r}")
+    raise source.error(f"cut short: expected {wanted.decode()!r}")
+
+
+def _section(source: _Lines, order: int, size: int, numbers: dict[bytes, int], workspace: Workspace) -> ArpaOrder:
+    words = Collection(workspace, np.int32, order)
+    log10, backoff = Collection(workspace, np.float32), Collection(workspace, np.float32)
+    while words.rows < size:
+        block = source.block(min(BLOCK, size - words.rows))
+        if not block:
+            raise source.error(f"cut short: {words.rows} {order}-grams found, {size} promised in the header")
+        rows = [line.split() for line in block if line]
+        try:
+            _parse(rows, order, numbers, words, log10, backoff)
+        except (ValueError, IndexError):
+            source.number -= len(block)
+            raise _first_error(source, block, order, numbers) from None
+    return ArpaOrder(words.finish(), log10.finish(), backoff.finish())
+
+
+def _parse(
+    rows: list[list[bytes]],
+    order: int,
+    numbers: dict[bytes, int],
+    words: Collection,
+    log10: Collection,
+    backoff: Collection,
+) -> None:
+    """Append the n-grams of some lines. Raises ValueError for a line that is none."""
+    lengths = set(map(len, rows))
+    if not lengths <= {order + 1, order + 2}:
+        raise ValueError
+    if order == 1:
+        for row in rows:
+            numbers.setdefault(row[1], len(numbers))
+    get = numbers.get
+    ids = np.array([[get(word, -1) for word in row[1 : order + 1]] for row in rows], np.int32).reshape(-1, order)
+    values = np.fromiter((float(row[0]) for row in rows), np.float64, len(rows))
+    weights = np.fromiter(
+        (float(row[order + 1]) if len(row) > order + 1 else 0.0 for row in rows), np.float64, len(rows)
+    )
+    if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
+        raise ValueError
+    words.append(ids)
+    log10.append(np.maximum(values, MISSING_UNK).astype(np.float32))
+    backoff.append(np.maximum(weights, LOG_ZERO).astype(np.float32))
+
+
+def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
+    """What is wrong with the first bad line of a block."""
+    for line in block:
+        source.number += 1
+        row = line.split()
+        if not row:
+            continue
+        shown = line.decode(errors="replace")
+        if line.startswith(b"\\"):
+            return source.error(f"fewer {order}-grams than promised in the header: found {shown!r}")
+        unknown = [word for word in row[1 : order + 1] if word not in numbers]
+        if len(row) in (order + 1, order + 2) and unknown:
+            return source.error(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
+        try:
+            _parse([row], order, numbers, *_nowhere(order))
+        except (ValueError, IndexError):
+            return source.error(f"expected 'log10 {'word ' * order}[back-off]', found {shown!r}")
+    raise AssertionError("a bad block without a bad line")
+
+
+def _nowhere(order: int) -> tuple[Collection, Collection, Collection]:
+    """Collections whose content nobody wants."""
+    space = Workspace()
+    return Collection(space, np.int32, order), Collection(space, np.float32), Collection(space, np.float32)
+
+
+def _all_words(found: ArpaOrder, words: int) -> ArpaOrder:
+    """The 1-grams by number, those that the file lacks included. Repeated ones are errors of the tables' making."""
+    log10, backoff = np.full(words, LOG_ZERO, np.float32), np.zeros(words, np.float32)
+    log10[0] = MISSING_UNK
+    log10[found.words[:, 0]], backoff[found.words[:, 0]] = found.log10, found.backoff
+    return ArpaOrder(np.arange(words, dtype=np.int32)[:, None], log10, backoff)

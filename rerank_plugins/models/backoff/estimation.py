@@ -1,0 +1,234 @@
+"""From events to a model: sort and count once, then one order after the other.
+
+Left out: other discounts than those of smoothing.py, weighted events. Time is that of sorting all n-grams twice (once
+as events, once by context) and of some random reads of each; measured, reading and numbering the words of a text takes
+longer. Memory: the rows of the events (8 or 16 bytes each), 12 bytes an n-gram of the trie, 12 of the model, and 16 a
+context; what exceeds the workspace's memory lies in files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ConfigError, ModelError
+from rerank_plugins.models.backoff.events import EventSource
+from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
+from rerank_plugins.models.backoff.linking import first_children, link_ngrams, place_links
+from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.models.backoff.sorting import in_threads, stretches
+from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.models.backoff.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A model, and how it came about: for each order its discounts, counts of counts n_1 … n_4, n-grams before cut-off.
+
+    `enough`: for each order, whether the data was large enough for discounts of its own.
+    """
+
+    tables: BackoffTables
+    discounts: list[tuple[float, ...]]
+    counts_of_counts: list[tuple[int, ...]]
+    ngrams: list[int]
+    enough: list[bool]
+
+
+def cutoffs(prune: Sequence[int], order: int) -> list[int]:
+    """For each order the count up to which n-grams are cut off; the last value holds for the orders after it.
+
+    Raises ConfigError for values that fall, or cut off 1-grams (which the vocabulary cut-off is for).
+    """
+    given = list(prune) or [0]
+    if len(given) > order:
+        raise ConfigError(f"cut-offs for {len(given)} orders, but the model has order {order}")
+    if given[0] != 0:
+        raise ConfigError(f"the cut-off of 1-grams is {given[0]}, wanted 0: rare words are the vocabulary's to cut off")
+    if any(b < a for a, b in pairwise(given)):
+        raise ConfigError(f"cut-offs {given}: a longer n-gram's may not be lower than a shorter one's")
+    return given + given[-1:] * (order - len(given))
+
+
+def estimate(
+    source: EventSource,
+    smoothing: Smoothing | None = None,
+    *,
+    prune: Sequence[int] = (),
+    never: Sequence[int] = (),
+    text: bool = False,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Estimate:
+    """Estimate a model of `source`, modified Kneser–Ney by default.
+
+    `prune`: n-grams that occur so often or less are cut off, by order (`cutoffs`); `never`: symbols that are not
+    predicted (`<s>`); `text`: contexts are made of the symbols that are predicted. `progress` is told each stage.
+    The model is a function of the events and settings, whatever their order, `jobs` and memory.
+    Raises ModelError where there are no events or too many.
+    """
+    smoothing = smoothing or KneserNey()
+    workspace = workspace or Workspace()
+    layout = source.layout
+    cut = cutoffs(prune, layout.order)
+    if len(source) == 0:
+        raise ModelError("there is nothing to estimate a model from: no events")
+    progress("sorting")
+    rows, starts = source.deal(workspace, jobs)
+    levels = build_trie(
+        rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=any(cut), jobs=jobs
+    )
+    del rows
+    ngrams = [len(level) for level in levels]
+    of_counts = [count_of_counts(level.count) for level in levels]
+    discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
+    sizes = [layout.sizes[0], *(_kept(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
+    event_levels = np.concatenate([[0], np.cumsum(sizes)])
+    if event_levels[-1] >= 1 << 31:
+        raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model holds (2**31 - 1); cut off rare ones")
+    events = workspace.empty(int(event_levels[-1]), EVENT)
+    lower = _unigrams(levels[0], events[: sizes[0]], discounts[0], smoothing, never)
+    made = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
+    for order in range(2, layout.order + 1):
+        progress(f"{order}-grams")
+        lower = made.add(order, lower, discounts[order - 1], smoothing.backoff)
+    unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
+    tables = made.finish(unseen)
+    counted = [tuple(n[1:].tolist()) for n in of_counts]
+    return Estimate(tables, [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
+
+
+def _kept(level: TrieLevel, cutoff: int) -> int:
+    raw = level.count if level.raw is None else level.raw
+    return len(level) if cutoff == 0 else int(np.count_nonzero(raw > cutoff))
+
+
+def _unigrams(
+    level: TrieLevel, events: RecordArray, discount: NDArray[np.float64], smoothing: Smoothing, never: Sequence[int]
+) -> NDArray[np.float64]:
+    """Fill the events of the empty context: every symbol. (n) p of each 1-gram that was seen.
+
+    Kneser–Ney interpolates with the uniform distribution over the symbols that may be predicted. Stupid backoff gives
+    a symbol that was not seen the score of one seen once.
+    """
+    counts = np.zeros(len(events))
+    counts[level.symbol] = level.count
+    total = counts.sum()
+    possible = np.ones(len(events), bool)
+    possible[list(never)] = False
+    taken = np.where(counts > 0, discount[np.minimum(np.maximum(counts, 1), 3).astype(int) - 1], 0.0)
+    if isinstance(smoothing, StupidBackoff):
+        p = np.maximum(counts, 1.0) / total
+    else:
+        p = (counts - taken) / total + taken.sum() / total / possible.sum()
+    p[~possible] = 0.0
+    events["symbol"] = np.arange(len(events))
+    events["log10"] = np.log10(p, out=np.full(len(p), LOG_ZERO), where=p > 0)
+    events["next"] = 0
+    seen: NDArray[np.float64] = p[level.symbol]
+    return seen
+
+
+@njit(cache=True, nogil=True)
+def count_of_counts(counts: Any) -> Any:
+    """(5) how many n-grams have count 0, 1, 2, 3, 4."""
+    found = np.zeros(5, np.int64)
+    for count in counts:
+        if count < 5:
+            found[count] += 1
+    return found
+
+
+class _Orders:
+    """The orders from 2 on, each from the one before it."""
+
+    def __init__(
+        self, levels: list[TrieLevel], events: RecordArray, event_levels: NDArray[np.int64], cut: list[int],
+        sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
+    ) -> None:  # fmt: skip
+        self._levels, self._events, self._event_levels, self._cut = levels, events, event_levels, cut
+        self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
+        most = sum(map(len, levels[1:])) + 2  # each n-gram in a context of its own, the empty one, the end
+        self._contexts = workspace.empty(most, CONTEXT)
+        self._contexts[0] = (0.0, 0, 0, 0)
+        self._context_levels = [0, 1]
+        self._predicted = levels[0].symbol
+        self._context_of = workspace.zeros(len(levels[0]), np.int32)
+        self._node = self._next = np.zeros(1, np.int32)
+
+    def add(
+        self, order: int, lower: NDArray[np.float64], discounts: NDArray[np.float64], backoff: float
+    ) -> NDArray[np.float64]:
+        """Make the events of an order, and the contexts they are in; p of each n-gram, if there are longer ones."""
+        level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
+        base, made = self._context_levels[-2:]
+        groups = group_by_context(
+            level, self._context_of, made - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
+        )
+        end = made + int(groups.contexts[-1])
+        contexts = self._contexts[made:end]
+        first = int(self._event_levels[order - 1])
+        events = self._events[first : self._event_levels[order]]
+        last = order == len(self._levels)
+        predicted = empty(len(level), np.int32)
+        np.take(self._predicted, level.parent, out=predicted, mode="clip")
+        p = empty(0 if last else len(level), np.float64)
+        context_of = empty(0 if last else len(level), np.int32)
+        if any(self._cut) and not last:
+            context_of[:] = -1  # of n-grams that no context was kept for
+        tasks = [
+            (
+                *(groups.rows[groups.starts[a] : groups.starts[b]], groups.bits, base, first, discounts, backoff),
+                *(predicted, level.parent, lower, contexts, events, context, event, p, context_of),
+            )
+            for (a, b), context, event in zip(groups.parts, groups.contexts, groups.events, strict=False)
+        ]
+        in_threads(estimate_contexts, tasks, jobs)
+        self._context_levels.append(end)
+        self._predicted, self._context_of = predicted, context_of
+        level.count = level.raw = np.zeros(0, np.int32)  # done with
+        if self._text:
+            self._link(order - 1)
+        return p
+
+    def _link(self, order: int) -> None:
+        """Ways on from the n-grams of an order, now that the contexts of that length are known."""
+        level = self._levels[order - 1]
+        node, following = (self._workspace.empty(len(level), np.int32) for _ in range(2))
+        base, end = self._context_levels[order : order + 2]
+        contexts = self._contexts[base:end]
+        link_ngrams(level.symbol, level.parent, self._node, self._next, contexts, base, node, following)
+        if order == 1:
+            self._events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
+        else:
+            self._place(order, following)
+        self._node, self._next = node, following
+        level.symbol = level.parent = np.zeros(0, np.int32)
+
+    def _place(self, order: int, following: NDArray[np.int32]) -> None:
+        start, end = self._event_levels[order - 1 : order + 1]
+        events = self._events[start:end]
+        parts = [(events[a:b], following) for a, b in stretches(len(events), self._jobs)]
+        in_threads(place_links, parts, self._jobs)
+
+    def finish(self, unseen: float) -> BackoffTables:
+        """The tables, all orders done."""
+        order = len(self._levels)
+        if order > 1 and self._text:
+            self._place(order, self._next[self._levels[-1].parent])
+        elif not self._text:
+            self._events["next"] = 0
+        self._levels.clear()
+        contexts = self._contexts[: self._context_levels[-1] + 1]
+        contexts[-1] = (0.0, 0, len(self._events), 0)
+        children = np.zeros(0, np.int32) if self._text else first_children(contexts)
+        levels = np.array(self._context_levels, np.int64)
+        return BackoffTables(contexts, self._events, levels, self._event_levels, children, unseen)

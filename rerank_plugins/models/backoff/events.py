@@ -1,0 +1,114 @@
+"""Where events come from: a text, or tuples of any kind; and how they get into buckets, ready to be sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.layout import EventLayout, pack_text, scatter_rows
+from rerank_plugins.models.backoff.sorting import bucket_bounds, in_threads, stretches
+from rerank_plugins.models.backoff.workspace import Collection, Workspace
+
+MOST = (1 << 31) - 1  # events: counts and numbers of n-grams have 31 bits
+
+
+class EventSource(Protocol):
+    """What the estimator reads: `deal` gives packed rows in buckets of predicted symbols, and where buckets start."""
+
+    @property
+    def layout(self) -> EventLayout:
+        """How events are packed."""
+        ...
+
+    def __len__(self) -> int: ...
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(m, words) rows and (buckets + 1) starts."""
+        ...
+
+
+@dataclass
+class TextEvents:
+    """Every word of a text in the context of the words before it, back to `<s>`.
+
+    `tokens` (n) ids, each sentence ended by the id `eos`; `bos` is the id of `<s>`, which is in no token.
+    """
+
+    tokens: NDArray[np.int32]
+    size: int
+    order: int
+    bos: int = 1
+    eos: int = 2
+
+    @property
+    def layout(self) -> EventLayout:
+        """The same ids in every column."""
+        return EventLayout((self.size,) * self.order)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """One row for each token."""
+        layout = self.layout
+        return _deal(
+            len(self), self.size, layout.words, workspace, jobs,
+            lambda a, b: np.bincount(self.tokens[a:b], minlength=self.size),
+            lambda a, b, *to: pack_text(self.tokens, a, b, self.bos, self.eos, layout.places, *to),
+        )  # fmt: skip
+
+
+class TupleEvents:
+    """Events of any kind, added a block at a time; each column has ids of its own.
+
+    `sizes[0]`: number of symbols that can be predicted; `sizes[j]`: of those in context place j, the nearest first.
+    """
+
+    def __init__(self, sizes: tuple[int, ...], workspace: Workspace | None = None) -> None:
+        self.layout = EventLayout(sizes)
+        self._blocks = Collection(workspace or Workspace(), np.int64, self.layout.words)
+
+    def add(self, events: NDArray[np.integer[Any]]) -> None:
+        """Take (m, n) events: the context from its farthest symbol on, then x; NONE (-1) left of a short context.
+
+        Raises ValueError for ids out of range.
+        """
+        self._blocks.append(self.layout.pack(events))
+
+    def __len__(self) -> int:
+        return self._blocks.rows
+
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """One row for each event; the events are gone from here afterwards."""
+        packed = self._blocks.finish()
+        shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
+        return _deal(
+            len(packed), size, self.layout.words, workspace, jobs,
+            lambda a, b: np.bincount(packed[a:b, 0] >> shift, minlength=size),
+            lambda a, b, *to: scatter_rows(packed, a, b, shift, *to),
+        )  # fmt: skip
+
+
+def _deal(
+    size: int, symbols: int, words: int, workspace: Workspace, jobs: int,
+    count: Callable[[int, int], NDArray[np.int64]], write: Callable[..., None],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    """Count, then write in stretches, each from its own place in each bucket on: threads do not meet."""
+    if size > MOST:
+        raise ModelError(f"{size:,} events are more than the {MOST:,} that a model can be estimated from")
+    parts = stretches(size, jobs)
+    histograms = np.array(in_threads(count, parts, jobs)).reshape(jobs, symbols)
+    bins, starts = bucket_bounds(histograms.sum(axis=0))
+    own = np.array([np.bincount(bins, row, len(starts) - 1) for row in histograms]).astype(np.int64)
+    cursors = starts[:-1] + np.cumsum(own, axis=0) - own
+    rows = workspace.empty((size, words), np.int64)
+    in_threads(
+        lambda a, b, at: write(a, b, bins, at, rows),
+        [(a, b, at) for (a, b), at in zip(parts, cursors, strict=True)],
+        jobs,
+    )
+    return rows, starts

@@ -1,0 +1,173 @@
+"""N-grams of one order by their context, where probabilities are made.
+
+The context of an n-gram is known by two numbers: the context of the shorter n-gram that is its parent in the trie, and
+its own farthest symbol. Sorting the pairs puts the events of a context together, still by predicted symbol, and gives
+contexts numbers in suffix order. What is estimated in a context h, with counts a and discounts D (D_1, D_2, D_3 for
+counts of 1, 2, 3 and more):
+
+    p(x | h) = (a(h x) - D) / Σ_x a(h x) + γ(h) p(x | h')        γ(h) = Σ_x D / Σ_x a(h x)
+
+as in Chen and Goodman (1998), eq. 4.15. An n-gram that is cut off gives all its count to γ (as in KenLM's lmplz);
+without interpolation (stupid backoff) the second term is left out, and γ is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.models.backoff.sorting import bucket_bounds, in_threads, shares, sort_buckets, stretches
+from rerank_plugins.models.backoff.suffix_trie import PARTS, TrieLevel
+from rerank_plugins.models.backoff.tables import LOG_ZERO
+from rerank_plugins.models.backoff.workspace import Workspace
+
+BINS = 16  # bits: n-grams are dealt into buckets by this much of their context
+
+
+@dataclass
+class Groups:
+    """N-grams sorted by context: rows of (context and symbol, n-gram and count), in buckets.
+
+    `parts` are runs of buckets; `contexts` and `events` (parts + 1) say how many of each, not cut off, precede a part.
+    """
+
+    rows: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    bits: int
+    parts: list[tuple[int, int]]
+    contexts: NDArray[np.int64]
+    events: NDArray[np.int64]
+
+
+def group_by_context(
+    level: TrieLevel, shorter: NDArray[np.int32], size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
+) -> Groups:
+    """Sort the n-grams of `level` by context; `shorter` has the context of each parent (-1: all of it was cut off).
+
+    `size`: number of those contexts; `symbols`: number of symbols in the farthest place.
+    """
+    bits = symbols.bit_length()
+    shift = max(0, (max(size, 1) << bits).bit_length() - BINS)
+    bins = (((max(size, 1) << bits) - 1) >> shift) + 1
+    raw = level.count if level.raw is None else level.raw
+    slices = stretches(len(level), jobs)
+    common = level.symbol, level.parent, shorter, bits, shift
+    histograms = np.array(in_threads(lambda a, b: count_bins(*common, a, b, bins), slices, jobs))
+    bucket, starts = bucket_bounds(histograms.sum(axis=0))
+    rows = workspace.empty((int(starts[-1]), 2), np.int64)
+    own = np.array([np.bincount(bucket, row, len(starts) - 1) for row in histograms]).astype(np.int64)
+    cursors = starts[:-1] + np.cumsum(own, axis=0) - own
+    deal = [(a, b, cursor) for (a, b), cursor in zip(slices, cursors, strict=True)]
+    in_threads(lambda a, b, at: deal_ngrams(*common, level.count, raw, cutoff, a, b, bucket, at, rows), deal, jobs)
+    parts = shares(starts, PARTS * jobs)
+
+    def sort_and_count(first: int, end: int) -> tuple[int, int]:
+        sort_buckets(rows, starts, first, end, 1)
+        kept: tuple[int, int] = count_kept(rows[starts[first] : starts[end]])
+        return kept
+
+    sizes = np.array([(0, 0), *in_threads(sort_and_count, parts, jobs)], np.int64)
+    contexts, events = np.cumsum(sizes, axis=0).T
+    return Groups(rows, starts, bits, parts, contexts, events)
+
+
+@njit(cache=True, nogil=True)
+def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, start: int, end: int, bins: int) -> Any:
+    """(bins) how many n-grams have a key in each bin."""
+    counts = np.zeros(bins, np.int64)
+    for i in range(start, end):
+        context = np.int64(shorter[parent[i]])
+        if context >= 0:
+            counts[((context << bits) | symbol[i]) >> shift] += 1
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def deal_ngrams(
+    symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
+    start: int, end: int, bucket: Any, cursor: Any, rows: Any,
+) -> None:  # fmt: skip
+    """Put each n-gram into its bucket: its key; its number, count and whether it is cut off in one integer."""
+    for i in range(start, end):
+        context = np.int64(shorter[parent[i]])
+        if context >= 0:
+            key = (context << bits) | symbol[i]
+            b = bucket[key >> shift]
+            row = cursor[b]
+            cursor[b] = row + 1
+            rows[row, 0] = key
+            rows[row, 1] = (np.int64(i) << 32) | (np.int64(count[i]) << 1) | (1 if raw[i] <= cutoff else 0)
+
+
+@njit(cache=True, nogil=True)
+def count_kept(rows: Any) -> Any:
+    """How many contexts have an event that is not cut off, and how many such events there are."""
+    contexts = 0
+    events = 0
+    last = np.int64(-1)
+    for i in range(len(rows)):
+        if rows[i, 1] & 1 == 0:
+            events += 1
+            if rows[i, 0] != last:
+                last = rows[i, 0]
+                contexts += 1
+    return contexts, events
+
+
+@njit(cache=True, nogil=True)
+def estimate_contexts(
+    rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
+    lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,
+) -> None:  # fmt: skip
+    """Fill records from `context` and `event` on; of the whole model, parents start at `base` and these events at `first`.
+
+    `discounts` D_1 … D_3; `backoff` γ as it is given, or negative to interpolate; `predicted` x of each n-gram;
+    `lower` p of each parent. `next` of an event holds the number of its n-gram for now. `probability` and `context_of`
+    get p and context of each n-gram, unless they are empty (at the highest order).
+    """
+    i = 0
+    while i < len(rows):
+        key = rows[i, 0]
+        end = i
+        total = 0.0
+        left = 0.0
+        kept = False
+        while end < len(rows) and rows[end, 0] == key:
+            count = (rows[end, 1] >> 1) & 0x7FFFFFFF
+            total += count
+            if rows[end, 1] & 1:
+                left += count
+            else:
+                left += discounts[min(count, 3) - 1]
+                kept = True
+            end += 1
+        gamma = left / total if backoff < 0 else backoff
+        if kept:
+            record = contexts[context]
+            record["backoff"] = np.log10(gamma) if gamma > 0 else LOG_ZERO
+            record["parent"] = base + (key >> bits)
+            record["symbol"] = key & ((1 << bits) - 1)
+            record["events"] = first + event
+        for j in range(i, end):
+            ngram = rows[j, 1] >> 32
+            if len(context_of) > 0:
+                context_of[ngram] = context if kept else -1
+            if rows[j, 1] & 1 == 0:
+                count = (rows[j, 1] >> 1) & 0x7FFFFFFF
+                p = (count - discounts[min(count, 3) - 1]) / total
+                if backoff < 0:
+                    p += gamma * lower[parent[ngram]]
+                if len(probability) > 0:
+                    probability[ngram] = p
+                made = events[event]
+                made["symbol"] = predicted[ngram]
+                made["log10"] = np.log10(p) if p > 0 else LOG_ZERO
+                made["next"] = ngram
+                event += 1
+        if kept:
+            context += 1
+        i = end

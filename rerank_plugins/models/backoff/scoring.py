@@ -1,0 +1,160 @@
+"""Scores of many events in one call.
+
+An event that the model does not have costs the back-off weight of its context and is looked for in the next shorter
+one. In a text the search starts from the longest known context of the words before, which the event before pointed to:
+most words take one or two binary searches. Results are natural logs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.models.backoff.layout import NONE
+from rerank_plugins.models.backoff.tables import BackoffTables
+
+LN10 = math.log(10.0)
+
+
+@njit(cache=True, nogil=True)
+def find_event(events: Any, low: int, high: int, symbol: int) -> int:
+    """Where in `events[low:high]` the symbol is, or -1."""
+    while high - low > 8:
+        middle = (low + high) >> 1
+        if events[middle]["symbol"] <= symbol:
+            low = middle
+        else:
+            high = middle
+    for i in range(low, high):
+        if events[i]["symbol"] == symbol:
+            return i
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[float, int]:
+    """log10 score of a symbol in a known context, and the event that it is found at."""
+    score = 0.0
+    while context > 0:
+        i = find_event(events, contexts[context]["events"], contexts[context + 1]["events"], symbol)
+        if i >= 0:
+            return score + events[i]["log10"], i
+        score += contexts[context]["backoff"]
+        context = contexts[context]["parent"]
+    return score + events[symbol]["log10"], symbol
+
+
+@njit(cache=True, nogil=True)
+def context_length(levels: Any, context: int) -> int:
+    """How many symbols a context has."""
+    length = 0
+    while levels[length + 1] <= context:
+        length += 1
+    return length
+
+
+@njit(cache=True, nogil=True)
+def score_words(
+    contexts: Any, events: Any, context_levels: Any, unseen: float, tokens: Any, start: int, eos: int,
+    scores: Any, found: Any,
+) -> None:  # fmt: skip
+    """log10 score of each token of sentences that end in `eos` and begin in the context `start`, and its event."""
+    most = len(context_levels) - 2
+    context = start
+    length = 1
+    for i in range(len(tokens)):
+        score, event = look_up(contexts, events, context, tokens[i])
+        if unseen != 0.0:
+            score += unseen * (min(length, most) - context_length(context_levels, context))
+        scores[i] = score
+        found[i] = event
+        if tokens[i] == eos:
+            context, length = start, 1
+        else:
+            context, length = events[event]["next"], length + 1
+
+
+@njit(cache=True, nogil=True)
+def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
+    """The context that is longer than `context` by a symbol, or -1."""
+    low, high = children[context], children[context + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if contexts[middle]["symbol"] < symbol:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < children[context + 1] and contexts[low]["symbol"] == symbol else -1
+
+
+@njit(cache=True, nogil=True)
+def score_tuples(
+    contexts: Any, children: Any, events: Any, unseen: float, tuples: Any, scores: Any, found: Any
+) -> None:
+    """log10 score of each tuple (context from its farthest symbol on, then x), and its event."""
+    order = tuples.shape[1]
+    for i in range(len(tuples)):
+        context = 0
+        missing = 0
+        for column in range(order - 2, -1, -1):
+            symbol = tuples[i, column]
+            if symbol == NONE:
+                break
+            longer = find_context(contexts, children, context, symbol) if missing == 0 else -1
+            if longer < 0:
+                missing += 1
+            else:
+                context = longer
+        score, event = look_up(contexts, events, context, tuples[i, order - 1])
+        scores[i] = score + unseen * missing
+        found[i] = event
+
+
+def score_text(
+    tables: BackoffTables, tokens: NDArray[np.int32], bos: int = 1, eos: int = 2
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(n) ids of sentences, each ended by `eos` -> (n) ln p of each in its sentence, (n) the event it was found at.
+
+    `matched_lengths` says from the latter how long the n-gram was. For models of text.
+    """
+    scores, found = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
+    start = int(tables.events[bos]["next"])
+    score_words(tables.contexts, tables.events, tables.context_levels, tables.unseen, tokens, start, eos, scores, found)
+    return scores * LN10, found
+
+
+def score_step(tables: BackoffTables, context: int, length: int, symbol: int) -> tuple[float, int]:
+    """Ln p of a symbol in a known context, when `length` symbols precede it; the context after it."""
+    score, event = look_up(tables.contexts, tables.events, context, symbol)
+    if tables.unseen != 0.0:
+        known = int(np.searchsorted(tables.context_levels, context, side="right")) - 1
+        score += tables.unseen * (min(length, tables.order - 1) - known)
+    return float(score) * LN10, int(tables.events[event]["next"])
+
+
+def score_events(
+    tables: BackoffTables, events: NDArray[np.integer[Any]]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """(m, n) events, as `TupleEvents.add` takes them -> (m) ln p, (m) the event of the model that each was found at.
+
+    Context symbols that the model has not seen there may be any number but NONE; a predicted one must be in range.
+    For models of tuples. Raises ValueError for another width or a predicted symbol out of range.
+    """
+    events = np.ascontiguousarray(events, np.int32)
+    symbols = int(tables.event_levels[1])
+    if events.ndim != 2 or events.shape[1] != tables.order:
+        raise ValueError(f"events have shape {events.shape}, wanted (m, {tables.order})")
+    if len(events) and not 0 <= events[:, -1].min() <= events[:, -1].max() < symbols:
+        raise ValueError(f"predicted symbols go up to {events[:, -1].max()}, wanted 0 to {symbols - 1}")
+    scores, found = np.empty(len(events)), np.empty(len(events), np.int64)
+    score_tuples(tables.contexts, tables.children, tables.events, tables.unseen, events, scores, found)
+    return scores * LN10, found
+
+
+def matched_lengths(tables: BackoffTables, found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n) the length of the n-gram that each event is, 1 to the order."""
+    return np.searchsorted(tables.event_levels, found, side="right")

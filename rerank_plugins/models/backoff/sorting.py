@@ -1,0 +1,96 @@
+"""Sorting rows of integers: a bucket at a time, in the processor's cache, by radix.
+
+Rows are first dealt into buckets by their leading id (`bucket_bounds`), large enough to be worth a radix sort and small
+enough to stay in cache; a bucket is then sorted by digits of 11 bits from the least significant one (LSD), which is
+stable, and digits that are the same in all its rows are skipped. Buckets are independent: threads share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+DIGIT = 11
+TARGET = 1 << 16  # rows of a bucket, at least
+Result = TypeVar("Result")
+
+
+def bucket_bounds(histogram: NDArray[np.int64], target: int = TARGET) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Join neighbouring bins to buckets of `target` rows or more: the bucket of each bin, and where buckets start.
+
+    (bins) -> (bins) and (buckets + 1); a bin is never split.
+    """
+    ends = np.cumsum(histogram)
+    before = ends - histogram
+    bucket = before // target
+    _, buckets = np.unique(bucket, return_inverse=True)
+    sizes = np.bincount(buckets, histogram).astype(np.int64)
+    return buckets.astype(np.int32), np.concatenate([[0], np.cumsum(sizes)])
+
+
+def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: int) -> list[Result]:
+    """`function(*task)` for each task, in order, on `jobs` threads: for kernels that hold no lock."""
+    if jobs == 1 or len(tasks) < 2:
+        return [function(*task) for task in tasks]
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
+
+
+def shares(starts: NDArray[np.int64], parts: int) -> list[tuple[int, int]]:
+    """Runs of buckets, about equal in rows: (first bucket, end) of each."""
+    wanted = np.linspace(0, starts[-1], parts + 1)[1:-1]
+    cuts = [0, *np.searchsorted(starts, wanted).tolist(), len(starts) - 1]
+    return [(first, end) for first, end in pairwise(cuts) if first < end]
+
+
+def stretches(size: int, parts: int) -> list[tuple[int, int]]:
+    """`parts` stretches of about the same length: (start, end) of each."""
+    return list(pairwise((np.arange(parts + 1) * size // parts).tolist()))
+
+
+@njit(cache=True, nogil=True)
+def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> None:
+    """Sort each of the buckets `first` … `end` by its first `words` columns, keeping the order of equal rows."""
+    width = rows.shape[1]
+    largest = 0
+    for bucket in range(first, end):
+        largest = max(largest, starts[bucket + 1] - starts[bucket])
+    spare = np.empty((largest, width), np.int64)
+    count = np.empty(1 << DIGIT, np.int64)
+    mask = (1 << DIGIT) - 1
+    for bucket in range(first, end):
+        source = rows[starts[bucket] : starts[bucket + 1]]
+        target = spare[: len(source)]
+        size = len(source)
+        moved = False
+        for column in range(words - 1, -1, -1):
+            varying = np.int64(0)
+            for i in range(size):
+                varying |= source[i, column] ^ source[0, column]
+            for shift in range(0, 63, DIGIT):
+                if (varying >> shift) & mask == 0:
+                    continue
+                count[:] = 0
+                for i in range(size):
+                    count[(source[i, column] >> shift) & mask] += 1
+                total = 0
+                for digit in range(1 << DIGIT):
+                    here = count[digit]
+                    count[digit] = total
+                    total += here
+                for i in range(size):
+                    digit = (source[i, column] >> shift) & mask
+                    place = count[digit]
+                    count[digit] = place + 1
+                    for j in range(width):
+                        target[place, j] = source[i, j]
+                source, target = target, source
+                moved = not moved
+        if moved:
+            target[:] = source

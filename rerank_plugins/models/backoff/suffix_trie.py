@@ -1,0 +1,135 @@
+"""All n-grams of all orders with their counts, from one sort.
+
+In suffix order (layout.py) the events that share their last k symbols stand together, so one pass over the sorted rows
+finds the distinct k-grams of every order k, each right after the (k-1)-gram it shortens to: a trie whose nodes of one
+order are in suffix order, their parents ascending. Two counts of a k-gram g are of use:
+
+- raw: how often g occurs;
+- continuation (Kneser and Ney 1995): in how many different contexts, N1+(• g), the number of its children, plus the raw
+  count of the occurrences that have no further context: n-grams from the start of a sentence, paths from the root.
+
+Time O(events × order) after the sort; memory 12 to 16 bytes a node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.models.backoff.sorting import in_threads, shares, sort_buckets
+from rerank_plugins.models.backoff.workspace import Workspace
+
+IntArray = NDArray[np.int32]
+PARTS = 8  # tasks per thread, so that none waits long for the other
+
+
+@dataclass
+class TrieLevel:
+    """The distinct k-grams of one order, in suffix order: (n) each.
+
+    `symbol` is x for order 1, else the farthest context symbol; `parent` the (k-1)-gram without it. `count` is what
+    the model is estimated from (raw or continuation), `raw` how often the k-gram occurs (None where nobody asks).
+    """
+
+    symbol: IntArray
+    parent: IntArray
+    count: IntArray
+    raw: IntArray | None
+
+    def __len__(self) -> int:
+        return len(self.symbol)
+
+
+def build_trie(
+    rows: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    places: NDArray[np.int64],
+    workspace: Workspace,
+    *,
+    continuation: bool,
+    raw: bool,
+    jobs: int,
+) -> list[TrieLevel]:
+    """Levels of orders 1 … n of the rows, dealt into buckets at `starts`; the rows are sorted on the way.
+
+    `continuation`: whether `count` of the orders below the highest is the continuation count; else the raw one.
+    """
+    order = len(places)
+    parts = shares(starts, PARTS * jobs)
+
+    def sort_and_count(first: int, end: int) -> NDArray[np.int64]:
+        sort_buckets(rows, starts, first, end, rows.shape[1])
+        nodes: NDArray[np.int64] = count_nodes(rows[starts[first] : starts[end]], places)
+        return nodes
+
+    sizes = np.array(in_threads(sort_and_count, parts, jobs), np.int64).reshape(-1, order)
+    ends = np.cumsum(sizes, axis=0)
+    totals = ends[-1] if len(ends) else np.zeros(order, np.int64)
+    symbol, parent, count = ([workspace.empty(int(n), np.int32) for n in totals] for _ in range(3))
+    raws = [workspace.empty(int(n) if raw and continuation else 0, np.int32) for n in totals]
+    arrays = tuple(symbol), tuple(parent), tuple(count), tuple(raws)
+    fill = [
+        (rows[starts[first] : starts[end]], places, before, *arrays, continuation)
+        for (first, end), before in zip(parts, ends - sizes, strict=True)
+    ]
+    in_threads(fill_nodes, fill, jobs)
+    if raw:
+        raws = raws if continuation else count
+    return [TrieLevel(*level) for level in zip(symbol, parent, count, raws if raw else [None] * order, strict=True)]
+
+
+@njit(cache=True, nogil=True)
+def count_nodes(rows: Any, places: Any) -> Any:
+    """(order) how many distinct k-grams the sorted rows have."""
+    order = len(places)
+    nodes = np.zeros(order, np.int64)
+    for i in range(len(rows)):
+        new = i == 0
+        for column in range(order):
+            word, shift, mask = places[column]
+            symbol = (rows[i, word] >> shift) & mask
+            if column > 0 and symbol == 0:
+                break
+            new = new or ((rows[i - 1, word] >> shift) & mask) != symbol
+            if new:
+                nodes[column] += 1
+    return nodes
+
+
+@njit(cache=True, nogil=True)
+def fill_nodes(
+    rows: Any, places: Any, before: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
+) -> None:
+    """Write the nodes of sorted rows that share no k-gram with other rows, from `before` + 1 on in each level."""
+    order = len(places)
+    node = before - 1  # the current node of each level
+    for i in range(len(rows)):
+        new = i == 0
+        depth = order
+        for column in range(order):
+            word, shift, mask = places[column]
+            symbol = (rows[i, word] >> shift) & mask
+            if column > 0 and symbol == 0:
+                depth = column
+                break
+            new = new or ((rows[i - 1, word] >> shift) & mask) != symbol
+            if new:
+                node[column] += 1
+                here = node[column]
+                symbols[column][here] = symbol if column == 0 else symbol - 1
+                parents[column][here] = node[column - 1] if column > 0 else 0
+                counts[column][here] = 0
+                if len(raws[column]) > 0:
+                    raws[column][here] = 0
+                if continuation and column > 0:
+                    counts[column - 1][node[column - 1]] += 1
+            if not continuation:
+                counts[column][node[column]] += 1
+            elif len(raws[column]) > 0:
+                raws[column][node[column]] += 1
+        if continuation:
+            counts[depth - 1][node[depth - 1]] += 1

@@ -1,0 +1,90 @@
+"""Where large arrays live: in memory while they fit, then in temporary files that the system pages in and out.
+
+Estimation asks a `Workspace` for every array that grows with the corpus. Up to `memory` bytes they are ordinary arrays;
+from there on they are mapped to temporary files without a name, which vanish with them. The estimator goes through such
+arrays bucket by bucket, so what is paged is mostly read and written in sequence.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+PIECE = 1 << 22  # elements copied at a time from a file of blocks
+SHARE = 8  # a collection of blocks may take this part of the memory before it goes to a file
+
+
+class Workspace:
+    """Gives out arrays; `in_use` counts those in memory that still live, `spilled` the bytes that went to files."""
+
+    def __init__(self, memory: int = 8 << 30, folder: Path | None = None) -> None:
+        self.memory, self.folder = memory, folder
+        self.in_use = self.spilled = 0
+
+    def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of undefined content (zeros where it is in a file)."""
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        if self.in_use + size <= self.memory or size == 0:
+            made = np.empty(shape, dtype)
+            self.in_use += size
+            weakref.finalize(made, self._freed, size)
+            return made
+        self.spilled += size
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            return np.asarray(np.memmap(file, dtype, "w+", shape=shape))
+
+    def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
+        """An array of zeros."""
+        made = self.empty(shape, dtype)
+        made[...] = 0
+        return made
+
+    def _freed(self, size: int) -> None:
+        self.in_use -= size
+
+
+class Collection:
+    """Blocks of rows that come one after the other, to be one array in the end."""
+
+    def __init__(self, workspace: Workspace, dtype: DTypeLike, width: int | None = None) -> None:
+        self._workspace, self._dtype = workspace, np.dtype(dtype)
+        self._row: tuple[int, ...] = () if width is None else (width,)
+        self._blocks: list[NDArray[Any]] = []
+        self._waiting = self.rows = 0  # bytes of the blocks in memory, rows in all
+        self._file: Any = None
+
+    def append(self, block: NDArray[Any]) -> None:
+        """Take a block, which the caller leaves alone from here on."""
+        self._blocks.append(np.ascontiguousarray(block, self._dtype))
+        self._waiting += block.nbytes
+        self.rows += len(block)
+        if self._waiting > self._workspace.memory // SHARE:
+            self._spill()
+
+    def _spill(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(dir=self._workspace.folder)  # noqa: SIM115  (lives as long as the array)
+        for block in self._blocks:
+            block.tofile(self._file)
+        self._workspace.spilled += self._waiting
+        self._blocks, self._waiting = [], 0
+
+    def finish(self) -> NDArray[Any]:
+        """(rows[, width]) everything that was appended; the collection is empty afterwards."""
+        shape = (self.rows, *self._row)
+        if self._file is not None:
+            self._spill()
+            self._file.flush()
+            return np.asarray(np.memmap(self._file, self._dtype, "r+", shape=shape))
+        whole = self._workspace.empty(shape, self._dtype)
+        start = 0
+        for block in self._blocks:
+            whole[start : start + len(block)] = block
+            start += len(block)
+        self._blocks = []
+        return whole

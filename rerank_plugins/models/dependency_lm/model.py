@@ -1,0 +1,167 @@
+"""The dependency language model: probability of the words of a sentence, given the shape of its tree.
+
+P(S | T) over paths of ancestors (paths.py; Gubbins and Vlachos 2013), estimated by the shared back-off core: stupid
+backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its labels),
+Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of sentence,
+for the tree says how many words there are. `<unk>` stands for all the words of the training corpus that were cut off;
+a word that is not in the vocabulary gets an equal share of its probability, or a rare word would look likelier than
+most known ones. Left out: P(T), so trees of different shape are not compared by this model.
+Training and scoring are linear in words times order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ConfigError, ModelError
+from rerank_plugins.models.backoff.estimation import estimate
+from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.scoring import score_events
+from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.backoff.vocabulary import Vocabulary
+from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.dependency_lm.collecting import TreeCollector
+from rerank_plugins.models.dependency_lm.paths import Ids, lay_out, paths
+from rerank_plugins.trees.dependency import DependencyTree
+
+SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is made. `prune`: paths that occur so often or less are cut off, by order (0 for the first)."""
+
+    order: int = 4
+    labelled: bool = True
+    smoothing: Literal["stupid-backoff", "kneser-ney"] = "stupid-backoff"
+    min_count: int = 5
+    lowercase: bool = False
+    prune: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.order <= 6:
+            raise ConfigError(f"order {self.order}: dependency language models have order 1 to 6")
+        if self.smoothing not in SMOOTHINGS:
+            raise ConfigError(f"smoothing {self.smoothing!r}, wanted one of: {', '.join(SMOOTHINGS)}")
+        if self.min_count < 1:
+            raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
+
+
+@dataclass(frozen=True, eq=False)
+class DependencyModel:
+    """A trained model: words and labels by number (the unknown one 0), the tables of the back-off model, and how many
+    distinct words `<unk>` stands for.
+    """
+
+    settings: Settings
+    vocabulary: Vocabulary
+    labels: tuple[str, ...]
+    tables: BackoffTables
+    unknown_types: int = 1
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_label_number", {label: i for i, label in enumerate(self.labels)})
+
+    def __contains__(self, word: str) -> bool:
+        return (word.lower() if self.settings.lowercase else word) in self.vocabulary
+
+    def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, NDArray[np.int64]]:
+        """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
+        numbers: Any = self.vocabulary.number
+        if self.settings.lowercase:
+            numbers = _Lowercased(numbers)
+        labels: dict[str, int] = self._label_number  # type: ignore[attr-defined]
+        forest = lay_out(trees, numbers, labels, (0, 0))
+        return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets
+
+    @property
+    def _labels(self) -> int:
+        return len(self.labels) if self.settings.labelled else 1
+
+    def score(self, trees: Sequence[DependencyTree]) -> list[FloatArray]:
+        """Ln p of each word of each tree given its context, in sentence order (scores, with stupid backoff)."""
+        events, offsets = self.events(trees)
+        scores = self._scores(events)
+        return np.split(scores, offsets[1:-1]) if len(trees) else []
+
+    def totals(self, trees: Sequence[DependencyTree]) -> FloatArray:
+        """(trees) ln P(S | T); 0 for a tree without words."""
+        events, offsets = self.events(trees)
+        scores = self._scores(events)
+        tree = np.repeat(np.arange(len(trees)), np.diff(offsets))
+        totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)  # the same whatever stands before
+        return totals
+
+    def unseen(self, words: Sequence[str]) -> FloatArray:
+        """(words) ln p of each in a context of which the model knows nothing: the floor for what cannot be parsed."""
+        lower = [word.lower() if self.settings.lowercase else word for word in words]
+        events = np.full((len(words), self.settings.order), (len(self.vocabulary) + 1) * self._labels, np.int32)
+        events[:, -1] = [self.vocabulary.number.get(word, 0) for word in lower]
+        return self._scores(events)
+
+    def _scores(self, events: Ids) -> FloatArray:
+        scores, _ = score_events(self.tables, events)
+        scores[events[:, -1] == 0] -= np.log(self.unknown_types)
+        return scores
+
+
+class _Lowercased(dict[str, int]):
+    """Numbers of lower-cased words, remembered for the forms that come."""
+
+    def __init__(self, numbers: dict[str, int]) -> None:
+        self._numbers = numbers
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The number of the lower-cased word."""
+        found = super().get(name)
+        if found is None:
+            found = self[name] = self._numbers.get(name.lower(), default)
+        return found
+
+
+def train(
+    collector: TreeCollector,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> DependencyModel:
+    """A model of the collected trees, which are gone from the collector afterwards.
+
+    It is a function of the trees and settings, whatever the order of the trees. Raises ModelError for no trees.
+    """
+    if not collector.trees:
+        raise ModelError("there is nothing to train a dependency language model on: no trees")
+    vocabulary, labels, blocks, unknown = collector.finish(settings.min_count, settings.lowercase)
+    several = len(labels) if settings.labelled else 1
+    contexts = ((len(vocabulary) + 1) * several,) * (settings.order - 1)
+    source = TupleEvents((len(vocabulary), *contexts), workspace)
+    words = 0
+    for block in blocks:
+        source.add(paths(block, settings.order, len(vocabulary), several))
+        words += len(block.words)
+    made = estimate(
+        source,
+        SMOOTHINGS[settings.smoothing](),
+        prune=settings.prune,
+        workspace=workspace,
+        jobs=jobs,
+        progress=progress,
+    )
+    provenance = {
+        "words": words,
+        "trees": sum(len(block.offsets) - 1 for block in blocks),
+        "unknown_words": int(sum(np.count_nonzero(block.words == 0) for block in blocks)),
+        "ngrams": made.ngrams,
+        "discounts": [list(values) for values in made.discounts],
+    }
+    return DependencyModel(settings, vocabulary, labels, made.tables, max(unknown, 1), provenance)

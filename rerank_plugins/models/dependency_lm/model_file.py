@@ -1,0 +1,52 @@
+"""A dependency language model in one file (backoff/model_file.py): tables, words and labels, settings, how it was made.
+
+Tables are mapped into memory, so opening costs the reading of the words: some milliseconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.backoff.vocabulary import Vocabulary
+from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
+
+KIND = "dependency"
+
+
+def write_model(model: DependencyModel, path: Path) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    described = {
+        "settings": asdict(model.settings),
+        "labels": list(model.labels),
+        "unknown_types": model.unknown_types,
+        "unseen": model.tables.unseen,
+        "provenance": {**model.provenance, "version": __version__},
+    }
+    words = np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8)
+    return model_file.write_model(path, KIND, described, {"words": words, **model_file.table_arrays(model.tables)})
+
+
+def read_model(path: Path) -> DependencyModel:
+    """Read a model.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    """
+    described, arrays = model_file.read_model(path, KIND)
+    try:
+        given = {**described["settings"], "prune": tuple(described["settings"]["prune"])}
+        words = tuple(bytes(arrays["words"]).decode().split("\n"))
+        tables = model_file.tables_from(arrays, float(described["unseen"]), str(path))
+        labels = tuple(described["labels"])
+        rest = int(described["unknown_types"]), described["provenance"]
+        model = DependencyModel(Settings(**given), Vocabulary(words), labels, tables, *rest)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: damaged dependency language model ({type(error).__name__}: {error})") from None
+    if tables.order != model.settings.order or tables.sizes[0] != len(words):
+        raise ModelError(f"{path}: damaged dependency language model: its tables do not fit its settings")
+    return model
