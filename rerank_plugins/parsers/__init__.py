@@ -6,6 +6,13 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this package."""
+    from rerank_plugins.parsers.biaffine_parser import BiaffineParser, EnglishParser
+    from rerank_plugins.parsers.stanza_parser import StanzaParser
     from rerank_plugins.parsers.treebank import TreebankParser
+    from rerank_plugins.parsers.udpipe import UdpipeParser
 
+    register("english", EnglishParser)
+    register("biaffine", BiaffineParser)
+    register("udpipe", UdpipeParser)
+    register("stanza", StanzaParser)
     register("treebank", TreebankParser)

@@ -1,24 +1,82 @@
-"""A parser behind a cache: each distinct sentence is parsed once, whatever number of features ask for it."""
+"""A parser behind its caches: a distinct sentence is parsed once, whatever number of features and runs ask for it."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence
+from rerank_plugins.parsers.identity import identity
+from rerank_plugins.parsers.parse_cache import ParseCache, cache_folder
+
+REMEMBERED = 200_000  # parses kept in memory, about 2 kB each
+BATCH = 2_000  # sentences parsed before they are kept: what an interrupted run loses at most
+
+logger = logging.getLogger(__name__)
+
+
+def default_cache() -> ParseCache | None:
+    """The user's cache on disk; None where the user wants none."""
+    folder = cache_folder()
+    return ParseCache(folder) if folder else None
 
 
 @dataclass
 class CachedParser(Parser):
-    """Parses what it has not seen, and remembers it for the life of the object."""
+    """Looks in memory, then on disk, and parses what is in neither; sentences without a parse are counted in the log.
+
+    `parsed` counts the sentences that the wrapped parser was given, `unparsed` those that it gave no tree.
+    """
 
     parser: Parser
-    _known: dict[tuple[str, ...], Parse] = field(default_factory=dict, repr=False)
+    _cache: ParseCache | None = field(default_factory=default_cache, repr=False, compare=False)
+    _known: dict[tuple[str, ...], Parse] = field(default_factory=dict, repr=False, compare=False)
+    _counts: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"parser": self.parser, "_cache": self._cache, "_known": {}, "_counts": {}}
+
+    @property
+    def parsed(self) -> int:
+        """Sentences that the wrapped parser was given."""
+        return self._counts.get("parsed", 0)
+
+    @property
+    def unparsed(self) -> int:
+        """Distinct sentences with words for which there was no tree."""
+        return self._counts.get("unparsed", 0)
+
+    @cached_property
+    def _identity(self) -> str | None:
+        return identity(self.parser)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; the wrapped parser sees each new sentence once."""
         keys = [tuple(sentence) for sentence in sentences]
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if new:
-            self._known.update(zip(new, self.parser.parse(new), strict=True))
+        if new and self._cache and self._identity:
+            loaded = self._cache.load(self._identity, new)
+            self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
+            new = [key for key in new if key not in self._known]
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
+            made = list(zip(batch, self.parser.parse(batch), strict=True))
+            self._counts["parsed"] = self.parsed + len(batch)
+            if self._cache and self._identity:
+                self._cache.save(self._identity, made)
+            self._remember(made)
         return [self._known[key] for key in keys]
+
+    def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
+        self._known.update(parses)
+        without = [words for words, parse in parses if words and parse.dependencies is None]
+        if without:
+            self._counts["unparsed"] = self.unparsed + len(without)
+            text = " ".join(without[0])
+            text = text if len(text) <= 60 else text[:57] + "..."
+            logger.warning("no parse of %d sentences, %d in all (first: %r)", len(without), self.unparsed, text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rerank_plugins.errors import FormatError
 
@@ -26,57 +27,98 @@ class DependencyTree:
         return [i for i, h in enumerate(self.heads) if h == head]
 
 
-def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[DependencyTree]:
-    """Trees of a CoNLL-U file. Multi-word token lines (1-2) and empty nodes (1.1) are passed over.
+class Fault(NamedTuple):
+    """What makes heads no tree: the word (from 0) where it shows, and what is wrong."""
 
-    Raises FormatError (file and line) for a wrong number of columns, a head that is no number or not in the
-    sentence, several roots or none, and cycles.
+    word: int
+    text: str
+
+
+def tree_fault(heads: Sequence[int]) -> Fault | None:
+    """The first reason why the heads (from 0; -1 for the root) are no tree with one root; None where they are one.
+
+    >>> tree_fault((1, -1)), tree_fault((1, 0)).text
+    (None, 'a sentence has one root (head 0); found 0')
     """
-    rows: list[list[str]] = []
-    start = number = 0
+    for word, head in enumerate(heads):
+        if not -1 <= head < len(heads):
+            return Fault(word, f"head {head + 1} of word {word + 1} is outside the sentence")
+    roots = [word for word, head in enumerate(heads) if head == -1]
+    if len(roots) != 1:
+        return Fault(roots[1] if roots else 0, f"a sentence has one root (head 0); found {len(roots)}")
+    sound = {-1}  # words from which the root is reached
+    for word in range(len(heads)):
+        path = [word]
+        while path[-1] not in sound and len(path) <= len(heads):
+            path.append(heads[path[-1]])
+        if path[-1] not in sound:
+            return Fault(word, f"word {word + 1} is in a cycle of heads, or below one")
+        sound.update(path)
+    return None
+
+
+class _Row(NamedTuple):
+    line: int
+    columns: list[str]
+
+
+def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[DependencyTree]:
+    """Trees of a CoNLL-U file, one at a time. Multi-word token lines (1-2) and empty nodes (1.1) are passed over.
+
+    Raises FormatError (file and line) for a wrong number of columns, word numbers that do not go 1, 2, 3 …, a head
+    that is no number or not in the sentence, several roots or none, and cycles.
+    """
+    rows: list[_Row] = []
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
         if not line.strip():
             if rows:
-                yield _tree(rows, path, start)
+                yield _tree(rows, path)
             rows = []
         elif not line.startswith("#"):
             columns = line.split("\t")
             if len(columns) < 8:
                 wanted = f"expected 10 tab-separated CoNLL-U columns (at least 8), found {len(columns)}"
                 raise FormatError(wanted, path=path, line=number)
-            start = start if rows else number
-            if columns[0].isdigit():
-                rows.append(columns)
+            if columns[0] == str(len(rows) + 1):
+                rows.append(_Row(number, columns))
+            elif not _range_or_empty(columns[0]):
+                wanted = f"expected word number {len(rows) + 1} (column 1), found {columns[0]!r}"
+                raise FormatError(wanted, path=path, line=number)
     if rows:
-        yield _tree(rows, path, start)
+        yield _tree(rows, path)
 
 
-def _tree(rows: list[list[str]], path: str, line: int) -> DependencyTree:
-    try:
-        heads = tuple(int(row[6]) - 1 for row in rows)
-    except ValueError:
-        found = next(row[6] for row in rows if not row[6].isdigit())
-        raise FormatError(f"head {found!r} is not a number (column 7)", path=path, line=line) from None
-    roots = heads.count(-1)
-    if roots != 1:
-        raise FormatError(f"a sentence has one root (head 0); found {roots}", path=path, line=line)
-    for word, head in enumerate(heads):
-        if not -1 <= head < len(heads):
-            outside = f"head {head + 1} of word {word + 1} is outside the sentence"
-            raise FormatError(outside, path=path, line=line)
-        steps = 0
-        while head != -1 and steps <= len(heads):
-            head, steps = heads[head], steps + 1
-        if head != -1:
-            raise FormatError(f"word {word + 1} is in a cycle of heads", path=path, line=line)
-    words, tags, relations = (tuple(row[c] for row in rows) for c in (1, 3, 7))
-    return DependencyTree(words, heads, relations, tags)
+def _range_or_empty(number: str) -> bool:
+    """Whether a word number is that of a multi-word token (1-2) or an empty node (1.1)."""
+    parts = number.replace(".", "-", 1).split("-")
+    return len(parts) == 2 and all(part.isdecimal() for part in parts)
 
 
-def write_conllu(tree: DependencyTree) -> str:
-    """The tree as a CoNLL-U block, blank line included; columns that are not known hold `_`."""
+def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
+    heads = []
+    for line, columns in rows:
+        if not (columns[6].isascii() and columns[6].isdecimal()):
+            found = f"head {columns[6]!r} of word {columns[0]} is not a number (column 7)"
+            raise FormatError(found, path=path, line=line)
+        heads.append(int(columns[6]) - 1)
+    fault = tree_fault(heads)
+    if fault:
+        raise FormatError(fault.text, path=path, line=rows[fault.word].line)
+    words, tags, relations = (tuple(row.columns[c] for row in rows) for c in (1, 3, 7))
+    return DependencyTree(words, tuple(heads), relations, tags)
+
+
+def write_conllu(tree: DependencyTree, comments: Mapping[str, str] | None = None) -> str:
+    """The tree as a CoNLL-U block, blank line included; columns that are not known hold `_`.
+
+    >>> print(write_conllu(DependencyTree(("Go",), (-1,), ("root",)), {"sent_id": "1"}), end="")
+    # sent_id = 1
+    1	Go	_	_	_	_	0	root	_	_
+    <BLANKLINE>
+    """
     tags = tree.tags or ("_",) * len(tree.words)
     rows = zip(tree.words, tags, tree.heads, tree.relations, strict=True)
+    head = [f"# {name} = {value}\n" for name, value in (comments or {}).items()]
     lines = [f"{i}\t{w}\t_\t{t}\t_\t_\t{h + 1}\t{r}\t_\t_\n" for i, (w, t, h, r) in enumerate(rows, 1)]
-    return "".join(lines) + "\n"
+    return "".join(head + lines) + "\n"

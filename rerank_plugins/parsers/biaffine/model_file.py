@@ -1,0 +1,96 @@
+"""A trained parser in one file: a NumPy archive (npz) with the network's weights, its pieces, tags and relations.
+
+Weights are kept in half precision and word vectors in bytes: a third of the size, the same parses in practice.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.parsers.biaffine.lstm import Float32, Params
+
+KIND, VERSION = "biaffine dependency parser", 1
+VECTOR_SCALE = 200.0  # a vector of unit length in bytes: its components, rarely above 0.6, times this
+
+
+@dataclass(frozen=True, eq=False)
+class BiaffineModel:
+    """Weights (see network.py), the piece of each row of the piece table, the form of each word vector, and labels.
+
+    `settings` says how it was trained; `language` is the code of its language, as "en".
+    """
+
+    params: Params
+    pieces: tuple[str, ...]
+    forms: tuple[str, ...]
+    vectors: Float32
+    tags: tuple[str, ...]
+    relations: tuple[str, ...]
+    language: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def piece_rows(self) -> dict[str, int]:
+        """Row of each piece."""
+        return {piece: row for row, piece in enumerate(self.pieces)}
+
+    @cached_property
+    def vector_rows(self) -> dict[str, int]:
+        """Row of each form's vector."""
+        return {form: row for row, form in enumerate(self.forms)}
+
+    def to_bytes(self) -> bytes:
+        """The file's content; the same model gives the same bytes."""
+        names = ("pieces", "forms", "tags", "relations", "language", "settings")
+        header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
+        arrays = {f"params/{name}": value.astype(np.float16) for name, value in self.params.items()}
+        arrays["vectors"] = np.clip(np.rint(self.vectors * VECTOR_SCALE), -127, 127).astype(np.int8)
+        arrays["header"] = np.frombuffer(json.dumps(header, ensure_ascii=False).encode(), np.uint8)
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, array in arrays.items():
+                content = io.BytesIO()
+                np.save(content, array)
+                archive.writestr(zipfile.ZipInfo(f"{name}.npy"), content.getvalue(), zipfile.ZIP_DEFLATED, 9)
+        return stream.getvalue()
+
+    def save(self, path: Path) -> None:
+        """Write the file, whole or not at all."""
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        temporary.write_bytes(self.to_bytes())
+        os.replace(temporary, path)
+
+
+def read_model(path: Path) -> BiaffineModel:
+    """The model of a file. Raises ModelError for one that is missing, cut short, of another kind or version."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"{path}: the parser's model cannot be read ({error.strerror})") from None
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop("header").tobytes())
+        kind, version = header["kind"], header["version"]
+    except (ValueError, KeyError, EOFError, OSError, TypeError, zipfile.BadZipFile):
+        raise ModelError(f"{path}: no model of a biaffine parser, or cut short") from None
+    if (kind, version) != (KIND, VERSION):
+        raise ModelError(f"{path}: {kind}, version {version}; wanted {KIND}, version {VERSION}")
+    vectors = arrays.pop("vectors").astype(np.float32) / np.float32(VECTOR_SCALE)
+    params = {name.removeprefix("params/"): value.astype(np.float32) for name, value in arrays.items()}
+    labels = (tuple(header[name]) for name in ("tags", "relations"))
+    tags, relations = labels
+    return BiaffineModel(
+        params, tuple(header["pieces"]), tuple(header["forms"]), vectors, tags, relations,
+        header["language"], header["settings"],
+    )  # fmt: skip

@@ -1,0 +1,104 @@
+"""Sentences to trees by a trained network: in batches of similar length, each distinct word once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rerank_plugins.interfaces import Sentence
+from rerank_plugins.parsers.biaffine.lstm import Float32, Packing
+from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
+from rerank_plugins.parsers.biaffine.network import arc_scores, encode, label_inputs, label_scores, roles, sum_pieces
+from rerank_plugins.parsers.biaffine.pieces import piece_rows
+from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
+from rerank_plugins.parsers.biaffine.vectors import text_form
+from rerank_plugins.trees.dependency import DependencyTree
+
+BATCH = 2_000  # words
+
+
+def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
+    """The tree of each sentence (none of them empty)."""
+    trees: list[DependencyTree | None] = [None] * len(sentences)
+    for chosen in batches([len(sentence) for sentence in sentences], BATCH):
+        for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
+            trees[position] = tree
+    return [tree for tree in trees if tree is not None]
+
+
+def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:
+    """Positions of sentences in batches of about so many words, longest first."""
+    batch: list[int] = []
+    size = 0
+    for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        batch.append(position)
+        size += lengths[position]
+        if size >= words:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def word_inputs(model: BiaffineModel, words: Sequence[str]) -> Float32:
+    """(words, width): what the network sees of each word."""
+    rows, owners = piece_rows(words, model.piece_rows)
+    summed = sum_pieces(model.params["pieces"], np.array(rows, np.int64), np.array(owners, np.int64), len(words))
+    return np.hstack([summed, vectors_of(model, words)])
+
+
+def vectors_of(model: BiaffineModel, words: Sequence[str]) -> Float32:
+    """(words, width of vectors): each word's fixed vector, zeros where it has none."""
+    padded = np.vstack([model.vectors, np.zeros((1, model.vectors.shape[1]), np.float32)])
+    return padded[[model.vector_rows.get(text_form(word), len(model.vectors)) for word in words]]
+
+
+def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
+    params, packing = model.params, Packing.of([len(sentence) for sentence in sentences])
+    grid = packing.grid()
+    distinct: dict[str, int] = {}
+    ids = np.empty(packing.starts[-1], np.int64)
+    for sentence, rows in zip(sentences, grid, strict=True):
+        ids[rows[: len(sentence)]] = [distinct.setdefault(word, len(distinct)) for word in sentence]
+    lower, upper, _ = encode(word_inputs(model, list(distinct))[ids], params, packing)
+    tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
+    _, parts = roles(upper, params)
+    positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
+    heads = np.empty(len(ids), np.int64)
+    inside = grid < len(ids)
+    rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
+    heads[grid[inside]] = rows_of_heads[inside]
+    scores, _ = label_scores(*label_inputs(parts, params, heads), params)
+    return _trees(model, sentences, grid, positions, tags, _relations(model, scores, heads))
+
+
+def _relations(model: BiaffineModel, scores: Float32, heads: np.ndarray) -> np.ndarray:
+    """The best relation of each word: `root` for the root's word, and for no other."""
+    if "root" in model.relations:
+        root = model.relations.index("root")
+        scores[heads >= 0, root] = -np.inf
+        scores[heads < 0, root] = np.inf
+    return np.asarray(scores.argmax(axis=1))
+
+
+def _trees(
+    model: BiaffineModel,
+    sentences: Sequence[Sentence],
+    grid: np.ndarray,
+    positions: np.ndarray,
+    tags: np.ndarray,
+    relations: np.ndarray,
+) -> list[DependencyTree]:
+    found = []
+    for sentence, rows, heads in zip(sentences, grid, positions, strict=True):
+        rows = rows[: len(sentence)]
+        found.append(
+            DependencyTree(
+                tuple(sentence),
+                tuple((heads[: len(sentence)] - 1).tolist()),
+                tuple(model.relations[r] for r in relations[rows].tolist()),
+                tuple(model.tags[t] for t in tags[rows].tolist()),
+            )
+        )
+    return found

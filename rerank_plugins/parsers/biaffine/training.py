@@ -1,0 +1,190 @@
+"""Training the parser from a treebank: Adam with a falling rate, dropout, and words that lose their form now and then.
+
+Some sentences are shown in lower case, some without punctuation, as the lists of decoders and recognisers often are.
+The weights kept are a running average of those of the last steps. The same data, settings and machine give the same
+model; BLAS decides the last bits.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from rerank_plugins.parsers.biaffine.gradients import Batch, Dropout, loss_and_gradient
+from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Packing, Params
+from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
+from rerank_plugins.parsers.biaffine.network import Sizes, initial
+from rerank_plugins.parsers.biaffine.parsing import batches, vectors_of
+from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
+from rerank_plugins.trees.dependency import DependencyTree
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how boldly to learn. `rate` rises over the first `warm` steps, then falls to zero in a line."""
+
+    epochs: int = 30
+    batch: int = 1_500
+    rate: float = 2e-3
+    warm: int = 200
+    decay: float = 0.99
+    dropout: float = 0.33
+    lose_form: float = 0.15
+    lower_case: float = 0.1
+    no_punctuation: float = 0.1
+    average: float = 0.998
+
+
+def train(
+    trees: Sequence[DependencyTree],
+    vectors: Mapping[str, Float32],
+    language: str,
+    rng: np.random.Generator,
+    sizes: Sizes | None = None,
+    schedule: Schedule | None = None,
+    report: Callable[[int, dict[str, float], BiaffineModel], None] = lambda epoch, losses, model: None,
+) -> BiaffineModel:
+    """A parser learnt from trees with tags. `report` gets epoch, mean losses per word and the averaged model so far."""
+    sizes, schedule = sizes or Sizes(), schedule or Schedule()
+    table = frequent_pieces(word for tree in trees for word in tree.words)
+    tags = sorted({tag for tree in trees for tag in tree.tags})
+    relations = sorted({relation for tree in trees for relation in tree.relations})
+    stored = np.array(list(vectors.values()), np.float32).reshape(len(vectors), -1)
+    if stored.shape[1] != sizes.vector:
+        stored = np.zeros((len(vectors), sizes.vector), np.float32)
+    settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(trees)}
+    params = initial(sizes, len(table), len(tags), len(relations), rng)
+
+    def model_of(params: Params) -> BiaffineModel:
+        return BiaffineModel(
+            params, tuple(table), tuple(vectors), stored, tuple(tags), tuple(relations), language, settings
+        )
+
+    model = model_of(params)
+    learner = Adam(params, schedule, len(list(_shuffled(trees, schedule, np.random.default_rng(0)))))
+    for epoch in range(schedule.epochs):
+        totals: dict[str, float] = {}
+        words = 0
+        shown = [_varied(tree, schedule, rng) for tree in trees]
+        for chosen in _shuffled(shown, schedule, rng):
+            batch = make_batch(model, [shown[i] for i in chosen], rng, schedule.lose_form)
+            losses, grads = loss_and_gradient(params, batch, _dropout(sizes, batch, schedule.dropout, rng))
+            learner.step(grads, batch.rows)
+            words += len(batch.words)
+            for name, loss in losses.items():
+                totals[name] = totals.get(name, 0.0) + loss * len(batch.words)
+        report(epoch, {name: total / words for name, total in totals.items()}, model_of(learner.averaged))
+    return model_of(learner.averaged)
+
+
+class Adam:
+    """Adam (Kingma & Ba 2015) over arrays in place; of the piece table only the rows that a batch has seen move."""
+
+    def __init__(self, params: Params, schedule: Schedule, steps_an_epoch: int) -> None:
+        self.params, self.schedule = params, schedule
+        self.steps, self.taken = steps_an_epoch * schedule.epochs, 0
+        self.first = {name: np.zeros_like(value) for name, value in params.items()}
+        self.second = {name: np.zeros_like(value) for name, value in params.items()}
+        self.averaged = {name: value.copy() for name, value in params.items()}
+
+    def step(self, grads: Params, rows: Int64) -> None:
+        """One step against the gradient; `grads["pieces"]` are of `rows`, repeated ones not yet summed."""
+        self.taken += 1
+        left = max(0.0, 1 - (self.taken - 1) / self.steps)
+        rate = self.schedule.rate * min(self.taken / self.schedule.warm, left)
+        order = np.argsort(rows, kind="stable")
+        seen, starts = np.unique(rows[order], return_index=True)
+        grads = {**grads, "pieces": np.add.reduceat(grads["pieces"][order], starts, axis=0)}
+        norm = float(np.sqrt(sum(float((g * g).sum()) for g in grads.values())))
+        shrink = min(1.0, 5.0 / max(norm, 1e-9))
+        keep = min(self.schedule.average, self.taken / (self.taken + 10))
+        for name, grad in grads.items():
+            where = seen if name == "pieces" else slice(None)
+            first = 0.9 * self.first[name][where] + np.float32(0.1 * shrink) * grad
+            second = self.schedule.decay * self.second[name][where] + np.float32(
+                (1 - self.schedule.decay) * shrink * shrink
+            ) * (grad * grad)
+            self.first[name][where], self.second[name][where] = first, second
+            corrected = rate * np.sqrt(1 - self.schedule.decay**self.taken) / (1 - 0.9**self.taken)
+            self.params[name][where] -= np.float32(corrected) * first / (np.sqrt(second) + np.float32(1e-8))
+            average = self.averaged[name]
+            average += np.float32(1 - keep) * (self.params[name] - average)
+
+
+def make_batch(
+    model: BiaffineModel, trees: Sequence[DependencyTree], rng: np.random.Generator, lose_form: float
+) -> Batch:
+    """Trees, longest first, as arrays; each distinct word loses its form and its vector with that probability."""
+    packing = Packing.of([len(tree.words) for tree in trees])
+    grid, total = packing.grid(), int(packing.starts[-1])
+    distinct: dict[str, int] = {}
+    words, tags, heads, positions, relations = (np.empty(total, np.int64) for _ in range(5))
+    tag_ids = {tag: i for i, tag in enumerate(model.tags)}
+    relation_ids = {relation: i for i, relation in enumerate(model.relations)}
+    for tree, rows in zip(trees, grid, strict=True):
+        rows = rows[: len(tree.words)]
+        words[rows] = [distinct.setdefault(word, len(distinct)) for word in tree.words]
+        tags[rows] = [tag_ids[tag] for tag in tree.tags]
+        relations[rows] = [relation_ids[relation] for relation in tree.relations]
+        positions[rows] = np.array(tree.heads) + 1
+        heads[rows] = np.append(rows, -1)[list(tree.heads)]
+    lost_form, lost_vector = (rng.random(len(distinct)) < lose_form for _ in range(2))
+    pieces_of: list[int] = []
+    owners: list[int] = []
+    for position, word in enumerate(distinct):
+        kept = pieces(word)[1:] if lost_form[position] else pieces(word)
+        known = [model.piece_rows[piece] for piece in kept if piece in model.piece_rows]
+        pieces_of += known
+        owners += [position] * len(known)
+    vectors = vectors_of(model, list(distinct)) * ~lost_vector[:, None]
+    return Batch(
+        packing, words, tags, heads, positions, relations,
+        np.array(pieces_of, np.int64), np.array(owners, np.int64), vectors.astype(np.float32),
+    )  # fmt: skip
+
+
+def without_punctuation(tree: DependencyTree) -> DependencyTree:
+    """The tree without its punctuation, where that governs nothing and something is left."""
+    governing = set(tree.heads)
+    mark = [i not in governing and all(unicodedata.category(c)[0] == "P" for c in w) for i, w in enumerate(tree.words)]
+    kept = [i for i, marked in enumerate(mark) if not marked]
+    if len(kept) in (0, len(tree.words)) or any(mark[i] for i, head in enumerate(tree.heads) if head == -1):
+        return tree
+    place = {old: new for new, old in enumerate(kept)} | {-1: -1}
+    columns = (tuple(column[i] for i in kept) for column in (tree.words, tree.relations, tree.tags))
+    words, relations, tags = columns
+    return DependencyTree(words, tuple(place[tree.heads[i]] for i in kept), relations, tags)
+
+
+def _varied(tree: DependencyTree, schedule: Schedule, rng: np.random.Generator) -> DependencyTree:
+    if rng.random() < schedule.lower_case:
+        tree = DependencyTree(tuple(word.lower() for word in tree.words), tree.heads, tree.relations, tree.tags)
+    if rng.random() < schedule.no_punctuation:
+        tree = without_punctuation(tree)
+    return tree
+
+
+def _shuffled(trees: Sequence[DependencyTree], schedule: Schedule, rng: np.random.Generator) -> Iterator[list[int]]:
+    """Batches of similar length, longest sentences first within each, in random order."""
+    order = rng.permutation(len(trees))
+    lengths = [len(trees[i].words) for i in order]
+    made = [[int(order[i]) for i in batch] for batch in batches(lengths, schedule.batch)]
+    for batch in rng.permutation(len(made)):
+        yield made[batch]
+
+
+def _dropout(sizes: Sizes, batch: Batch, rate: float, rng: np.random.Generator) -> Dropout:
+    """One mask a sentence, the same for all its words (Gal & Ghahramani 2016)."""
+    packing = batch.packing
+    sentence = np.concatenate([np.arange(size) for size in packing.sizes])
+
+    def mask(width: int) -> Float32:
+        kept = rng.random((len(packing.lengths), width), np.float32) >= rate
+        factors: Float32 = np.asarray(kept / (1 - rate), np.float32)
+        return np.take(factors, sentence, axis=0)
+
+    widths = (sizes.piece + sizes.vector, 2 * sizes.lstm, 2 * sizes.lstm, 2 * (sizes.arc + sizes.label))
+    return Dropout(*(mask(width) for width in widths))

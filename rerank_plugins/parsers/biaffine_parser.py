@@ -1,0 +1,70 @@
+"""The project's own parser (see biaffine/): any model that it has been trained to, and the embedded English one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+
+if TYPE_CHECKING:
+    from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
+
+LONGEST = 300  # words; a longer "sentence" is none, and its arcs would be too many
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/parser.npz"))
+
+
+@dataclass(frozen=True)
+class BiaffineParser(Parser):
+    """Dependency trees by a model of this project's parser (biaffine attention over a BiLSTM).
+
+    Raises ModelError for a file that is missing, cut short, of another kind or version, or for another language.
+    """
+
+    model: Path = option(doc="model file, from rerank_plugins.parsers.biaffine.train")
+    language: str = option("", doc="code of the language, as en: refuse a model for another one")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _model(self) -> BiaffineModel:
+        from rerank_plugins.parsers.biaffine.model_file import read_model
+
+        found = read_model(self.model)
+        if self.language and found.language != self.language:
+            raise ModelError(f"{self.model}: a model for {found.language!r}, wanted {self.language!r}")
+        return found
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; `Parse()` for an empty one, and for one of more than 300 words."""
+        from rerank_plugins.parsers.biaffine.parsing import parse_all
+
+        fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
+        parses = [Parse()] * len(sentences)
+        for i, tree in zip(fit, parse_all(self._model, [sentences[i] for i in fit]), strict=True):
+            parses[i] = Parse(tree)
+        return parses
+
+
+@dataclass(frozen=True)
+class EnglishParser(Parser):
+    """English dependency trees by the embedded model (Universal Dependencies; no download)."""
+
+    resources: ClassVar[tuple[Path, ...]] = (EMBEDDED,)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {}
+
+    @cached_property
+    def _parser(self) -> BiaffineParser:
+        return BiaffineParser(EMBEDDED, "en")
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; `Parse()` for an empty one, and for one of more than 300 words."""
+        return self._parser.parse(sentences)

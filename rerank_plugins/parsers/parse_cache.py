@@ -1,0 +1,207 @@
+"""Parses on disk: what has been parsed once, by whatever run, feature or process, is not parsed again.
+
+One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
+one transaction, and an interrupted run loses at most a batch. A parse is found by the parser (see identity.py) and a
+hash of the sentence's tokens; its value is the JSON of heads, relations and tags, compressed against a dictionary of
+the usual labels: about 3 bytes a word. Where: `RERANK_CACHE` (empty: nowhere), else `rerank-plugins` in
+`XDG_CACHE_HOME` or `~/.cache`. Left out: file systems shared between machines, where SQLite's locks do not hold
+(set `RERANK_CACHE` to a local folder there); a limit on its size.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rerank_plugins.interfaces import Parse, Sentence
+from rerank_plugins.trees.dependency import DependencyTree
+
+FILE = "parses.sqlite3"
+PATIENCE = 60.0  # seconds to wait for another process's transaction
+ASKED = 500  # sentences in a query: SQLite's oldest limit is 999 values
+SCHEMA = """
+    CREATE TABLE IF NOT EXISTS parsers (id INTEGER PRIMARY KEY, identity TEXT UNIQUE NOT NULL);
+    CREATE TABLE IF NOT EXISTS parses (
+        parser INTEGER NOT NULL, tokens BLOB NOT NULL, parse BLOB NOT NULL, PRIMARY KEY (parser, tokens)
+    ) WITHOUT ROWID;
+"""
+USUAL = b"""\
+ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X acl acl:relcl advcl advcl:relcl
+advmod amod appos aux aux:pass case cc ccomp compound compound:prt conj cop csubj dep det det:predet discourse
+dislocated expl fixed flat flat:foreign goeswith iobj list mark nmod nmod:npmod nmod:poss nmod:tmod nmod:unmarked
+nsubj nsubj:outer nsubj:pass nummod obj obl obl:agent obl:npmod obl:tmod obl:unmarked orphan parataxis punct
+reparandum root vocative xcomp
+""".replace(b" ", b'","').replace(b"\n", b'","')
+
+logger = logging.getLogger(__name__)
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where parses are kept; None where the user wants none kept.
+
+    >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
+    ('/data/parses', None)
+    """
+    if "RERANK_CACHE" in environment:
+        return Path(environment["RERANK_CACHE"]).expanduser() if environment["RERANK_CACHE"] else None
+    home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(home) / "rerank-plugins"
+
+
+class Holding(NamedTuple):
+    """What the cache has of one parser: sentences, and bytes of their parses (compressed)."""
+
+    identity: str
+    sentences: int
+    size: int
+
+
+@dataclass
+class ParseCache:
+    """The cache in a folder. A cache that cannot be read or written says so once, and is done without."""
+
+    folder: Path
+    _connection: sqlite3.Connection | None = field(default=None, init=False, repr=False)
+    _process: int = field(default=0, init=False, repr=False)
+    _broken: bool = field(default=False, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"folder": self.folder, "_connection": None, "_process": 0, "_broken": self._broken}
+
+    @property
+    def file(self) -> Path:
+        """The database."""
+        return self.folder / FILE
+
+    def load(self, identity: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
+        """The parse of each sentence by that parser; None where it is not known."""
+        found: dict[bytes, bytes] = {}
+        keys = [_key(sentence) for sentence in sentences]
+        with self._database() as database:
+            if database is not None:
+                query = (
+                    "SELECT tokens, parse FROM parses JOIN parsers ON id = parser WHERE identity = ? AND tokens IN (%s)"
+                )
+                for start in range(0, len(keys), ASKED):
+                    asked = keys[start : start + ASKED]
+                    marks = ",".join("?" * len(asked))
+                    found.update(database.execute(query % marks, (identity, *asked)))
+        return [_unpack(found[k], s) if k in found else None for k, s in zip(keys, sentences, strict=True)]
+
+    def save(self, identity: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
+        """Keep these parses by that parser, all or none of them."""
+        rows = [(identity, _key(sentence), _pack(parse)) for sentence, parse in parses]
+        with self._database() as database:
+            if database is not None:
+                with database:
+                    database.execute("INSERT OR IGNORE INTO parsers (identity) VALUES (?)", (identity,))
+                    database.executemany(
+                        "INSERT OR IGNORE INTO parses SELECT id, ?2, ?3 FROM parsers WHERE identity = ?1", rows
+                    )
+
+    def holdings(self) -> list[Holding]:
+        """What is there, by parser."""
+        query = """SELECT identity, count(tokens), coalesce(sum(length(parse) + length(tokens)), 0)
+                   FROM parsers LEFT JOIN parses ON id = parser GROUP BY id ORDER BY id"""
+        with self._database() as database:
+            return (
+                [] if database is None or not self.file.exists() else [Holding(*row) for row in database.execute(query)]
+            )
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(path.stat().st_size for path in self._files() if path.exists())
+
+    def clear(self) -> None:
+        """Forget every parse. Raises sqlite3.Error or OSError where that cannot be done."""
+        if not self.file.exists():
+            return
+        try:
+            with self._connected() as database:
+                with database:
+                    database.execute("DELETE FROM parses")
+                    database.execute("DELETE FROM parsers")
+                database.execute("VACUUM")
+                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):  # locked, read-only: not ours to remove
+                raise
+            self.close()
+            for path in self._files():  # damaged
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Close the database; it opens again when it is needed."""
+        if self._connection is not None and self._process == os.getpid():
+            with suppress(sqlite3.Error):
+                self._connection.close()
+        self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _files(self) -> list[Path]:
+        return [self.file, *(self.file.with_name(self.file.name + end) for end in ("-wal", "-shm"))]
+
+    @contextmanager
+    def _database(self) -> Iterator[sqlite3.Connection | None]:
+        """The open database, or None; whatever fails ends the use of the cache, with one warning."""
+        if self._broken:
+            yield None
+            return
+        try:
+            with self._connected() as database:
+                yield database
+        except (sqlite3.Error, OSError) as error:
+            self._broken = True
+            self.close()
+            logger.warning("%s: the cache of parses is not used (%s)", self.file, error)
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        if self._connection is None or self._process != os.getpid():  # a connection does not survive a fork
+            self.folder.mkdir(parents=True, exist_ok=True)
+            connection = sqlite3.connect(self.file, timeout=PATIENCE, check_same_thread=False)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = NORMAL")
+                connection.executescript(SCHEMA)
+            except sqlite3.Error:
+                connection.close()
+                raise
+            self._connection, self._process = connection, os.getpid()
+        yield self._connection
+
+
+def _key(sentence: Sentence) -> bytes:
+    return hashlib.blake2b("\x00".join(sentence).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _pack(parse: Parse) -> bytes:
+    tree = parse.dependencies
+    plain = None if tree is None else [tree.heads, tree.relations, tree.tags]
+    packer = zlib.compressobj(zdict=USUAL)
+    return packer.compress(json.dumps(plain, separators=(",", ":")).encode()) + packer.flush()
+
+
+def _unpack(packed: bytes, sentence: Sentence) -> Parse | None:
+    """The parse of the sentence; None for a value that is damaged or of another sentence."""
+    try:
+        plain = json.loads(zlib.decompressobj(zdict=USUAL).decompress(packed))
+        if plain is None:
+            return Parse()
+        heads, relations, tags = plain
+    except (zlib.error, ValueError, TypeError):
+        return None
+    if len(heads) != len(sentence) or len(relations) != len(sentence):
+        return None
+    return Parse(DependencyTree(tuple(sentence), tuple(heads), tuple(relations), tuple(tags)))

@@ -1,0 +1,115 @@
+"""Stanza (Qi et al. 2020): neural parsers of some 70 languages, on tokens as they are; the extra `stanza`.
+
+Models come from where Stanza downloads them, from a folder that Stanza has filled, or from two model files. PyTorch
+keeps to one thread a process: work is spread over processes, and two threads are slower, not faster, on busy cores.
+Left out: lemmas, Stanza's tokeniser, models that want word vectors in a file of their own unless `folder` has them.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.trees.dependency import DependencyTree, tree_fault
+
+LONGEST = 300  # words: a longer sentence is none, and takes memory by the square of its length
+
+
+@dataclass(frozen=True)
+class StanzaParser(Parser):
+    """Dependency trees by Stanza: downloaded models, a folder of them, or a tagger's and a parser's model file.
+
+    Raises ModelError, one line, where Stanza is not installed, there is no network to download from, the language or a
+    model is not there, or a model file is cut short.
+    """
+
+    engines: ClassVar[tuple[str, ...]] = ("stanza",)
+
+    language: str = option("en", doc="code of the language")
+    package: str = option("", doc="the models' package, as ewt; Stanza's default if empty")
+    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models; nothing is downloaded then")
+    tagger: Path | None = option(None, doc="model file of the tagger (.pt), together with `parser`")
+    parser: Path | None = option(None, doc="model file of the dependency parser (.pt)")
+
+    def __post_init__(self) -> None:
+        if (self.tagger is None) != (self.parser is None):
+            raise ValueError("give both of 'tagger' and 'parser' (model files), or neither")
+        if self.tagger and self.folder:
+            raise ValueError("give either 'folder' or the two model files, not both")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _pipeline(self) -> Any:
+        try:
+            import stanza
+            import torch
+        except ImportError:
+            raise ModelError("the parser 'stanza' needs Stanza: pip install 'rerank-plugins[stanza]'") from None
+        torch.set_num_threads(1)
+        for path in (self.tagger, self.parser, self.folder and self.folder / "resources.json"):
+            if path and not path.is_file():
+                raise ModelError(f"{path}: no such file (wanted for the parser 'stanza')")
+        try:
+            with tempfile.TemporaryDirectory() as empty:
+                return stanza.Pipeline(**self._arguments(Path(empty)))
+        except Exception as error:  # whatever Stanza, requests and torch raise
+            raise ModelError(self._explanation(error)) from error
+
+    def _arguments(self, empty: Path) -> dict[str, Any]:
+        """What the pipeline is built from; `empty` is a folder to put a resource list without entries in."""
+        common = {
+            "lang": self.language,
+            "tokenize_pretokenized": True,
+            "use_gpu": False,
+            "verbose": False,
+            "logging_level": "FATAL",
+        }
+        steps = {"tokenize": self.package or "default", "pos": self.package or "default", "lemma": "identity"}
+        if self.tagger and self.parser:
+            (empty / "resources.json").write_text("{}", encoding="utf-8")
+            files = {"pos_model_path": str(self.tagger), "depparse_model_path": str(self.parser)}
+            local = {"dir": str(empty), "download_method": None, "allow_unknown_language": True}
+            return {**common, **files, **local, "processors": "tokenize,pos,depparse", "depparse_pretagged": True}
+        chosen = {"processors": {**steps, "depparse": self.package or "default"}, "package": self.package or "default"}
+        if self.folder:
+            return {**common, **chosen, "dir": str(self.folder), "download_method": None}
+        return {**common, **chosen, "download_method": "reuse_resources"}
+
+    def _explanation(self, error: Exception) -> str:
+        text = " ".join(str(error).split()) or type(error).__name__
+        where = f"{self.folder}: " if self.folder else f"{self.tagger}, {self.parser}: " if self.tagger else ""
+        names = {kind.__name__ for kind in type(error).__mro__}
+        if names & {"ConnectionError", "Timeout", "ProxyError"}:
+            return (
+                f"Stanza's models for {self.language!r} cannot be downloaded (no network); give `folder`, or the model"
+                " files `tagger` and `parser`"
+            )
+        if "unsupported" in text or "UnknownLanguageError" in names:
+            return f"{where}Stanza has no models for the language {self.language!r} here"
+        return f"{where}Stanza cannot load its models for {self.language!r}: {text[:200]}"
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; `Parse()` for an empty one, one of more than 300 words, and one without a tree."""
+        parses = [Parse()] * len(sentences)
+        fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
+        if fit:
+            found = self._pipeline([list(sentences[i]) for i in fit]).sentences
+            for i, sentence in zip(fit, found, strict=True):
+                parses[i] = _parse(sentences[i], sentence.words)
+        return parses
+
+
+def _parse(sentence: Sentence, words: Sequence[Any]) -> Parse:
+    heads = tuple(word.head - 1 for word in words)
+    if len(heads) != len(sentence) or tree_fault(heads):
+        return Parse()
+    relations, tags = tuple(word.deprel for word in words), tuple(word.upos or "_" for word in words)
+    return Parse(DependencyTree(tuple(sentence), heads, relations, tags))

@@ -1,0 +1,85 @@
+"""UDPipe 1 (Straka & Straková 2017): any model file, on tokens as they are.
+
+Raw sentences go through the model's tagger and parser; its tokeniser is not used. A model is loaded once a process, on
+first use; it may be used from several threads. Left out: training (use ufal.udpipe), lemmas and features.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.trees.dependency import DependencyTree, tree_fault
+
+MAGIC = b"morphodita_parsito"  # a model file: the length of this name, and the name
+
+
+@dataclass(frozen=True)
+class UdpipeParser(Parser):
+    """Dependency trees by a UDPipe 1 model file.
+
+    Raises ModelError for a file that is missing, no model, cut short, of another language, or without tagger or parser.
+    """
+
+    engines: ClassVar[tuple[str, ...]] = ("ufal.udpipe",)
+
+    model: Path = option(doc="UDPipe 1 model (.udpipe)")
+    language: str = option("", doc="its language, as english: refuse a published model that is named for another one")
+    beam: int = option(5, doc="parser states kept; 1: greedy, some four times faster")
+
+    def __post_init__(self) -> None:
+        if self.beam < 1:
+            raise ValueError(f"beam must be at least 1, found {self.beam}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _model(self) -> Any:
+        from ufal.udpipe import Model
+
+        named = re.match(r"([a-z_]+)-[a-z0-9]+-ud-", self.model.name)  # as LINDAT publishes them: english-ewt-ud-2.5-…
+        if self.language and named and named[1] != self.language:
+            raise ModelError(f"{self.model}: a model for {named[1]}, wanted {self.language}")
+        try:
+            with open(self.model, "rb") as stream:
+                start = stream.read(1 + len(MAGIC))
+        except OSError as error:
+            raise ModelError(f"{self.model}: the UDPipe model cannot be read ({error.strerror})") from None
+        if start != bytes([len(MAGIC)]) + MAGIC:
+            raise ModelError(f"{self.model}: not a UDPipe model")
+        model = Model.load(str(self.model))
+        if model is None:
+            raise ModelError(f"{self.model}: the UDPipe model is cut short, or of another version")
+        return model
+
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; `Parse()` for an empty one, and where the model gives no tree with one root."""
+        return [self._parse(sentence) for sentence in sentences]
+
+    def _parse(self, sentence: Sentence) -> Parse:
+        from ufal import udpipe
+
+        if not sentence:
+            return Parse()
+        words = udpipe.Sentence()
+        try:
+            for form in sentence:
+                words.addWord(form)
+        except (TypeError, UnicodeEncodeError):  # lone surrogates: no text that UTF-8 can say
+            return Parse()
+        error = udpipe.ProcessingError()
+        if not (self._model.tag(words, "", error) and self._model.parse(words, f"beam_search={self.beam}", error)):
+            raise ModelError(f"{self.model}: {error.message.strip().rstrip('!')}")
+        rows = [words.words[i] for i in range(1, words.words.size())]
+        heads = tuple(row.head - 1 for row in rows)
+        if tree_fault(heads):
+            return Parse()
+        relations, tags = tuple(row.deprel for row in rows), tuple(row.upostag for row in rows)
+        return Parse(DependencyTree(tuple(sentence), heads, relations, tags))
