@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
-    *("complete", "merge", "weights", "text", "plugins"),
+    *("complete", "parse", "merge", "weights", "text", "plugins", "cache"),
 )
 
 
