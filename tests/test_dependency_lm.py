@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import ConfigError, ModelError
+from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
+from rerank_plugins.features.dependency_lm import DependencyLM
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, read_model, train, write_model
 from rerank_plugins.models.dependency_lm.paths import NONE, lay_out, paths
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.testing import check_feature_extractor
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.naive_dependency_lm import NaiveKneserNey, NaiveStupidBackoff, breadth_first, events
 
@@ -234,3 +237,49 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         with pytest.raises(ModelError, match=message) as caught:
             read_model(bad)
         assert "\n" not in str(caught.value)
+
+
+class ChainParser(Parser):
+    """Each word hangs on the one before it; sentences with `%` have no parse."""
+
+    def parse(self, sentences):
+        return [Parse(chain(words) if words and "%" not in words else None) for words in sentences]
+
+
+def chain(words) -> DependencyTree:
+    size = len(words)
+    return DependencyTree(tuple(words), tuple(range(-1, size - 1)), ("root", *["dep"] * (size - 1)))
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("deplm") / "chain.deplm"
+    words = "a dog saw the cat", "the cat saw a dog", "a dog barks"
+    write_model(trained([chain(text.split()) for text in words], order=3, min_count=1), path)
+    return path
+
+
+def test_feature_values(model_file):
+    extractor = DependencyLM(model_file, ChainParser())
+    check_feature_extractor(extractor)
+    model = read_model(model_file)
+    texts = "a dog saw a zebra", "a dog %", "", "a dog saw a zebra"
+    nbest = NBestList("0", tuple(map(Hypothesis, texts)))
+    values = extractor.extract(nbest)
+    tree_total = model.totals([chain(texts[0].split())])[0]
+    floor = model.unseen(["a", "dog", "%"]).sum()
+    unknown = model.unseen(["zebra"])[0]
+    np.testing.assert_allclose(
+        values,
+        [[tree_total, tree_total / 5, -1], [floor, floor / 3, -1], [0, unknown, 0], [tree_total, tree_total / 5, -1]],
+    )
+    assert (extractor.extract_all([nbest, nbest])[1] == values).all()
+    assert (pickle.loads(pickle.dumps(extractor)).extract(nbest) == values).all()
+    assert extractor.extract_all([]) == []
+    assert {"dog", "zebra"} & extractor.vocabulary == {"dog"}
+
+
+def test_hypotheses_without_parse_are_counted_in_the_log(model_file, caplog):
+    extractor = DependencyLM(model_file, CachedParser(ChainParser(), None))
+    extractor.extract(NBestList("0", tuple(map(Hypothesis, ["a dog %", "a dog", "% %"]))))
+    assert "no parse of 2 sentences" in caplog.text
