@@ -62,6 +62,8 @@ class Builder:
 
     def _value(self, known: Option, value: Any, where: str) -> Any:
         kind = _injected_kind(known.type)
+        if kind and isinstance(value, list | tuple):
+            return tuple(self.named_object(kind, name, where) for name in value)
         if kind and value is not None:
             return self.named_object(kind, value, where)
         from pydantic import TypeAdapter, ValidationError
@@ -88,5 +90,5 @@ class Builder:
 
 
 def _injected_kind(type_: Any) -> str | None:
-    """The kind of a field typed `Parser` or `Parser | None` (and so on), else None."""
+    """The kind of a field typed `Parser`, `Parser | None` or `tuple[Parser, ...]` (and so on), else None."""
     return next((INJECTED[part] for part in (type_, *get_args(type_)) if part in INJECTED), None)

@@ -45,7 +45,12 @@ CASES = {
             {"posterior": "uniform"},
         ],
     },
-    "language_model": {"kenlm": [{"model": ARPA}], "unigram": [{}, {"model": ARPA, "case": "exact"}]},
+    "language_model": {
+        "kenlm": [{"model": ARPA}],
+        "ngram": [{"model": ARPA}],
+        "unigram": [{}, {"model": ARPA, "case": "exact"}],
+        "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
+    },
     "parser": {"treebank": [{"path": "trees.conllu"}]},
     "metric": {
         "bleu": [{}, {"tokenize": "none", "lowercase": True}, {"tokenize": "char", "sentence": "bleu+1-length"}],
@@ -95,7 +100,8 @@ def cases(kind: str) -> list[object]:
 
 def built(kind: str, name: str, options: dict[str, object] | None, base: Path = ROOT):
     assert options is not None, f"{kind} {name!r} is registered, but has no case in {Path(__file__).name}"
-    named = {"language_model": {"arpa": {"use": "kenlm", "model": ARPA}}}
+    files = {"arpa": {"use": "kenlm", "model": ARPA}, "ngram-arpa": {"use": "ngram", "model": ARPA}}
+    named = {"language_model": files}
     return Builder(REGISTRY, base, named).build(kind, {"use": name, **options})
 
 
@@ -124,7 +130,7 @@ def test_incremental_language_models():
         for case in known[:1]
     }
     incremental = {name: model for name, model in made.items() if all(hasattr(model, step) for step in steps)}
-    assert "kenlm" in incremental
+    assert incremental.keys() >= {"kenlm", "ngram", "mixture"}
     for model in incremental.values():
         check_incremental_lm(model, [["we", "took", "a", "taxi"]])
 

@@ -18,7 +18,9 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.models.backoff.model_file import is_model_file
 from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.nbest import NBestList
 
 
@@ -27,11 +29,13 @@ class NgramLM(FeatureExtractor):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
     lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
-    model: Path | None = option(None, doc="ARPA file or KenLM binary, instead of a named language model")
+    model: Path | None = option(None, doc="model file, ARPA file or KenLM binary, instead of a named language model")
 
     def __post_init__(self) -> None:
         if (self.lm is None) == (self.model is None):
-            raise ValueError("give one of 'lm' (a language model's name) and 'model' (an ARPA file or KenLM binary)")
+            raise ValueError(
+                "give one of 'lm' (a language model's name) and 'model' (a model file, ARPA file or KenLM binary)"
+            )
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -46,7 +50,7 @@ class NgramLM(FeatureExtractor):
         if self.lm is not None:
             return self.lm
         assert self.model is not None  # __post_init__
-        return KenlmModel(self.model)
+        return NgramModel(self.model) if is_model_file(self.model) else KenlmModel(self.model)
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -7,9 +7,11 @@ from rerank_plugins.hookspecs import Register, hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this package."""
     from rerank_plugins.models.kenlm_model import KenlmModel
+    from rerank_plugins.models.mixture import Mixture
     from rerank_plugins.models.ngram_model import NgramModel
     from rerank_plugins.models.unigram_model import UnigramModel
 
     register("kenlm", KenlmModel)
     register("ngram", NgramModel)
+    register("mixture", Mixture)
     register("unigram", UnigramModel)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
@@ -70,6 +71,11 @@ class KenlmModel(LanguageModel):
             LN10 * np.array([log10 for log10, _, _ in full_scores(" ".join(sentence))], np.float64)
             for sentence in sentences
         ]
+
+    def matches(self, sentences: Sequence[Sentence]) -> list[NDArray[np.int64]]:
+        """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
+        full_scores = self._kenlm.full_scores
+        return [np.array([length for _, length, _ in full_scores(" ".join(s))], np.int64) for s in sentences]
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, `</s>` included; summed by KenLM itself, in float32."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
+    *("train", "score", "mix"),
     *("complete", "parse", "merge", "weights", "text", "plugins", "cache"),
 )
 

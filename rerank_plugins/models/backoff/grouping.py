@@ -123,7 +123,7 @@ def estimate_contexts(
     rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
     lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,
 ) -> None:  # fmt: skip
-    """Fill records from `context` and `event` on; of the whole model, parents start at `base` and these events at `first`.
+    """Fill records from `context` and `event` on; of the whole model, parents start at `base`, events at `first`.
 
     `discounts` D_1 … D_3; `backoff` γ as it is given, or negative to interpolate; `predicted` x of each n-gram;
     `lower` p of each parent. `next` of an event holds the number of its n-gram for now. `probability` and `context_of`

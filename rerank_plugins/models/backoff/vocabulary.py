@@ -7,7 +7,7 @@ not depend on the order of sentences. A line of text is a sentence, an empty one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice, repeat
@@ -81,8 +81,11 @@ class TextCollector:
         """Words so far, without `</s>`."""
         return self._tokens.rows - self.sentences
 
-    def add(self, lines: Iterable[str], path: str = "") -> None:
-        """Take the lines of a file. Raises FormatError naming the line that has `<s>` or `</s>` in it."""
+    def add(self, lines: Iterable[str], path: str = "", progress: Callable[[int], None] = lambda words: None) -> None:
+        """Take the lines of a file; `progress` is told now and then how many words were read, of all files.
+
+        Raises FormatError naming the line that has `<s>` or `</s>` in it.
+        """
         lines = iter(lines)
         number = 0
         while block := list(islice(lines, BLOCK)):
@@ -95,6 +98,7 @@ class TextCollector:
             self._tokens.append(ids)
             self.sentences += len(block)
             number += len(block)
+            progress(self.tokens)
 
     def _count(self, counts: NDArray[np.int64]) -> None:
         if len(counts) > len(self._counts):

@@ -1,0 +1,29 @@
+"""`rerank train`: models from data; each subcommand is the `command` of a file `train_NAME.py` beside this one."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import click
+
+MODELS = ("ngram", "dependency-lm")
+
+
+class TrainGroup(click.Group):
+    """A group that imports a subcommand when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The kinds of models."""
+        return list(MODELS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The subcommand of that name."""
+        if cmd_name not in MODELS:
+            return None
+        command: click.Command = import_module(f"{__package__}.train_{cmd_name.replace('-', '_')}").command
+        return command
+
+
+@click.group("train", cls=TrainGroup)
+def command() -> None:
+    """Train a model: `rerank train ngram` for an n-gram language model."""
