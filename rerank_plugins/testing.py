@@ -30,6 +30,7 @@ from rerank_plugins.interfaces import (
     TuningData,
 )
 from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.trees.dependency import tree_fault
 
 SENTENCES = (
     "the cat sat on the mat .",
@@ -118,16 +119,26 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
 
 
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
-    """One parse per sentence, over exactly its tokens, with one root; the same each time."""
-    parses = parser.parse(sentences)
-    assert len(parses) == len(sentences), f"{len(parses)} parses for {len(sentences)} sentences"
-    for sentence, parse in zip(sentences, parses, strict=True):
+    """One parse per sentence, over exactly its tokens, a tree with one root; the same each time, in any order, alone
+    and from a pickled copy; none for an empty sentence.
+    """
+    texts = [*sentences, ()]
+    parses = parser.parse(texts)
+    assert len(parses) == len(texts), f"{len(parses)} parses for {len(texts)} sentences"
+    for sentence, parse in zip(texts, parses, strict=True):
         tree = parse.dependencies
         if tree is not None:
             assert tree.words == tuple(sentence), f"the tree covers {tree.words}, the sentence is {tuple(sentence)}"
             assert len(tree.heads) == len(tree.relations) == len(tree.words), "one head and relation per word"
-            assert tree.heads.count(-1) == 1, f"one root, found {tree.heads.count(-1)}"
-    assert parser.parse(sentences) == parses, "parsing again must give the same"
+            assert len(tree.tags) in (0, len(tree.words)), "one tag per word, or none at all"
+            fault = tree_fault(tree.heads)
+            assert fault is None, f"{' '.join(sentence)}: {fault}"
+    assert parses[-1].dependencies is None, "an empty sentence has no tree"
+    assert parser.parse(texts) == parses, "parsing again must give the same"
+    assert parser.parse(texts[::-1]) == parses[::-1], "parses must not depend on the order of sentences"
+    assert [parser.parse([text])[0] for text in texts[:5]] == parses[:5], "a sentence alone must have the same parse"
+    assert pickle.loads(pickle.dumps(parser)).parse(texts) == parses, "a pickled copy must parse the same"
+    assert parser.parse([]) == [], "no sentences, no parses"
 
 
 def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, reference: str = SENTENCES[0]) -> None:

@@ -1,15 +1,54 @@
 """Shared fixtures. Real data is used where it lies beside the repository; users do not have it."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
 settings.load_profile("patient")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What tests parse is kept apart from what the user has parsed."""
+    os.environ["RERANK_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def treebank_path() -> Path:
+    """A hundred short sentences with trees made by hand."""
+    return ROOT / "tests" / "treebank" / "small.conllu"
+
+
+@pytest.fixture(scope="session")
+def treebank(treebank_path: Path) -> list[DependencyTree]:
+    with open(treebank_path, encoding="utf-8") as lines:
+        return list(read_conllu(lines, str(treebank_path)))
+
+
+@pytest.fixture(scope="session")
+def udpipe_model(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A micro UDPipe model, in about a second."""
+    from tests.micro_parsers import train_udpipe
+
+    path = tmp_path_factory.mktemp("udpipe") / "micro.udpipe"
+    path.write_bytes(train_udpipe(treebank_path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def stanza_models(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Micro models of Stanza: tagger and dependency parser, in some 20 seconds of CPU."""
+    from tests.micro_parsers import train_stanza
+
+    return train_stanza(treebank_path, tmp_path_factory.mktemp("stanza"))
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,7 @@
 One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
 one transaction, and an interrupted run loses at most a batch. A parse is found by the parser (see identity.py) and a
 hash of the sentence's tokens; its value is the JSON of heads, relations and tags, compressed against a dictionary of
-the usual labels: about 3 bytes a word. Where: `RERANK_CACHE` (empty: nowhere), else `rerank-plugins` in
+the usual labels: some 7 bytes a word. Where: `RERANK_CACHE` (empty: nowhere), else `rerank-plugins` in
 `XDG_CACHE_HOME` or `~/.cache`. Left out: file systems shared between machines, where SQLite's locks do not hold
 (set `RERANK_CACHE` to a local folder there); a limit on its size.
 """
@@ -16,11 +16,11 @@ import logging
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.interfaces import Parse, Sentence
 from rerank_plugins.trees.dependency import DependencyTree
@@ -42,6 +42,7 @@ nsubj nsubj:outer nsubj:pass nummod obj obl obl:agent obl:npmod obl:tmod obl:unm
 reparandum root vocative xcomp
 """.replace(b" ", b'","').replace(b"\n", b'","')
 
+Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
 
@@ -84,38 +85,40 @@ class ParseCache:
 
     def load(self, identity: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
         """The parse of each sentence by that parser; None where it is not known."""
-        found: dict[bytes, bytes] = {}
         keys = [_key(sentence) for sentence in sentences]
-        with self._database() as database:
-            if database is not None:
-                query = (
-                    "SELECT tokens, parse FROM parses JOIN parsers ON id = parser WHERE identity = ? AND tokens IN (%s)"
-                )
-                for start in range(0, len(keys), ASKED):
-                    asked = keys[start : start + ASKED]
-                    marks = ",".join("?" * len(asked))
-                    found.update(database.execute(query % marks, (identity, *asked)))
+
+        def read(database: sqlite3.Connection) -> dict[bytes, bytes]:
+            found: dict[bytes, bytes] = {}
+            query = "SELECT tokens, parse FROM parses JOIN parsers ON id = parser WHERE identity = ? AND tokens IN (%s)"
+            for start in range(0, len(keys), ASKED):
+                asked = keys[start : start + ASKED]
+                found.update(database.execute(query % ",".join("?" * len(asked)), (identity, *asked)))
+            return found
+
+        nothing: dict[bytes, bytes] = {}
+        found = self._attempt(read, nothing)
         return [_unpack(found[k], s) if k in found else None for k, s in zip(keys, sentences, strict=True)]
 
     def save(self, identity: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
         """Keep these parses by that parser, all or none of them."""
         rows = [(identity, _key(sentence), _pack(parse)) for sentence, parse in parses]
-        with self._database() as database:
-            if database is not None:
-                with database:
-                    database.execute("INSERT OR IGNORE INTO parsers (identity) VALUES (?)", (identity,))
-                    database.executemany(
-                        "INSERT OR IGNORE INTO parses SELECT id, ?2, ?3 FROM parsers WHERE identity = ?1", rows
-                    )
+
+        def write(database: sqlite3.Connection) -> None:
+            with database:
+                database.execute("INSERT OR IGNORE INTO parsers (identity) VALUES (?)", (identity,))
+                database.executemany(
+                    "INSERT OR REPLACE INTO parses SELECT id, ?2, ?3 FROM parsers WHERE identity = ?1", rows
+                )
+
+        self._attempt(write, None)
 
     def holdings(self) -> list[Holding]:
         """What is there, by parser."""
         query = """SELECT identity, count(tokens), coalesce(sum(length(parse) + length(tokens)), 0)
                    FROM parsers LEFT JOIN parses ON id = parser GROUP BY id ORDER BY id"""
-        with self._database() as database:
-            return (
-                [] if database is None or not self.file.exists() else [Holding(*row) for row in database.execute(query)]
-            )
+        if not self.file.exists():
+            return []
+        return self._attempt(lambda database: [Holding(*row) for row in database.execute(query)], [])
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -126,12 +129,12 @@ class ParseCache:
         if not self.file.exists():
             return
         try:
-            with self._connected() as database:
-                with database:
-                    database.execute("DELETE FROM parses")
-                    database.execute("DELETE FROM parsers")
-                database.execute("VACUUM")
-                database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            database = self._open()
+            with database:
+                database.execute("DELETE FROM parses")
+                database.execute("DELETE FROM parsers")
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):  # locked, read-only: not ours to remove
                 raise
@@ -152,22 +155,19 @@ class ParseCache:
     def _files(self) -> list[Path]:
         return [self.file, *(self.file.with_name(self.file.name + end) for end in ("-wal", "-shm"))]
 
-    @contextmanager
-    def _database(self) -> Iterator[sqlite3.Connection | None]:
-        """The open database, or None; whatever fails ends the use of the cache, with one warning."""
+    def _attempt(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
+        """What the action gives, or `otherwise`: whatever fails ends the use of the cache, with one warning."""
         if self._broken:
-            yield None
-            return
+            return otherwise
         try:
-            with self._connected() as database:
-                yield database
+            return action(self._open())
         except (sqlite3.Error, OSError) as error:
             self._broken = True
             self.close()
             logger.warning("%s: the cache of parses is not used (%s)", self.file, error)
+            return otherwise
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
+    def _open(self) -> sqlite3.Connection:
         if self._connection is None or self._process != os.getpid():  # a connection does not survive a fork
             self.folder.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.file, timeout=PATIENCE, check_same_thread=False)
@@ -179,11 +179,11 @@ class ParseCache:
                 connection.close()
                 raise
             self._connection, self._process = connection, os.getpid()
-        yield self._connection
+        return self._connection
 
 
 def _key(sentence: Sentence) -> bytes:
-    return hashlib.blake2b("\x00".join(sentence).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return hashlib.blake2b(json.dumps(list(sentence)).encode(), digest_size=16).digest()
 
 
 def _pack(parse: Parse) -> bytes:

@@ -1,12 +1,11 @@
 """Many sentences through a parser: in order, in bounded memory, on several processes, each finished batch kept.
 
 What an interrupted run has parsed is in the cache of parses, and is found there by the next one. The first batch is
-parsed in this process; workers start for the others, by `spawn`, with one BLAS thread each.
+parsed in this process; workers start for the others, by `spawn`, which is safe beside threads.
 """
 
 from __future__ import annotations
 
-import os
 import pickle
 import signal
 import sys
@@ -25,7 +24,6 @@ from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.plugins import FILE_MODULE, import_file
 
 BATCH = 1_000  # sentences a task
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 Words = tuple[str, ...]
 _parser: CachedParser | None = None  # in a worker: what it parses with
@@ -99,15 +97,11 @@ def _workers(parser: Parser, jobs: int) -> Iterator[ProcessPoolExecutor | None]:
         raise PluginError(f"the parser cannot be sent to a worker process ({error}); --jobs 1 works") from error
     modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
     files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
-    before = {name: os.environ.get(name) for name in THREADS}
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _initialise, (pickled, files))
     try:
-        os.environ.update(dict.fromkeys(THREADS, "1"))  # read when a worker loads its BLAS
         yield pool
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
 def _initialise(pickled: bytes, files: Sequence[Path]) -> None:

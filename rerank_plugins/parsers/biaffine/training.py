@@ -52,9 +52,7 @@ def train(
     table = frequent_pieces(word for tree in trees for word in tree.words)
     tags = sorted({tag for tree in trees for tag in tree.tags})
     relations = sorted({relation for tree in trees for relation in tree.relations})
-    stored = np.array(list(vectors.values()), np.float32).reshape(len(vectors), -1)
-    if stored.shape[1] != sizes.vector:
-        stored = np.zeros((len(vectors), sizes.vector), np.float32)
+    stored = np.array(list(vectors.values()), np.float32).reshape(len(vectors), sizes.vector)
     settings = {"sizes": asdict(sizes), "schedule": asdict(schedule), "sentences": len(trees)}
     params = initial(sizes, len(table), len(tags), len(relations), rng)
 

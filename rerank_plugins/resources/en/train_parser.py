@@ -20,6 +20,7 @@ import numpy as np
 
 from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 from rerank_plugins.parsers.biaffine.network import Sizes
+from rerank_plugins.parsers.biaffine.parsing import one_blas_thread
 from rerank_plugins.parsers.biaffine.training import Schedule, train
 from rerank_plugins.parsers.biaffine.vectors import word_vectors
 from rerank_plugins.trees.dependency import read_conllu
@@ -60,7 +61,8 @@ def main(arguments: Sequence[str]) -> None:
         values = ", ".join(f"{name} {loss:.3f}" for name, loss in losses.items())
         print(f"epoch {epoch + 1}: losses {values}; {time.process_time() - started:.0f} s", flush=True)
 
-    train(trees, vectors, "en", rng, sizes, schedule, report).save(target)
+    with one_blas_thread():
+        train(trees, vectors, "en", rng, sizes, schedule, report).save(target)
     print(f"{target.name}: {target.stat().st_size} bytes")
 
 

@@ -1,0 +1,303 @@
+"""The cache of parses: a second run parses nothing, whoever runs; and a cache that fails is done without."""
+
+import json
+import logging
+import multiprocessing
+import os
+import pickle
+import sqlite3
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerank_plugins import Parse, Parser
+from rerank_plugins.parsers import cached
+from rerank_plugins.parsers.biaffine_parser import EnglishParser
+from rerank_plugins.parsers.cached import CachedParser, default_cache
+from rerank_plugins.parsers.identity import identity
+from rerank_plugins.parsers.parse_cache import FILE, ParseCache, _pack, _unpack, cache_folder
+from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.trees.dependency import DependencyTree
+from tests.command_line import done, refused, rerank
+
+SENTENCES = [["a", "b"], ["c"], ["a", "b"], []]
+
+
+@dataclass
+class ChainParser(Parser):
+    """Each word depends on the one before it; sentences with an x have no parse. Counts what it is asked for."""
+
+    relation: str = "dep"
+    model: Path | None = None
+    _asked: int = 0
+
+    def parse(self, sentences):
+        self._asked += len(sentences)
+        return [Parse(self._tree(tuple(s)) if s and "x" not in s else None) for s in sentences]
+
+    def _tree(self, words):
+        return DependencyTree(
+            words, tuple(range(-1, len(words) - 1)), (self.relation,) * len(words), ("X",) * len(words)
+        )
+
+
+def test_a_second_run_parses_nothing(tmp_path):
+    first, second = ChainParser(), ChainParser()
+    made = CachedParser(first, ParseCache(tmp_path)).parse(SENTENCES)
+    assert first._asked == 3  # distinct
+    again = CachedParser(second, ParseCache(tmp_path))
+    assert again.parse(SENTENCES) == made
+    assert (second._asked, again.parsed) == (0, 0)
+    assert made[0].dependencies == DependencyTree(("a", "b"), (-1, 0), ("dep", "dep"), ("X", "X"))
+
+
+def test_memory_comes_before_the_disk(tmp_path):
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    made = parser.parse(SENTENCES)
+    (tmp_path / FILE).unlink()
+    assert parser.parse(SENTENCES) == made
+    assert parser.parsed == 3
+
+
+def test_memory_is_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(cached, "REMEMBERED", 10)
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    for start in range(0, 100, 5):
+        parser.parse([[str(i)] for i in range(start, start + 5)])
+        assert len(parser._known) <= 15
+    assert parser.parsed == 100
+    parser.parse([[str(i)] for i in range(100)])
+    assert parser.parsed == 100
+
+
+def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
+    model = tmp_path / "model"
+    model.write_text("one")
+    cache = tmp_path / "cache"
+
+    def asked(parser):
+        CachedParser(parser, ParseCache(cache)).parse([["a"]])
+        return parser._asked
+
+    assert asked(ChainParser()) == 1
+    assert asked(ChainParser(relation="punct")) == 1
+    assert asked(ChainParser(model=model)) == 1
+    assert asked(ChainParser(model=model)) == 0
+    os.utime(model, (1, 1))  # touched, not changed
+    assert asked(ChainParser(model=model)) == 0
+    model.write_text("two")
+    assert asked(ChainParser(model=model)) == 1
+    copy = tmp_path / "copy"
+    copy.write_text("one")
+    assert asked(ChainParser(model=copy)) == 0  # the content counts, not the name
+
+
+def test_identity_names_class_code_options_and_engines(tmp_path):
+    about = json.loads(identity(TreebankParser(tmp_path / "none.conllu")))
+    assert about["class"] == "rerank_plugins.parsers.treebank.TreebankParser"
+    assert about["options"] == {"path": f"no file {tmp_path / 'none.conllu'}"}
+    assert json.loads(identity(EnglishParser()))["resources"][0].startswith("sha256:")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").write_text("x")
+    inside = json.loads(identity(ChainParser(model=tmp_path / "folder")))["options"]["model"]
+    assert list(inside) == ["file"]
+
+
+def test_a_parser_that_is_no_dataclass_is_kept_in_memory_only(tmp_path):
+    class Plain(ChainParser):
+        pass
+
+    class Bare(Parser):
+        def parse(self, sentences):
+            return [Parse() for _ in sentences]
+
+    assert identity(Plain()) is not None
+    assert identity(Bare()) is None
+    parser = CachedParser(Bare(), ParseCache(tmp_path))
+    parser.parse([["a"], ["a"]])
+    parser.parse([["a"]])
+    assert parser.parsed == 1
+    assert not (tmp_path / FILE).exists()
+
+
+words = st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=12).map(tuple)
+
+
+@given(words, st.data())
+def test_what_is_kept_is_what_comes_back(sentence, data):
+    n = len(sentence)
+    heads = tuple(data.draw(st.lists(st.integers(-1, n - 1), min_size=n, max_size=n)))
+    labels = [tuple(data.draw(st.lists(st.text(max_size=8), min_size=k, max_size=k))) for k in (n, n)]
+    parse = Parse(DependencyTree(sentence, heads, *labels))
+    assert _unpack(_pack(parse), sentence) == parse
+    assert _unpack(_pack(Parse()), sentence) == Parse()
+    assert _unpack(_pack(parse), (*sentence, "more")) is None
+    assert _unpack(_pack(parse)[:-3], sentence) in (None, parse)
+
+
+@given(st.lists(words, min_size=2, max_size=2, unique=True))
+def test_keys_tell_sentences_apart(pair):
+    from rerank_plugins.parsers.parse_cache import _key
+
+    assert _key(pair[0]) != _key(pair[1])
+
+
+def test_keys_tell_boundaries_of_words_apart():
+    from rerank_plugins.parsers.parse_cache import _key
+
+    assert len({_key(s) for s in (["a b"], ["a", "b"], ["ab"], ["a", "", "b"], ["a\x00b"])}) == 5
+
+
+def test_parses_are_small(treebank, tmp_path):
+    cache = ParseCache(tmp_path)
+    cache.save("me", [(tree.words, Parse(tree)) for tree in treebank])
+    total = sum(len(tree.words) for tree in treebank)
+    assert cache.holdings()[0].size < 11 * total  # keys of 16 bytes among them
+    assert cache.load("me", [tree.words for tree in treebank]) == [Parse(tree) for tree in treebank]
+    assert cache.load("you", [tree.words for tree in treebank[:3]]) == [None] * 3
+
+
+def test_many_sentences_are_asked_for_in_parts(tmp_path):
+    sentences = [[str(i), "b"] for i in range(1234)]
+    CachedParser(ChainParser(), ParseCache(tmp_path)).parse(sentences)
+    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    assert len(again.parse(sentences)) == 1234
+    assert again.parsed == 0
+
+
+def parse_in_process(folder, start):
+    parser = CachedParser(ChainParser(), ParseCache(folder))
+    for at in range(start, start + 400, 20):
+        parser.parse([[str(i)] for i in range(at, at + 20)])
+
+
+def test_several_processes_write_at_a_time(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=parse_in_process, args=(tmp_path, start)) for start in (0, 200, 400)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0, 0]
+    assert ParseCache(tmp_path).holdings()[0].sentences == 800
+
+
+def test_a_cached_parser_travels_without_connection_and_memory(tmp_path):
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    made = parser.parse(SENTENCES)
+    again = pickle.loads(pickle.dumps(parser))
+    assert again._known == {}
+    assert again.parse(SENTENCES) == made
+    assert again.parsed == 0
+
+
+def messages(caplog):
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_sentences_without_a_parse_are_counted_in_the_log(tmp_path, caplog):
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    with caplog.at_level(logging.WARNING):
+        parser.parse([["a"], ["x", "1"], ["x", "2"], []])
+        parser.parse([["x", "1"]])
+    assert parser.unparsed == 2
+    assert messages(caplog) == ["no parse of 2 sentences, 2 in all (first: 'x 1')"]
+    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    again.parse([["x", "1"]])
+    assert (again.unparsed, again.parsed) == (1, 0)  # from the cache too
+
+
+def check_done_without(folder, caplog):
+    parser = CachedParser(ChainParser(), ParseCache(folder))
+    with caplog.at_level(logging.WARNING):
+        assert parser.parse([["a"]])[0].dependencies is not None
+        assert parser.parse([["b"]])[0].dependencies is not None
+    (warning,) = messages(caplog)
+    assert "the cache of parses is not used" in warning
+    assert "\n" not in warning
+
+
+def test_a_folder_that_cannot_be_made_is_done_without(tmp_path, caplog):
+    (tmp_path / "file").write_text("")
+    check_done_without(tmp_path / "file" / "cache", caplog)
+
+
+def test_a_damaged_cache_is_done_without_until_it_is_cleared(tmp_path, caplog):
+    (tmp_path / FILE).write_bytes(b"no database at all " * 500)
+    check_done_without(tmp_path, caplog)
+    ParseCache(tmp_path).clear()
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser.parse([["a"]])
+    assert ParseCache(tmp_path).holdings()[0].sentences == 1
+
+
+def test_a_read_only_cache_still_reads(tmp_path, caplog):
+    if os.geteuid() == 0:
+        pytest.skip("the superuser may write everywhere")
+    CachedParser(ChainParser(), ParseCache(tmp_path)).parse([["a"]])
+    (tmp_path / FILE).chmod(stat.S_IRUSR)
+    check_done_without(tmp_path, caplog)
+
+
+def test_a_full_disk_is_done_without(tmp_path, caplog):
+    cache = ParseCache(tmp_path)
+    cache.save("someone", [])
+    cache._connection.execute("PRAGMA max_page_count = 1")
+    parser = CachedParser(ChainParser(), cache)
+    with caplog.at_level(logging.WARNING):
+        parses = parser.parse([[str(i)] * 20 for i in range(3000)])
+    assert all(parse.dependencies for parse in parses)
+    assert ["full" in message for message in messages(caplog)] == [True]
+
+
+def test_values_that_are_damaged_are_parsed_again(tmp_path):
+    cache = ParseCache(tmp_path)
+    CachedParser(ChainParser(), cache).parse([["a"], ["b"]])
+    cache.close()
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("UPDATE parses SET parse = x'00ff'")
+    database.close()
+    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    assert again.parse([["a"]])[0].dependencies is not None
+    assert again.parsed == 1
+
+
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/rerank-plugins")
+    assert cache_folder({}) == Path.home() / ".cache" / "rerank-plugins"
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
+    assert default_cache() == ParseCache(tmp_path)
+    monkeypatch.setenv("RERANK_CACHE", "")
+    assert default_cache() is None
+
+
+def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
+    assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
+    CachedParser(ChainParser(relation="obj")).parse([[str(i)] for i in range(2000)])
+    first, second = done("cache").lines
+    assert first.startswith(f"{tmp_path / FILE}: 0.")
+    assert second == "2000 sentences, 0.1 MB: ChainParser(relation=obj)"
+    assert "cleared, 0." in done("cache", "--clear").out
+    assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
+    assert done("cache", "--folder", tmp_path / "other").lines == [f"{tmp_path / 'other' / FILE}: 0.0 MB"]
+    monkeypatch.setenv("RERANK_CACHE", "")
+    assert refused("cache") == "no parses are kept: RERANK_CACHE is empty"
+
+
+def test_command_cache_says_what_cannot_be_cleared(tmp_path):
+    holder = sqlite3.connect(tmp_path / FILE)
+    ParseCache(tmp_path).save("me", [])
+    holder.execute("BEGIN EXCLUSIVE")
+    from rerank_plugins.parsers import parse_cache
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parse_cache, "PATIENCE", 0.1)
+        ran = rerank("cache", "--folder", tmp_path, "--clear")
+    holder.close()
+    assert ran.code == 2
+    assert "cannot be cleared (database is locked)" in ran.err

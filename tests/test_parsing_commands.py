@@ -1,0 +1,161 @@
+"""`rerank parse`: CoNLL-U of texts and lists, in order, on several processes, from the cache the second time."""
+
+import pytest
+
+from rerank_plugins.trees.dependency import read_conllu
+from tests.command_line import done, refused, rerank
+
+TEXT = "she sings a song .\n\nthe cat sleeps .\nshe sings a song .\n"
+PLUGIN = '''
+from dataclasses import dataclass
+
+from rerank_plugins import Parse, Parser, hookimpl, option
+from rerank_plugins.trees.dependency import DependencyTree
+
+
+@dataclass(frozen=True)
+class Chain(Parser):
+    """Each word depends on the one before it, unless it is an x."""
+
+    relation: str = option("dep", doc="the relation of every word but the first")
+
+    def parse(self, sentences):
+        return [Parse(None if "x" in words or not words else self.tree(tuple(words))) for words in sentences]
+
+    def tree(self, words):
+        n = len(words)
+        return DependencyTree(words, tuple(range(-1, n - 1)), ("root",) + (self.relation,) * (n - 1), ("X",) * n)
+
+
+@hookimpl
+def register_parsers(register):
+    register("chain", Chain)
+'''
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def chain(tmp_path):
+    (tmp_path / "chain.py").write_text(PLUGIN)
+    return tmp_path / "chain.py"
+
+
+def trees(text):
+    return list(read_conllu(text.splitlines(keepends=True)))
+
+
+def test_a_text_is_parsed_line_by_line():
+    ran = done("parse", "-", stdin=TEXT)
+    assert [" ".join(tree.words) for tree in trees(ran.out)] == [line for line in TEXT.splitlines() if line]
+    assert [line for line in ran.lines if line.startswith("#")][:2] == ["# sent_id = 1", "# text = she sings a song ."]
+    assert [line for line in ran.lines if line.startswith("# sent_id")][1:] == ["# sent_id = 3", "# sent_id = 4"]
+    assert ran.err == "3 sentences, 2 parsed now\n"
+    assert trees(ran.out)[0].relations == ("nsubj", "root", "det", "obj", "punct")
+
+
+def test_a_second_run_parses_nothing():
+    first, second = (done("parse", "-", stdin=TEXT) for _ in range(2))
+    assert second.out == first.out
+    assert second.err == "3 sentences, 0 parsed now\n"
+
+
+def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
+    out = tmp_path / "out.conllu.gz"
+    ran = done("parse", "--nbest", small / "tune.nbest", "-o", out)
+    assert ran.out == ""
+    texts = [line.split(" ||| ")[1] for line in (small / "tune.nbest").read_text().splitlines()]
+    distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts))
+    assert ran.err == f"{len(distinct)} sentences, {len(distinct)} parsed now\n"
+    import gzip
+
+    text = gzip.decompress(out.read_bytes()).decode()
+    assert [" ".join(tree.words) for tree in trees(text)] == distinct
+    assert text.startswith("# sent_id = 0.1\n")
+
+
+def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
+    from rerank_adapters.tasks import parse_pool
+
+    monkeypatch.setattr(parse_pool, "BATCH", 7)
+    text = "".join(f"w{i} is {i % 17} {'x' if i % 10 == 3 else '.'}\n" for i in range(100))
+    (tmp_path / "text").write_text(text)
+    found = []
+    for jobs in (1, 2):
+        monkeypatch.setenv("RERANK_CACHE", str(tmp_path / f"cache{jobs}"))
+        ran = done("--plugin", chain, "parse", tmp_path / "text", "-p", "chain,relation=obj", "-j", jobs)
+        assert ran.err.splitlines()[-1] == "100 sentences, 100 parsed now, 10 without a parse"
+        found.append(ran.out)
+    assert found[0] == found[1]
+    assert len(trees(found[0])) == 90
+    assert "obj" in found[0]
+
+
+def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatch):
+    from rerank_adapters.tasks import parse_pool
+
+    monkeypatch.setattr(parse_pool, "BATCH", 10)
+    lines = [f"word {i}\n" for i in range(50)]
+    (tmp_path / "text").write_bytes("".join(lines[:35]).encode() + b"\xff\n" + "".join(lines[35:]).encode())
+    arguments = ("--plugin", chain, "parse", tmp_path / "text", "-p", "chain", "-j", 1, "-o", tmp_path / "out")
+    assert rerank(*arguments).code == 2  # in the middle of the text
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "text").write_text("".join(lines))
+    assert done(*arguments).err == "50 sentences, 20 parsed now\n"
+
+
+def test_a_parser_of_a_config(chain, tmp_path):
+    config = tmp_path / "job.toml"
+    config.write_text(f'plugins = ["{chain.name}"]\n[parser.mine]\nuse = "chain"\nrelation = "nmod"\n')
+    ran = done("parse", "-", "-c", config, "-p", "mine", stdin="a b\n")
+    assert trees(ran.out)[0].relations == ("root", "nmod")
+
+
+def test_evaluation_prints_a_row_for_each_file(treebank_path, tmp_path):
+    header, row = done("parse", "--evaluate", treebank_path).lines
+    assert header == "gold\tsentences\twords\tUPOS\tUAS\tLAS\tsentences/s"
+    name, sentences, words, *scores = row.split("\t")
+    assert (name, sentences, words) == ("small.conllu", "100", "782")
+    assert all(80 < float(score) <= 100 for score in scores[:3])
+    assert float(scores[3]) > 0
+    again = done(
+        "parse", "--evaluate", treebank_path, "--evaluate", treebank_path, "-p", f"treebank,path={treebank_path}"
+    )
+    for row in again.lines[1:]:
+        assert row.split("\t")[3:6] == ["100.00"] * 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "give one of: a TEXT"),
+        (("-", "--evaluate", "x"), "give one of: a TEXT"),
+        (("-", "-p", "englsh"), "no parser named 'englsh'; did you mean 'english'"),
+        (("-", "-p", "udpipe"), "udpipe needs the option 'model'"),
+        (("-", "-p", "udpipe,model=none.udpipe"), "none.udpipe: the UDPipe model cannot be read"),
+        (("-", "-p", "biaffine,model=none.npz"), "none.npz: the parser's model cannot be read"),
+        (("none.txt",), "none.txt: no such file"),
+        (("--evaluate", "none.conllu"), "none.conllu: no such file"),
+        (("-", "-o", "/nowhere/out"), "there is no folder /nowhere"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments, message):
+    assert message in refused("parse", *arguments, stdin="a b\n")
+
+
+def test_gold_trees_must_be_trees(tmp_path):
+    (tmp_path / "gold.conllu").write_text("1\ta\t_\tX\t_\t_\t1\tdep\t_\t_\n")
+    assert refused("parse", "--evaluate", tmp_path / "gold.conllu").endswith(
+        "gold.conllu:1: a sentence has one root (head 0); found 0"
+    )
+    (tmp_path / "empty.conllu").write_text("")
+    assert "holds no trees" in refused("parse", "--evaluate", tmp_path / "empty.conllu")
+
+
+def test_odd_text_ends_well():
+    ran = done("parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
+    assert len(trees(ran.out)) == 1
+    assert ran.err.splitlines()[-1] == "2 sentences, 2 parsed now, 1 without a parse"
