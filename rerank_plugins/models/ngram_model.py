@@ -1,6 +1,6 @@
 """N-gram models of our own file format or ARPA, scored many sentences at a time.
 
-A text's words are numbered in Python (0.1 µs a word), then one compiled call scores them all (backoff/scoring.py).
+Words are numbered by one compiled call for all sentences (0.05 µs a word) and scored by another (0.1 µs).
 Differs from KenLM in nothing but speed and words: KenLM splits at ASCII white space alone. Left out: KenLM binaries
 (the language model `kenlm` reads those). An ARPA file is read into memory, about 2 µs an n-gram.
 """
@@ -44,7 +44,9 @@ class Ngrams:
         """Write the model file; its size in bytes. Raises OSError."""
         words = np.frombuffer("\n".join(self.vocabulary.words).encode(), np.uint8)
         settings = {**self.settings, "unseen": self.tables.unseen}
-        return write_model(path, KIND, settings, {**table_arrays(self.tables), "words": words})
+        return write_model(
+            path, KIND, settings, {**table_arrays(self.tables), "words": words, "hashes": self.vocabulary.table}
+        )
 
     @classmethod
     def load(cls, path: Path) -> Ngrams:
@@ -55,10 +57,12 @@ class Ngrams:
     def _mapped(cls, path: Path) -> Ngrams:
         settings, arrays = read_model(path, KIND)
         tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+        if missing := [name for name in ("words", "hashes") if name not in arrays]:
+            raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
         words = tuple(arrays["words"].tobytes().decode().split("\n"))
         if len(words) != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
-        return cls(Vocabulary(words), tables, settings)
+        return cls(Vocabulary(words, arrays["hashes"]), tables, settings)
 
     @classmethod
     def _from_arpa(cls, path: Path) -> Ngrams:
@@ -110,7 +114,8 @@ class NgramModel(LanguageModel):
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, NDArray[np.int64]]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that each was found as."""
-        from rerank_plugins.models.backoff.scoring import matched_lengths, score_text
+        from rerank_plugins.models.backoff.scoring import matched_lengths
+        from rerank_plugins.models.backoff.text_scoring import score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
         scores, found = score_text(self.ngrams.tables, tokens, BOS, EOS)
@@ -131,7 +136,7 @@ class NgramModel(LanguageModel):
         return np.add.reduceat(scores, np.cumsum(lengths) - lengths) if len(lengths) else np.zeros(0)
 
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
-        from rerank_plugins.models.backoff.scoring import score_text
+        from rerank_plugins.models.backoff.text_scoring import score_text
 
         return score_text(self.ngrams.tables, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, config_option, job_config, output_option
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins.plugins import Registry
 
 
@@ -17,11 +17,10 @@ from rerank_plugins.plugins import Registry
 @click.option("--lm", "specs", multiple=True, metavar="LM",
               help=f"A language model, by its name in the config or as {PLUGIN_HELP}. Repeatable.")  # fmt: skip
 @output_option("Where to write the config of the mixture.")
-@config_option
+@job_flags("config")
 @click.pass_obj
 def command(
-    registry: Registry, held_out: str, files: tuple[Path, ...], specs: tuple[str, ...], output: Path,
-    config: Path | None,
+    registry: Registry, flags: JobFlags, held_out: str, files: tuple[Path, ...], specs: tuple[str, ...], output: Path
 ) -> None:  # fmt: skip
     """Mix language models of any kind: weights of their probabilities by EM on the HELD_OUT text.
 
@@ -35,7 +34,7 @@ def command(
     from rerank_adapters.tasks.job import Job
     from rerank_adapters.tasks.mixing import mix, mixture_config, name_models
 
-    job, models = name_models(Job.create(job_config(config), registry), files, specs)
+    job, models = name_models(Job.create(flags.settings, registry), files, specs)
     with open_text(held_out) as lines:
         weights = mix(models, list(lines))
     with open_atomic(output) as out:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, config_option, job_config, output_option
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
@@ -21,11 +21,11 @@ from rerank_plugins.plugins import Registry
     "-d", "--detail", type=click.IntRange(0, 2), help="0: summary, 1: sentences, 2: words. Default: 0 (table: 1)."
 )
 @output_option("Where to write.")
-@config_option
+@job_flags("config")
 @click.pass_obj
 def command(
-    registry: Registry, text: str, model: Path | None, lm: str | None, layout: str, detail: int | None, output: Path,
-    config: Path | None,
+    registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
+    detail: int | None, output: Path,
 ) -> None:  # fmt: skip
     """Score TEXT (a sentence per line, tokenised): log probabilities, unknown words, perplexity.
 
@@ -43,7 +43,7 @@ def command(
 
     if (model is None) == (lm is None):
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
-    made = model_of_file(model) if model else language_model(Job.create(job_config(config), registry), str(lm))
+    made = model_of_file(model) if model else language_model(Job.create(flags.settings, registry), str(lm))
     detail = detail if detail is not None else int(layout == "table")
     with open_text(text) as lines, open_atomic(output) as out:
         scored = score_lines(made, lines, lengths=detail > 1)

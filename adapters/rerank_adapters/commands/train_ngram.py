@@ -62,6 +62,8 @@ def command(
     from rerank_adapters.tasks.training import train_ngram
     from rerank_plugins.models.ngram_training import NgramSettings, parse_prune
 
+    if str(output) == "-":
+        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed)  # type: ignore[arg-type]
     train_ngram(
         texts, output, settings, arpa=arpa, held_out=held_out, memory=memory,

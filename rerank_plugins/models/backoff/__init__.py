@@ -8,9 +8,9 @@ symbol. Words before a word, ancestors in a tree, pieces of a tree's context: al
     smoothing                       KneserNey (interpolated, modified), StupidBackoff
     grouping, linking, estimation   estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
     tables                          BackoffTables: the finished model, two arrays of records
-    scoring                         score_text, score_events: ln p of many events at once; matched_lengths
+    scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
     model_file                      write_model, read_model: one memory-mapped file for arrays and settings
-    vocabulary                      Vocabulary, TextCollector: words and their numbers
+    vocabulary, word_hashing        Vocabulary, TextCollector: words and their numbers
     arpa_reading, arpa_tables, arpa_writing    ARPA files in and out
     workspace                       arrays in memory, or in files beyond a limit
 

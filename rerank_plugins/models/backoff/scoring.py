@@ -1,8 +1,7 @@
-"""Scores of many events in one call.
+"""Scores of events: single ones in a known context, or many tuples in one call (text_scoring.py has those of a text).
 
 An event that the model does not have costs the back-off weight of its context and is looked for in the next shorter
-one. In a text the search starts from the longest known context of the words before, which the event before pointed to:
-most words take one or two binary searches. Results are natural logs.
+one. The context of a tuple is found symbol by symbol from the nearest on. Results are natural logs.
 """
 
 from __future__ import annotations
@@ -49,36 +48,6 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
 
 
 @njit(cache=True, nogil=True)
-def context_length(levels: Any, context: int) -> int:
-    """How many symbols a context has."""
-    length = 0
-    while levels[length + 1] <= context:
-        length += 1
-    return length
-
-
-@njit(cache=True, nogil=True)
-def score_words(
-    contexts: Any, events: Any, context_levels: Any, unseen: float, tokens: Any, start: int, eos: int,
-    scores: Any, found: Any,
-) -> None:  # fmt: skip
-    """log10 score of each token of sentences that end in `eos` and begin in the context `start`, and its event."""
-    most = len(context_levels) - 2
-    context = start
-    length = 1
-    for i in range(len(tokens)):
-        score, event = look_up(contexts, events, context, tokens[i])
-        if unseen != 0.0:
-            score += unseen * (min(length, most) - context_length(context_levels, context))
-        scores[i] = score
-        found[i] = event
-        if tokens[i] == eos:
-            context, length = start, 1
-        else:
-            context, length = events[event]["next"], length + 1
-
-
-@njit(cache=True, nogil=True)
 def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
     """The context that is longer than `context` by a symbol, or -1."""
     low, high = children[context], children[context + 1]
@@ -112,19 +81,6 @@ def score_tuples(
         score, event = look_up(contexts, events, context, tuples[i, order - 1])
         scores[i] = score + unseen * missing
         found[i] = event
-
-
-def score_text(
-    tables: BackoffTables, tokens: NDArray[np.int32], bos: int = 1, eos: int = 2
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """(n) ids of sentences, each ended by `eos` -> (n) ln p of each in its sentence, (n) the event it was found at.
-
-    `matched_lengths` says from the latter how long the n-gram was. For models of text.
-    """
-    scores, found = np.empty(len(tokens)), np.empty(len(tokens), np.int64)
-    start = int(tables.events[bos]["next"])
-    score_words(tables.contexts, tables.events, tables.context_levels, tables.unseen, tokens, start, eos, scores, found)
-    return scores * LN10, found
 
 
 def score_step(tables: BackoffTables, context: int, length: int, symbol: int) -> tuple[float, int]:

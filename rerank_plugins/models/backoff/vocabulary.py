@@ -8,9 +8,9 @@ not depend on the order of sentences. A line of text is a sentence, an empty one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,10 @@ BLOCK = 1 << 14  # lines numbered at a time
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a model by number, the special ones first."""
+    """The words of a model by number, the special ones first; `hashes` is their hash table, if it is there already."""
 
     words: tuple[str, ...]
+    hashes: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -42,15 +43,22 @@ class Vocabulary:
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.int32]:
         """The sentences one after the other, each ended by `</s>`; unknown words, `<s>` and `</s>` are UNK."""
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        get = self.inner.get
-        ends = np.cumsum(lengths + 1) - 1
-        tokens = np.full(int(lengths.sum()) + len(sentences), EOS, np.int32)
-        inside = np.ones(len(tokens), bool)
-        inside[ends] = False
-        words = chain.from_iterable(sentences)
-        tokens[inside] = np.fromiter(map(get, words, repeat(UNK)), np.int32, int(lengths.sum()))
+        from rerank_plugins.models.backoff.word_hashing import find_words
+
+        tokens = find_words(sentences, self.table, EOS)
+        if tokens is None:
+            get = self.inner.get
+            tokens = np.array([n for words in sentences for n in (*(get(word, UNK) for word in words), EOS)], np.int32)
         return tokens
+
+    @cached_property
+    def table(self) -> NDArray[np.int64]:
+        """Hashes of the words that may be inside a sentence, with their numbers."""
+        from rerank_plugins.models.backoff.word_hashing import hash_table
+
+        if self.hashes is not None:
+            return self.hashes
+        return hash_table(self.words, len(SPECIAL))
 
     @cached_property
     def inner(self) -> dict[str, int]:
