@@ -9,7 +9,7 @@ MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iteratio
 MICRO_PARSER = "iterations=5;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"
 STANZA_SIZES = (
     *("--hidden_dim", "40", "--deep_biaff_hidden_dim", "40", "--word_emb_dim", "20"),
-    *("--transformed_dim", "20", "--tag_emb_dim", "10"),
+    *("--transformed_dim", "20", "--tag_emb_dim", "10", "--dropout", "0", "--word_dropout", "0"),
 )
 
 
@@ -31,7 +31,7 @@ def train_udpipe(treebank: Path, tagger: str = MICRO_TAGGER, parser: str = MICRO
 def train_stanza(treebank: Path, folder: Path) -> tuple[Path, Path]:
     """A tagger and a dependency parser of Stanza, each in a process of its own."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    for name, batch, steps in (("tagger", 32, 60), ("parser", 500, 60)):
+    for name, batch, steps in (("tagger", 32, 160), ("parser", 500, 100)):
         files = ["--train_file", treebank, "--eval_file", treebank, "--output_file", folder / "out.conllu"]
         where = ["--save_dir", folder, "--save_name", f"{name}.pt", "--lang", "en", "--shorthand", "en_own"]
         sizes = [*STANZA_SIZES, "--no_char", "--no_pretrain", "--cpu", "--batch_size", batch]

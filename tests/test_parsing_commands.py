@@ -159,3 +159,25 @@ def test_odd_text_ends_well():
     ran = done("parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
     assert len(trees(ran.out)) == 1
     assert ran.err.splitlines()[-1] == "2 sentences, 2 parsed now, 1 without a parse"
+
+
+def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
+    (tmp_path / "text").write_text("the cat sleeps .\n" * 5)
+    model = tmp_path / "own.npz"
+    ran = done(
+        "train", "dependency-parser", treebank_path, tmp_path / "text", "--language", "en", "--epochs", 2, "-o", model
+    )
+    lines = ran.err.splitlines()
+    assert lines[0].startswith("100 trees, ")
+    assert [line.partition(":")[0] for line in lines[1:3]] == ["epoch 1 of 2", "epoch 2 of 2"]
+    out = done("parse", "-", "-p", f"biaffine,model={model},language=en", stdin="the cat sleeps .\n").out
+    assert trees(out)[0].words == ("the", "cat", "sleeps", ".")
+    assert "a model for 'en', wanted 'de'" in refused(
+        "parse", "-", "-p", f"biaffine,model={model},language=de", stdin="a\n"
+    )
+
+
+def test_training_needs_trees(tmp_path):
+    (tmp_path / "text").write_text("the cat sleeps .\n")
+    given = ("train", "dependency-parser", tmp_path / "text", "--language", "en", "-o", tmp_path / "model")
+    assert "no trees to learn from" in refused(*given)

@@ -35,8 +35,8 @@ def test_two_model_files(stanza_models, treebank):
     scores = Attachment()
     for gold, parse in zip(treebank, parser.parse(sentences), strict=True):
         scores.add(gold, parse.dependencies)
-    assert scores.percent()["UAS"] > 30
-    assert scores.percent()["UPOS"] > 50
+    assert scores.percent()["UAS"] > 50
+    assert scores.percent()["UPOS"] > 80
     again = pickle.loads(pickle.dumps(parser))
     assert again.parse(sentences[:5]) == parser.parse(sentences[:5])
     assert parser.parse([()]) == [Parse()]

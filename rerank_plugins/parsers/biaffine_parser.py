@@ -26,7 +26,7 @@ class BiaffineParser(Parser):
     Raises ModelError for a file that is missing, cut short, of another kind or version, or for another language.
     """
 
-    model: Path = option(doc="model file, from rerank_plugins.parsers.biaffine.train")
+    model: Path = option(doc="model file, from `rerank train dependency-parser`")
     language: str = option("", doc="code of the language, as en: refuse a model for another one")
 
     def __getstate__(self) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class StanzaParser(Parser):
             (empty / "resources.json").write_text("{}", encoding="utf-8")
             files = {"pos_model_path": str(self.tagger), "depparse_model_path": str(self.parser)}
             local = {"dir": str(empty), "download_method": None, "allow_unknown_language": True}
-            return {**common, **files, **local, "processors": "tokenize,pos,depparse", "depparse_pretagged": True}
+            return {**common, **files, **local, "processors": "tokenize,pos,lemma,depparse", "lemma_use_identity": True}
         chosen = {"processors": {**steps, "depparse": self.package or "default"}, "package": self.package or "default"}
         if self.folder:
             return {**common, **chosen, "dir": str(self.folder), "download_method": None}

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-MODELS = ("ngram", "dependency-lm")
+MODELS = ("ngram", "dependency-lm", "dependency-parser")
 
 
 class TrainGroup(click.Group):

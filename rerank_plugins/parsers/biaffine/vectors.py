@@ -84,5 +84,6 @@ def _reduce(matrix: Float32, width: int, rng: np.random.Generator, extra: int = 
     basis = np.linalg.qr(sketch)[0]
     left, values, _ = np.linalg.svd(basis.T @ matrix, full_matrices=False)
     vectors = (basis @ left[:, :width]) * np.sqrt(values[:width])
+    vectors = np.pad(vectors, ((0, 0), (0, width - vectors.shape[1])))  # a tiny text has fewer dimensions
     lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
     return np.asarray(vectors / lengths, np.float32)
