@@ -1,0 +1,71 @@
+"""The table of docs/models/dependency-parsers.md: the embedded English parser beside the arc-eager one, same trees.
+
+    python -m tests.bench.parser_table ../shared/data
+
+The arc-eager parser learns from gold tags and parses with those that the embedded parser's tagger predicts.
+"""
+
+import lzma
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from rerank_plugins.parsers.biaffine_parser import EMBEDDED, EnglishParser
+from rerank_plugins.trees.attachment import Attachment
+from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from tests.bench.arc_eager import ArcEager
+
+GOLD = {"EWT": "treebank_ewt/ewt", "GUM": "treebank_gum/gum"}
+
+
+def read(path):
+    with lzma.open(path, "rt", encoding="utf-8") as lines:
+        return list(read_conllu(lines, str(path)))
+
+
+def bare(tree):
+    """As a recogniser would give it: lower case, no punctuation."""
+    from rerank_plugins.parsers.biaffine.training import without_punctuation
+
+    tree = without_punctuation(tree)
+    return replace(tree, words=tuple(word.lower() for word in tree.words))
+
+
+def row(name, gold, parse):
+    """A line of the table: scores and sentences a second of CPU."""
+    parse(gold[:1])
+    started = time.process_time()
+    found = parse(gold)
+    seconds = time.process_time() - started
+    scores = Attachment()
+    for tree, other in zip(gold, found, strict=True):
+        scores.add(tree, other)
+    values = " | ".join(f"{value:.2f}" for value in scores.percent().values())
+    print(f"| {name} | {values} | {len(gold) / seconds:,.0f} |", flush=True)
+
+
+def main(folder):
+    english = EnglishParser()
+
+    def ours(trees):
+        return [parse.dependencies for parse in english.parse([tree.words for tree in trees])]
+
+    train = [tree for name in GOLD.values() for tree in read(folder / f"{name}-train.conllu.xz")]
+    eager = ArcEager(train)
+
+    def theirs(tagged):
+        return [DependencyTree(t.words, *map(tuple, eager.parse(t.words, t.tags)), t.tags) for t in tagged]
+
+    print(f"{EMBEDDED.stat().st_size / 1e6:.1f} MB; arc-eager: {eager.used} projective trees of {len(train)}")
+    print("| parser, gold trees | UPOS | UAS | LAS | sentences/s |\n| --- | ---: | ---: | ---: | ---: |")
+    for name, path in GOLD.items():
+        gold = read(folder / f"{path}-dev.conllu.xz")
+        predicted = {tree.words: tree for tree in ours(gold)}
+        row(f"english, {name}", gold, ours)
+        row(f"arc-eager, {name}", gold, lambda trees, known=predicted: theirs([known[t.words] for t in trees]))
+        row(f"english, {name}, lower case without punctuation", [bare(tree) for tree in gold], ours)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
