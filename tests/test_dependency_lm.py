@@ -186,6 +186,14 @@ def test_the_floor_is_that_of_a_context_never_seen(smoothing, labelled):
     assert model.unseen(["dog", "zebra"]) == pytest.approx(wanted, abs=1e-5)
 
 
+def test_subtypes_of_labels_are_one_label_unless_told_apart():
+    passive = [DependencyTree(t.words, t.heads, tuple(r + ":pass" for r in t.relations)) for t in ATE]
+    together, apart = (trained(ATE, order=3, min_count=1, subtypes=subtypes) for subtypes in (False, True))
+    np.testing.assert_array_equal(together.totals(ATE), together.totals(passive))
+    assert (apart.totals(ATE) > apart.totals(passive)).all()
+    assert trained(passive, order=3, min_count=1).labels == together.labels
+
+
 def test_nothing_to_train_on_and_wrong_settings():
     with pytest.raises(ModelError, match="no trees"):
         trained([])

@@ -22,6 +22,7 @@ from rerank_plugins.plugins import Registry
 )
 @click.option("--min-count", type=click.IntRange(1), default=5, show_default=True, help="Rarer words are unknown.")
 @click.option("--prune", default="0", metavar="COUNTS", help="Leave out paths seen so often or less, by order: 0,1,2.")
+@click.option("--subtypes", is_flag=True, help="Tell nsubj:pass from nsubj, and so on.")
 @click.option("--lowercase", is_flag=True, help="Read all words in lower case.")
 @click.option("--text", "steps", multiple=True, metavar="STEP", help="Text step for text (penn-tokenize). Repeatable.")
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
@@ -39,6 +40,7 @@ def command(
     min_count: int,
     prune: str,
     lowercase: bool,
+    subtypes: bool,
     steps: tuple[str, ...],
     parser: str,
     held_out: tuple[Path, ...],
@@ -62,7 +64,7 @@ def command(
 
     if str(output) == "-":
         raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
-    settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, parse_prune(prune))  # type: ignore[arg-type]
+    settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
     job = Job.create(flags.settings, registry)
     counts = ParseCounts()
     started = time.process_time()

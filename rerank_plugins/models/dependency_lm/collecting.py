@@ -6,7 +6,7 @@ the order of the trees. 12 bytes a word.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from rerank_plugins.models.dependency_lm.paths import Forest, Ids, lay_out
 from rerank_plugins.trees.dependency import DependencyTree
 
 UNKNOWN = "<unk>"  # word and label number 0
+Fold = Callable[[str], str]
 BLOCK = 4096  # trees numbered at a time
 
 
@@ -61,28 +62,31 @@ class TreeCollector:
         """How many trees so far."""
         return sum(len(block.offsets) - 1 for block in self._blocks)
 
-    def finish(self, min_count: int, lowercase: bool) -> Corpus:
-        """The corpus; words that occur fewer than `min_count` times are not in its vocabulary."""
-        words, new_words, unknown = _settled(self._words, [b.words for b in self._blocks], min_count, lowercase)
-        labels, new_labels, _ = _settled(self._labels, [b.labels for b in self._blocks], 1, False)
+    def finish(self, min_count: int, word_form: Fold = str, label_form: Fold = str) -> Corpus:
+        """The corpus; words that occur fewer than `min_count` times are not in its vocabulary.
+
+        `word_form` and `label_form` say which words and labels are the same.
+        """
+        words, new_words, unknown = _settled(self._words, [b.words for b in self._blocks], min_count, word_form)
+        labels, new_labels, _ = _settled(self._labels, [b.labels for b in self._blocks], 1, label_form)
         blocks = [Forest(new_words[b.words], b.heads, new_labels[b.labels], b.offsets) for b in self._blocks]
         self._blocks.clear()
         return Corpus(Vocabulary(words), labels, blocks, unknown)
 
 
 def _settled(
-    names: _Numbering, used: list[Ids], min_count: int, lowercase: bool
+    names: _Numbering, used: list[Ids], min_count: int, form: Fold
 ) -> tuple[tuple[str, ...], NDArray[np.int32], int]:
     """Names that stay, by falling frequency; (old numbers) the new number of each; how many do not stay."""
     counts = np.zeros(len(names), np.int64)
     for ids in used:
         counts += np.bincount(ids, minlength=len(names))
-    forms = [name.lower() if lowercase else name for name in names]
+    forms = [form(name) for name in names]
     totals: dict[str, int] = {}
-    for form, count in zip(forms, counts.tolist(), strict=True):
-        totals[form] = totals.get(form, 0) + count
+    for each, count in zip(forms, counts.tolist(), strict=True):
+        totals[each] = totals.get(each, 0) + count
     kept = sorted((f for f in totals if totals[f] >= min_count and f != UNKNOWN), key=lambda f: (-totals[f], f))
     settled = (UNKNOWN, *kept)
-    number = {form: i for i, form in enumerate(settled)}
-    renumbered = np.array([number.get(form, 0) for form in forms], np.int32)
+    number = {each: i for i, each in enumerate(settled)}
+    renumbered = np.array([number.get(each, 0) for each in forms], np.int32)
     return settled, renumbered, len(totals.keys() - number.keys())

@@ -11,8 +11,9 @@ Training and scoring are linear in words times order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -32,17 +33,23 @@ from rerank_plugins.trees.dependency import DependencyTree
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 FloatArray = NDArray[np.float64]
+REMEMBERED = 1 << 20  # names whose numbers are kept
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made. `prune`: paths that occur so often or less are cut off, by order (0 for the first)."""
+    """How a model is made.
+
+    `subtypes`  whether labels such as nsubj and nsubj:pass differ; else what follows the colon is left out
+    `prune`     paths that occur so often or less are cut off, by order (0 for the first)
+    """
 
     order: int = 4
     labelled: bool = True
     smoothing: Literal["stupid-backoff", "kneser-ney"] = "stupid-backoff"
     min_count: int = 5
     lowercase: bool = False
+    subtypes: bool = False
     prune: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
@@ -52,6 +59,14 @@ class Settings:
             raise ConfigError(f"smoothing {self.smoothing!r}, wanted one of: {', '.join(SMOOTHINGS)}")
         if self.min_count < 1:
             raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
+
+    def word(self, word: str) -> str:
+        """The word as the model knows it."""
+        return word.lower() if self.lowercase else word
+
+    def label(self, label: str) -> str:
+        """The label as the model knows it."""
+        return label if self.subtypes else label.partition(":")[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,19 +82,23 @@ class DependencyModel:
     unknown_types: int = 1
     provenance: dict[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_label_number", {label: i for i, label in enumerate(self.labels)})
-
     def __contains__(self, word: str) -> bool:
-        return (word.lower() if self.settings.lowercase else word) in self.vocabulary
+        return self.settings.word(word) in self.vocabulary
+
+    @cached_property
+    def _word_number(self) -> _Folded:
+        return _Folded(self.vocabulary.number, self.settings.word)
+
+    @cached_property
+    def _label_number(self) -> _Folded:
+        return _Folded({label: i for i, label in enumerate(self.labels)}, self.settings.label)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, NDArray[np.int64]]:
         """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
-        numbers: Any = self.vocabulary.number
-        if self.settings.lowercase:
-            numbers = _Lowercased(numbers)
-        labels: dict[str, int] = self._label_number  # type: ignore[attr-defined]
-        forest = lay_out(trees, numbers, labels, (0, 0))
+        forest = lay_out(trees, self._word_number, self._label_number, (0, 0))
         return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets
 
     @property
@@ -102,9 +121,8 @@ class DependencyModel:
 
     def unseen(self, words: Sequence[str]) -> FloatArray:
         """(words) ln p of each in a context of which the model knows nothing: the floor for what cannot be parsed."""
-        lower = [word.lower() if self.settings.lowercase else word for word in words]
         events = np.full((len(words), self.settings.order), (len(self.vocabulary) + 1) * self._labels, np.int32)
-        events[:, -1] = [self.vocabulary.number.get(word, 0) for word in lower]
+        events[:, -1] = [self._word_number.get(word) for word in words]
         return self._scores(events)
 
     def _scores(self, events: Ids) -> FloatArray:
@@ -113,17 +131,19 @@ class DependencyModel:
         return scores
 
 
-class _Lowercased(dict[str, int]):
-    """Numbers of lower-cased words, remembered for the forms that come."""
+class _Folded(dict[str, int]):
+    """Numbers of names by the forms that a model knows, 0 for the others; remembered for the names that come."""
 
-    def __init__(self, numbers: dict[str, int]) -> None:
-        self._numbers = numbers
+    def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
+        self._numbers, self._form = numbers, form
 
-    def get(self, name: str, default: Any = None) -> Any:
-        """The number of the lower-cased word."""
+    def get(self, name: str, default: object = None) -> int:  # noqa: ARG002
+        """The number of a name."""
         found = super().get(name)
         if found is None:
-            found = self[name] = self._numbers.get(name.lower(), default)
+            found = self._numbers.get(self._form(name), 0)
+            if len(self) < REMEMBERED:
+                self[name] = found
         return found
 
 
@@ -141,7 +161,7 @@ def train(
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
-    vocabulary, labels, blocks, unknown = collector.finish(settings.min_count, settings.lowercase)
+    vocabulary, labels, blocks, unknown = collector.finish(settings.min_count, settings.word, settings.label)
     several = len(labels) if settings.labelled else 1
     contexts = ((len(vocabulary) + 1) * several,) * (settings.order - 1)
     source = TupleEvents((len(vocabulary), *contexts), workspace)
