@@ -31,7 +31,7 @@ class UdpipeParser(Parser):
 
     model: Path = option(doc="UDPipe 1 model (.udpipe)")
     language: str = option("", doc="its language, as english: refuse a published model that is named for another one")
-    beam: int = option(5, doc="parser states kept; 1: greedy, some four times faster")
+    beam: int = option(5, doc="parser states kept; 1: greedy, twice as fast")
 
     def __post_init__(self) -> None:
         if self.beam < 1:

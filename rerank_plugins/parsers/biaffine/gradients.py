@@ -12,6 +12,7 @@ from rerank_plugins.parsers.biaffine.network import (
     encode,
     label_inputs,
     label_scores,
+    padded,
     roles,
     split_roles,
     sum_pieces,
@@ -85,7 +86,7 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     darcs = np.zeros_like(scores)
     darcs.reshape(-1, scores.shape[2])[flat] = darcs_flat
     heads = with_root(parts.head, params["root.arc"], grid)
-    dependents = with_root(parts.dependent, params["root.arc"], grid)[:, 1:]
+    dependents = padded(parts.dependent, grid)
     projected = dependents @ params["arc.w"]
     dprojected = darcs @ heads
     column = darcs.sum(axis=1)

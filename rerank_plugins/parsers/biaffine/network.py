@@ -98,19 +98,24 @@ def split_roles(every: Float32, params: Params) -> Roles:
     return Roles(*np.split(every, [arc, 2 * arc, 2 * arc + label], axis=1))
 
 
+def padded(rows: Float32, grid: Int64) -> Float32:
+    """(sentences, longest, width): the vector of each word; zeros past a sentence's end."""
+    return np.vstack([rows, np.zeros((1, rows.shape[1]), np.float32)])[grid]
+
+
 def with_root(rows: Float32, root: Float32, grid: Int64) -> Float32:
-    """(sentences, 1 + longest, width): the root symbol's vector, then the words'; zeros past a sentence's end."""
-    padded = np.vstack([rows, np.zeros((1, rows.shape[1]), np.float32)])
+    """(sentences, 1 + longest, width): the root symbol's vector, then the words'."""
     start = np.broadcast_to(root, (len(grid), 1, len(root)))
-    return np.concatenate([start, padded[grid]], axis=1)
+    return np.concatenate([start, padded(rows, grid)], axis=1)
 
 
 def arc_scores(words: Roles, params: Params, packing: Packing) -> Float32:
     """(sentences, longest, 1 + longest): the score of each head (0: the root symbol) for each word."""
     grid = packing.grid()
     heads = with_root(words.head, params["root.arc"], grid)
-    dependents = with_root(words.dependent, params["root.arc"], grid)[:, 1:]
-    scores = (dependents @ params["arc.w"]) @ heads.transpose(0, 2, 1) + (heads @ params["arc.b"])[:, None]
+    scores = (padded(words.dependent, grid) @ params["arc.w"]) @ heads.transpose(0, 2, 1) + (heads @ params["arc.b"])[
+        :, None
+    ]
     beyond = np.arange(1 + grid.shape[1]) > packing.lengths[:, None]
     scores[np.broadcast_to(beyond[:, None], scores.shape)] = NEVER
     return scores
