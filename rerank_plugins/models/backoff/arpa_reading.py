@@ -64,8 +64,9 @@ def read_arpa(lines: Iterable[bytes], path: str, workspace: Workspace) -> tuple[
     for order, size in enumerate(sizes, 1):
         _expect(source, b"\\%d-grams:" % order)
         orders.append(_section(source, order, size, numbers, workspace))
+        if order == 1:
+            orders[0] = _all_words(orders[0], list(numbers), path)
     _expect(source, b"\\end\\")
-    orders[0] = _all_words(orders[0], len(numbers))
     try:
         return Vocabulary(tuple(word.decode() for word in numbers)), orders
     except UnicodeDecodeError as error:
@@ -148,8 +149,8 @@ def _parse(
     if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
         raise ValueError
     words.append(ids)
-    log10.append(np.maximum(values, MISSING_UNK).astype(np.float32))
-    backoff.append(np.maximum(weights, LOG_ZERO).astype(np.float32))
+    log10.append(np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32))
+    backoff.append(np.where(np.isneginf(weights), LOG_ZERO, weights).astype(np.float32))
 
 
 def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
@@ -178,9 +179,12 @@ def _nowhere(order: int) -> tuple[Collection, Collection, Collection]:
     return Collection(space, np.int32, order), Collection(space, np.float32), Collection(space, np.float32)
 
 
-def _all_words(found: ArpaOrder, words: int) -> ArpaOrder:
-    """The 1-grams by number, those that the file lacks included. Repeated ones are errors of the tables' making."""
-    log10, backoff = np.full(words, LOG_ZERO, np.float32), np.zeros(words, np.float32)
+def _all_words(found: ArpaOrder, words: list[bytes], path: str) -> ArpaOrder:
+    """The 1-grams by number, those that the file lacks included. Raises ModelError for one that is there twice."""
+    times = np.bincount(found.words[:, 0], minlength=len(words))
+    if times.max() > 1:
+        raise ModelError(f"{path}: has the 1-gram {words[int(times.argmax())].decode(errors='replace')!r} twice")
+    log10, backoff = np.full(len(words), LOG_ZERO, np.float32), np.zeros(len(words), np.float32)
     log10[0] = MISSING_UNK
     log10[found.words[:, 0]], backoff[found.words[:, 0]] = found.log10, found.backoff
-    return ArpaOrder(np.arange(words, dtype=np.int32)[:, None], log10, backoff)
+    return ArpaOrder(np.arange(len(words), dtype=np.int32)[:, None], log10, backoff)

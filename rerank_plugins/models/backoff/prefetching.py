@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
+from numba.core import cgutils as numba_cgutils
 from numba.extending import intrinsic
 
+cgutils: Any = numba_cgutils  # it has no types
 BYTE, INT = ir.IntType(8), ir.IntType(32)
 READ, KEEP, DATA = (ir.Constant(INT, value) for value in (0, 3, 1))  # for reading, into all caches, not code
 

@@ -56,7 +56,7 @@ def slot_of(table: Any, key: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def next_word(text: Any, at: int) -> tuple[int, int]:
+def next_word(text: Any, at: int) -> Any:
     """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the text's end."""
     key = np.uint64(START)
     while at < len(text) and text[at] != SPACE and text[at] != NEWLINE:

@@ -79,8 +79,9 @@ class Collection:
         shape = (self.rows, *self._row)
         if self._file is not None:
             self._spill()
-            self._file.flush()
-            return np.asarray(np.memmap(self._file, self._dtype, "r+", shape=shape))
+            with self._file as file:  # the map outlives it
+                file.flush()
+                return np.asarray(np.memmap(file, self._dtype, "r+", shape=shape))
         whole = self._workspace.empty(shape, self._dtype)
         start = 0
         for block in self._blocks:
