@@ -1,0 +1,84 @@
+"""N-gram models: training beside dictionaries of counts, scoring and loading beside KenLM, of the same text."""
+
+import time
+
+import numpy as np
+import pytest
+
+from rerank_plugins.models.backoff.arpa_writing import arpa_text
+from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.models.ngram_model import NgramModel, Ngrams
+from rerank_plugins.models.ngram_training import NgramSettings, train
+from tests.naive_backoff import NaiveKneserNey, events_of_text
+
+WORDS, TYPES, ORDER = 60_000, 5_000, 5
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """Zipfian words in sentences of 20, each word leaning on the one before it."""
+    rng = np.random.default_rng(1)
+    first = np.minimum(rng.zipf(1.3, WORDS), TYPES)
+    follows = rng.integers(0, TYPES, TYPES + 1)
+    lean = rng.random(WORDS) < 0.5
+    ids = np.where(lean, follows[np.roll(first, 1)], first)
+    return [[f"w{i}" for i in row] for row in ids.reshape(-1, 20).tolist()]
+
+
+@pytest.fixture(scope="module")
+def models(sentences, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("speed")
+    made = train([("", [" ".join(words) for words in sentences])], NgramSettings(ORDER)).ngrams
+    made.save(folder / "lm.ngram")
+    (folder / "lm.arpa").write_bytes(b"".join(arpa_text(made.tables, made.vocabulary.words)))
+    return folder
+
+
+def timed(function, *arguments):
+    start = time.process_time()
+    result = function(*arguments)
+    return result, time.process_time() - start
+
+
+def report(benchmark, name, other_seconds, words):
+    if benchmark.stats:
+        benchmark.extra_info[f"times as fast as {name}"] = round(other_seconds / benchmark.stats["median"], 1)
+        benchmark.extra_info["words per CPU second"] = round(words / benchmark.stats["median"])
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_training(benchmark, sentences, models):
+    lines = [" ".join(words) for words in sentences]
+    made = benchmark(lambda: train([("", lines)], NgramSettings(ORDER)))
+    events = events_of_text(sentences, ORDER)
+    vocabulary = {x for _, x in events} | {"<unk>"}
+    naive, seconds = timed(NaiveKneserNey, events, ORDER, vocabulary)
+    assert [order.ngrams for order in made.orders] == [len(kept) for kept in naive.kept]
+    report(benchmark, "dictionaries", seconds, WORDS)
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_scoring(benchmark, sentences, models):
+    rng = np.random.default_rng(2)
+    asked = [list(rng.permutation(words)) if rng.random() < 0.5 else words for words in sentences]
+    ours, theirs = NgramModel(models / "lm.ngram"), KenlmModel(models / "lm.arpa")
+    ours.score(asked[:2]), theirs.totals(asked[:2])
+    made = benchmark(ours.totals, asked)
+    kenlm, seconds = timed(theirs.totals, asked)
+    np.testing.assert_allclose(made, kenlm, atol=1e-3)
+    report(benchmark, "KenLM", seconds, WORDS + len(asked))
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_loading(benchmark, models):
+    made = benchmark(Ngrams.load, models / "lm.ngram")
+    assert made.tables.order == ORDER
+    _, seconds = timed(lambda: KenlmModel(models / "lm.arpa").totals([["a"]]))
+    report(benchmark, "KenLM reading ARPA", seconds, 0)
+
+
+@pytest.mark.benchmark(timer=time.process_time)
+def test_reading_arpa(benchmark, models):
+    made = benchmark(Ngrams.load, models / "lm.arpa")
+    _, seconds = timed(lambda: KenlmModel(models / "lm.arpa").totals([["a"]]))
+    report(benchmark, "KenLM reading ARPA", seconds, sum(made.tables.sizes))
