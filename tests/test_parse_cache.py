@@ -186,6 +186,19 @@ def test_several_processes_write_at_a_time(tmp_path):
     assert ParseCache(tmp_path).holdings()[0].sentences == 800
 
 
+def test_a_fork_opens_its_own_connection(tmp_path):
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parser.parse([["a"]])
+    child = os.fork()
+    if not child:
+        parser.parse([["b"]])
+        os._exit(len(parser._cache._inherited))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    again.parse([["a"], ["b"]])
+    assert again.parsed == 0
+
+
 def test_a_cached_parser_travels_without_connection_and_memory(tmp_path):
     parser = CachedParser(ChainParser(), ParseCache(tmp_path))
     made = parser.parse(SENTENCES)

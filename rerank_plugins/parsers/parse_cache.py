@@ -73,10 +73,12 @@ class ParseCache:
     folder: Path
     _connection: sqlite3.Connection | None = field(default=None, init=False, repr=False)
     _process: int = field(default=0, init=False, repr=False)
+    _inherited: list[sqlite3.Connection] = field(default_factory=list, init=False, repr=False, compare=False)
     _broken: bool = field(default=False, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"folder": self.folder, "_connection": None, "_process": 0, "_broken": self._broken}
+        unopened = {"_connection": None, "_process": 0, "_inherited": []}
+        return {"folder": self.folder, "_broken": self._broken, **unopened}
 
     @property
     def file(self) -> Path:
@@ -168,7 +170,10 @@ class ParseCache:
             return otherwise
 
     def _open(self) -> sqlite3.Connection:
-        if self._connection is None or self._process != os.getpid():  # a connection does not survive a fork
+        if self._connection is not None and self._process != os.getpid():
+            self._inherited.append(self._connection)  # through a fork: neither to be used nor to be closed here
+            self._connection = None
+        if self._connection is None:
             self.folder.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.file, timeout=PATIENCE, check_same_thread=False)
             try:
