@@ -14,9 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.arpa_lines import parse_lines
+from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
 from rerank_plugins.models.backoff.arpa_writing import arpa_text, format_number
 from rerank_plugins.models.backoff.model_file import read_model, write_model
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
+from rerank_plugins.models.backoff.word_hashing import hash_table
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.ngram_model import NgramModel, Ngrams
@@ -196,6 +199,31 @@ def test_a_broken_arpa_is_one_clear_line(tmp_path, case):
         NgramModel(tmp_path / "x.arpa").ngrams  # noqa: B018
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "x.arpa") in str(caught.value)
+
+
+NUMBERS = st.sampled_from(
+    ["-1", "-0.5", "-0.30103", "-1.2345678", "-99", "0", "-0", "-1e-05", "-2.5E+1", "-.5", "-3.", "-inf", "-1e-40",
+     "-123456789012345", "-0.1234567890123456", "-1.00000000000000000", "-1e", "x", "--1", "-1-", "0.5", "-5e22", "nan"]
+) | st.floats(-99, 0, width=32).map(repr)  # fmt: skip
+WHITE = st.sampled_from([" ", "\t", "  ", " \t "])
+
+
+@given(st.lists(st.tuples(NUMBERS, WHITE, WHITE, st.just("") | NUMBERS, st.sampled_from(["cat", "dog", "zebra"]))))
+def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
+    lines = [f"{p}{s}the{t}{word}{s}{weight}".strip().encode() for p, s, t, weight, word in rows]
+    words = ("<unk>", "the", "cat", "dog")
+    numbers = {word.encode(): number for number, word in enumerate(words)}
+    made = [parse_lines([line], 2, hash_table(words, 0)) for line in lines]
+    for line, found in zip(lines, made, strict=True):
+        if found is not None:
+            for left, right in zip(found, parse_plainly([line], 2, numbers), strict=True):
+                assert left.tobytes() == right.tobytes(), line
+    if lines and all(found is not None for found in made):
+        together = parse_lines(lines, 2, hash_table(words, 0))
+        for left, right in zip(together, parse_plainly(lines, 2, numbers), strict=True):
+            assert left.tobytes() == right.tobytes()
+    common = parse_lines([b"-1.2345678\tthe cat\t-0.5", b"-1e-05 the dog"], 2, hash_table(words, 0))
+    assert common is not None
 
 
 def test_compressed_missing_and_foreign_files(arpa, tmp_path):

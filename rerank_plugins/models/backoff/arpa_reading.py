@@ -1,7 +1,7 @@
 """ARPA files as arrays of word numbers and log10 values, every value kept.
 
 Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
-what ASCII white space separates, as for KenLM. About 2 µs an n-gram.
+what ASCII white space separates, as for KenLM. The usual lines are parsed by a compiled loop (arpa_lines.py).
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.arpa_lines import Parsed, parse_lines
 from rerank_plugins.models.backoff.tables import LOG_ZERO
 from rerank_plugins.models.backoff.vocabulary import SPECIAL, Vocabulary
+from rerank_plugins.models.backoff.word_hashing import hash_table
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
 
 BLOCK = 1 << 15  # lines parsed at a time
@@ -60,17 +62,19 @@ def read_arpa(lines: Iterable[bytes], path: str, workspace: Workspace) -> tuple[
     source = _Lines(lines, path)
     sizes = _header(source)
     numbers: dict[bytes, int] = {word.encode(): number for number, word in enumerate(SPECIAL)}
-    orders = []
-    for order, size in enumerate(sizes, 1):
-        _expect(source, b"\\%d-grams:" % order)
-        orders.append(_section(source, order, size, numbers, workspace))
-        if order == 1:
-            orders[0] = _all_words(orders[0], list(numbers), path)
-    _expect(source, b"\\end\\")
+    _expect(source, b"\\1-grams:")
+    unigrams = _section(source, 1, sizes[0], numbers, None, workspace)
+    orders = [_all_words(unigrams, list(numbers), path)]
     try:
-        return Vocabulary(tuple(word.decode() for word in numbers)), orders
+        vocabulary = Vocabulary(tuple(word.decode() for word in numbers))
     except UnicodeDecodeError as error:
         raise ModelError(f"{path}: has a word that is not UTF-8: {error.object!r}") from None
+    table = hash_table(vocabulary.words, 0)
+    for order, size in enumerate(sizes[1:], 2):
+        _expect(source, b"\\%d-grams:" % order)
+        orders.append(_section(source, order, size, numbers, table, workspace))
+    _expect(source, b"\\end\\")
+    return vocabulary, orders
 
 
 def _header(source: _Lines) -> list[int]:
@@ -109,48 +113,51 @@ def _expect(source: _Lines, wanted: bytes) -> None:
     raise source.error(f"cut short: expected {wanted.decode()!r}")
 
 
-def _section(source: _Lines, order: int, size: int, numbers: dict[bytes, int], workspace: Workspace) -> ArpaOrder:
+def _section(
+    source: _Lines,
+    order: int,
+    size: int,
+    numbers: dict[bytes, int],
+    table: NDArray[np.int64] | None,
+    workspace: Workspace,
+) -> ArpaOrder:
     words = Collection(workspace, np.int32, order)
     log10, backoff = Collection(workspace, np.float32), Collection(workspace, np.float32)
     while words.rows < size:
         block = source.block(min(BLOCK, size - words.rows))
         if not block:
             raise source.error(f"cut short: {words.rows} {order}-grams found, {size} promised in the header")
-        rows = [line.split() for line in block if line]
+        lines = [line for line in block if line]
         try:
-            _parse(rows, order, numbers, words, log10, backoff)
+            found = parse_lines(lines, order, table) if table is not None and lines else None
+            found = found or _parse(lines, order, numbers)
         except (ValueError, IndexError):
             source.number -= len(block)
             raise _first_error(source, block, order, numbers) from None
+        for collection, part in zip((words, log10, backoff), found, strict=True):
+            collection.append(part)
     return ArpaOrder(words.finish(), log10.finish(), backoff.finish())
 
 
-def _parse(
-    rows: list[list[bytes]],
-    order: int,
-    numbers: dict[bytes, int],
-    words: Collection,
-    log10: Collection,
-    backoff: Collection,
-) -> None:
-    """Append the n-grams of some lines. Raises ValueError for a line that is none."""
-    lengths = set(map(len, rows))
-    if not lengths <= {order + 1, order + 2}:
+def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Parsed:
+    """As `parse_lines`, of any lines; words of 1-grams get numbers. Raises ValueError for a line that is no n-gram."""
+    rows = [line.split() for line in lines]
+    if not set(map(len, rows)) <= {order + 1, order + 2}:
         raise ValueError
     if order == 1:
         for row in rows:
             numbers.setdefault(row[1], len(numbers))
     get = numbers.get
     ids = np.array([[get(word, -1) for word in row[1 : order + 1]] for row in rows], np.int32).reshape(-1, order)
-    values = np.fromiter((float(row[0]) for row in rows), np.float64, len(rows))
-    weights = np.fromiter(
-        (float(row[order + 1]) if len(row) > order + 1 else 0.0 for row in rows), np.float64, len(rows)
-    )
+    values = np.array([float(row[0]) for row in rows])
+    weights = np.array([float(row[order + 1]) if len(row) > order + 1 else 0.0 for row in rows])
     if (ids < 0).any() or not (values <= 0).all() or not (weights < np.inf).all():
         raise ValueError
-    words.append(ids)
-    log10.append(np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32))
-    backoff.append(np.where(np.isneginf(weights), LOG_ZERO, weights).astype(np.float32))
+    return ids, _finite(values), _finite(weights)
+
+
+def _finite(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    return np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32)
 
 
 def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
@@ -167,16 +174,10 @@ def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[b
         if len(row) in (order + 1, order + 2) and unknown:
             return source.error(f"{unknown[0].decode(errors='replace')!r} is not among the 1-grams")
         try:
-            _parse([row], order, numbers, *_nowhere(order))
+            _parse([line], order, numbers)
         except (ValueError, IndexError):
             return source.error(f"expected 'log10 {'word ' * order}[back-off]', found {shown!r}")
     raise AssertionError("a bad block without a bad line")
-
-
-def _nowhere(order: int) -> tuple[Collection, Collection, Collection]:
-    """Collections whose content nobody wants."""
-    space = Workspace()
-    return Collection(space, np.int32, order), Collection(space, np.float32), Collection(space, np.float32)
 
 
 def _all_words(found: ArpaOrder, words: list[bytes], path: str) -> ArpaOrder:
