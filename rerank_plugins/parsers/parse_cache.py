@@ -77,7 +77,7 @@ class ParseCache:
     _broken: bool = field(default=False, init=False, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        unopened = {"_connection": None, "_process": 0, "_inherited": []}
+        unopened: dict[str, Any] = {"_connection": None, "_process": 0, "_inherited": []}
         return {"folder": self.folder, "_broken": self._broken, **unopened}
 
     @property
