@@ -2,7 +2,7 @@
 
 Words are numbered by one compiled call for all sentences (0.05 µs a word) and scored by another (0.1 µs).
 Differs from KenLM in nothing but speed and words: KenLM splits at ASCII white space alone. Left out: KenLM binaries
-(the language model `kenlm` reads those). An ARPA file is read into memory, about 2 µs an n-gram.
+(the language model `kenlm` reads those). An ARPA file is read into memory, about 1 µs an n-gram.
 """
 
 from __future__ import annotations

@@ -26,4 +26,8 @@ class TrainGroup(click.Group):
 
 @click.group("train", cls=TrainGroup)
 def command() -> None:
-    """Train a model: `rerank train ngram` for an n-gram language model."""
+    """Train a model from text or treebanks.
+
+    \b
+    rerank train ngram news.en.gz novels.en -o lm.ngram --held-out dev.en
+    """  # noqa: D301
