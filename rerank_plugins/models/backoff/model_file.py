@@ -2,7 +2,8 @@
 
 Layout: 8 bytes magic, version and length of the header (two little-endian uint32), the header (JSON: kind, settings,
 and of each array its name, type, shape and place), then the arrays, each at a multiple of 64 bytes, to the end.
-Opening reads the header alone: milliseconds for a model of any size.
+Opening reads the header alone: milliseconds for a model of any size. A file may be compressed as a whole by zstd, as
+embedded models are; it is then read into memory.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from rerank_plugins.models.backoff.tables import BackoffTables
 MAGIC = b"rerankLM"
 VERSION = 1
 ALIGNMENT = 64
+ZSTD = b"\x28\xb5\x2f\xfd"
 TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 Arrays = dict[str, NDArray[Any]]
 
@@ -68,19 +70,15 @@ def read_model(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
 
     Raises ModelError for a file that is missing, no model file, of another version or kind, or cut short.
     """
-    try:
-        with open(path, "rb") as stream:
-            start = stream.read(len(MAGIC) + 8)
-            size = os.fstat(stream.fileno()).st_size
-            if start[: len(MAGIC)] != MAGIC:
-                raise ModelError(f"{path}: not a model file of this program")
-            version, length = np.frombuffer(start[len(MAGIC) :].ljust(8, b"\0"), "<u4").tolist()
-            if version != VERSION and len(start) == len(MAGIC) + 8:
-                raise ModelError(f"{path}: model file of version {version}, wanted version {VERSION}")
-            header = stream.read(length)
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+    whole = _content(path)
+    size, start = len(whole), bytes(whole[: len(MAGIC) + 8])
+    if start[: len(MAGIC)] != MAGIC:
+        raise ModelError(f"{path}: not a model file of this program")
+    version, length = np.frombuffer(start[len(MAGIC) :].ljust(8, b"\0"), "<u4").tolist()
+    if version != VERSION and len(start) == len(MAGIC) + 8:
+        raise ModelError(f"{path}: model file of version {version}, wanted version {VERSION}")
     base = len(start) + length
+    header = bytes(whole[len(start) : base])
     if len(header) < length or len(start) < len(MAGIC) + 8:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, its header alone has {base}")
     try:
@@ -93,12 +91,32 @@ def read_model(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
     end = max((place + int(np.prod(shape)) * dtype.itemsize for _, dtype, shape, place in arrays), default=base)
     if size < end:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, wanted {end}")
-    whole = np.asarray(np.memmap(path, np.uint8, "c"))  # copy on write: pages are shared, the file is safe
     mapped = {
         name: whole[place : place + int(np.prod(shape)) * dtype.itemsize].view(dtype).reshape(shape)
         for name, dtype, shape, place in arrays
     }
     return found["settings"], mapped
+
+
+def _content(path: Path) -> NDArray[np.uint8]:
+    """The bytes of the file, mapped copy on write: pages are shared, the file is safe; or decompressed."""
+    try:
+        with open(path, "rb") as stream:
+            start = stream.read(len(MAGIC))
+            if start[: len(ZSTD)] == ZSTD:
+                return _decompressed(path, start + stream.read())
+        return np.asarray(np.memmap(path, np.uint8, "c")) if start else np.zeros(0, np.uint8)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+
+
+def _decompressed(path: Path, packed: bytes) -> NDArray[np.uint8]:
+    import zstandard
+
+    try:
+        return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(packed)), np.uint8)
+    except zstandard.ZstdError:
+        raise ModelError(f"{path}: compressed model file is cut short or damaged") from None
 
 
 def table_arrays(tables: BackoffTables) -> Arrays:
