@@ -1,6 +1,8 @@
 """The back-off core against its slow twins: counts, smoothing, cut-offs, contexts of two kinds of symbols, spilling."""
 
+import errno
 import math
+import os
 import pickle
 
 import numpy as np
@@ -206,6 +208,15 @@ def test_collections_and_spaces(tmp_path):
     whole = rows.finish()
     np.testing.assert_array_equal(whole[:, 0], np.repeat(np.arange(20), np.arange(20)))
     assert Collection(space, np.int32).finish().shape == (0,)
+
+
+def test_a_full_disk_is_an_error_at_once(tmp_path, monkeypatch):
+    def full(descriptor, start, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
+    with pytest.raises(OSError, match="No space left"):
+        Workspace(100, tmp_path).empty(1000, np.float64)
 
 
 def test_bad_input_is_refused():

@@ -7,6 +7,7 @@ arrays bucket by bucket, so what is paged is mostly read and written in sequence
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 from pathlib import Path
@@ -27,7 +28,7 @@ class Workspace:
         self.in_use = self.spilled = 0
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """An array of undefined content (zeros where it is in a file)."""
+        """An array of undefined content. Raises OSError where it should go to a disk that has no room for it."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if self.in_use + size <= self.memory or size == 0:
             made = np.empty(shape, dtype)
@@ -36,6 +37,8 @@ class Workspace:
             return made
         self.spilled += size
         with tempfile.TemporaryFile(dir=self.folder) as file:
+            if hasattr(os, "posix_fallocate"):  # now, since a full disk would end the program on writing to the map
+                os.posix_fallocate(file.fileno(), 0, size)
             return np.asarray(np.memmap(file, dtype, "w+", shape=shape))
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
