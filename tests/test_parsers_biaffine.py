@@ -16,12 +16,12 @@ from rerank_plugins.parsers.biaffine.network import Sizes, initial
 from rerank_plugins.parsers.biaffine.parsing import parse_all
 from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
 from rerank_plugins.parsers.biaffine.spanning_tree import best_tree, best_trees
-from rerank_plugins.parsers.biaffine.training import Schedule, train, without_punctuation
+from rerank_plugins.parsers.biaffine.training import Schedule, train
 from rerank_plugins.parsers.biaffine.vectors import word_vectors
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
 from rerank_plugins.testing import check_parser
 from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.dependency import DependencyTree, tree_fault
+from rerank_plugins.trees.dependency import tree_fault
 from tests import naive_parsing
 
 SIZES = Sizes(piece=5, vector=3, lstm=4, arc=6, label=3)
@@ -149,7 +149,7 @@ def test_word_vectors_put_words_of_the_same_places_together():
 
 
 SMALL = Sizes(piece=24, vector=4, lstm=24, arc=24, label=12)
-QUICK = Schedule(epochs=40, batch=60, rate=1e-2, warm=5, dropout=0.1, average=0.9, lower_case=0, no_punctuation=0)
+QUICK = Schedule(epochs=40, batch=60, rate=1e-2, warm=5, dropout=0.1, average=0.9, lower_case=0)
 
 
 @pytest.fixture(scope="module")
@@ -186,20 +186,10 @@ def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_p
 
 
 def test_training_again_gives_the_same_model(treebank):
-    schedule = dataclasses.replace(QUICK, epochs=1, lower_case=0.3, no_punctuation=0.3)
+    schedule = dataclasses.replace(QUICK, epochs=1, lower_case=0.3)
     made = [train(treebank[:20], {}, "en", np.random.default_rng(6), SMALL, schedule) for _ in range(2)]
     for name, value in made[0].params.items():
         np.testing.assert_allclose(made[1].params[name], value, 1e-4, 1e-5, err_msg=name)
-
-
-def test_punctuation_is_taken_out_of_trees(treebank):
-    for tree in treebank:
-        bare = without_punctuation(tree)
-        assert tree_fault(bare.heads) is None
-        assert [w for w in tree.words if w.isalnum()] == [w for w in bare.words if w.isalnum()]
-        assert not {".", ",", "?"} & set(bare.words)
-    whole = DependencyTree((".", "yes"), (-1, 0), ("root", "dep"), ("PUNCT", "INTJ"))
-    assert without_punctuation(whole) == whole  # its root cannot go
 
 
 ENGLISH = EnglishParser()

@@ -8,6 +8,7 @@ The arc-eager parser learns from gold tags and parses with those that the embedd
 import lzma
 import sys
 import time
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,10 +25,21 @@ def read(path):
         return list(read_conllu(lines, str(path)))
 
 
+def without_punctuation(tree):
+    """The tree without its punctuation, where that governs nothing and something is left."""
+    governing = set(tree.heads)
+    mark = [i not in governing and all(unicodedata.category(c)[0] == "P" for c in w) for i, w in enumerate(tree.words)]
+    kept = [i for i, marked in enumerate(mark) if not marked]
+    if len(kept) in (0, len(tree.words)) or any(mark[i] for i, head in enumerate(tree.heads) if head == -1):
+        return tree
+    place = {old: new for new, old in enumerate(kept)} | {-1: -1}
+    columns = (tuple(column[i] for i in kept) for column in (tree.words, tree.relations, tree.tags))
+    words, relations, tags = columns
+    return DependencyTree(words, tuple(place[tree.heads[i]] for i in kept), relations, tags)
+
+
 def bare(tree):
     """As a recogniser would give it: lower case, no punctuation."""
-    from rerank_plugins.parsers.biaffine.training import without_punctuation
-
     tree = without_punctuation(tree)
     return replace(tree, words=tuple(word.lower() for word in tree.words))
 

@@ -14,6 +14,7 @@ from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from tests import naive_parsing
 from tests.bench.arc_eager import ArcEager, projective
+from tests.bench.parser_table import without_punctuation
 
 
 @pytest.fixture(scope="module")
@@ -74,3 +75,13 @@ def test_the_arc_eager_parser_of_the_table_is_one(treebank):
     assert scores.percent()["LAS"] > 97
     for words in (["unknown"], ["all", "new", "words"]):
         assert tree_fault(parser.parse(words, ["X"] * len(words))[0]) is None
+
+
+def test_punctuation_is_taken_out_of_trees(treebank):
+    for tree in treebank:
+        bare = without_punctuation(tree)
+        assert tree_fault(bare.heads) is None
+        assert [w for w in tree.words if w.isalnum()] == [w for w in bare.words if w.isalnum()]
+        assert not {".", ",", "?"} & set(bare.words)
+    whole = DependencyTree((".", "yes"), (-1, 0), ("root", "dep"), ("PUNCT", "INTJ"))
+    assert without_punctuation(whole) == whole  # its root cannot go

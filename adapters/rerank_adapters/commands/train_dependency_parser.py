@@ -14,8 +14,10 @@ from rerank_plugins import ConfigError
 @click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
 @click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
 @click.option("--language", required=True, metavar="CODE", help="Code of the language, as en.")
-@click.option("--epochs", type=click.IntRange(1), default=30, show_default=True, help="How often each tree is seen.")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of everything random.")
+@click.option("--epochs", type=click.IntRange(1), default=20, show_default=True, help="How often each tree is seen.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of weights, order and dropout."
+)
 def command(inputs: tuple[Path, ...], output: Path, language: str, epochs: int, seed: int) -> None:
     """Train a dependency parser on FILEs: treebanks (.conllu, .conllu.xz), and any other text for word vectors.
 

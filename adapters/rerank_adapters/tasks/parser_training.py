@@ -33,8 +33,8 @@ def train_parser(
             trees += read_conllu(lines, str(path))
     if not trees:
         raise FormatError(f"no trees to learn from: give at least one treebank, named *{TREEBANK}")
-    rng, sizes = np.random.default_rng(seed), Sizes()
-    vectors = word_vectors(_sentences([path for path in paths if path not in treebanks], trees), sizes.vector, rng)
+    sizes, text = Sizes(), _sentences([path for path in paths if path not in treebanks], trees)
+    vectors = word_vectors(text, sizes.vector, np.random.default_rng(0))
     report(f"{len(trees)} trees, {len(vectors)} word vectors")
 
     def after(epoch: int, losses: dict[str, float], _: BiaffineModel) -> None:
@@ -42,7 +42,7 @@ def train_parser(
         report(f"epoch {epoch + 1} of {epochs}: losses {values}")
 
     with one_blas_thread():
-        return train(trees, vectors, language, rng, sizes, Schedule(epochs=epochs), after)
+        return train(trees, vectors, language, np.random.default_rng(seed), sizes, Schedule(epochs=epochs), after)
 
 
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:

@@ -1,13 +1,12 @@
 """Training the parser from a treebank: Adam with a falling rate, dropout, and words that lose their form now and then.
 
-Some sentences are shown in lower case, some without punctuation, as the lists of decoders and recognisers often are.
+Some sentences are shown in lower case, as the lists of decoders and recognisers often are.
 The weights kept are a running average of those of the last steps. The same data, settings and machine give the same
 model; BLAS decides the last bits.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
@@ -26,7 +25,7 @@ from rerank_plugins.trees.dependency import DependencyTree
 class Schedule:
     """How long and how boldly to learn. `rate` rises over the first `warm` steps, then falls to zero in a line."""
 
-    epochs: int = 30
+    epochs: int = 20
     batch: int = 1_500
     rate: float = 2e-3
     warm: int = 200
@@ -34,7 +33,6 @@ class Schedule:
     dropout: float = 0.33
     lose_form: float = 0.15
     lower_case: float = 0.1
-    no_punctuation: float = 0.1
     average: float = 0.998
 
 
@@ -66,9 +64,8 @@ def train(
     for epoch in range(schedule.epochs):
         totals: dict[str, float] = {}
         words = 0
-        shown = [_varied(tree, schedule, rng) for tree in trees]
-        for chosen in _shuffled(shown, schedule, rng):
-            batch = make_batch(model, [shown[i] for i in chosen], rng, schedule.lose_form)
+        for chosen in _shuffled(trees, schedule, rng):
+            batch = make_batch(model, [_varied(trees[i], schedule, rng) for i in chosen], rng, schedule.lose_form)
             losses, grads = loss_and_gradient(params, batch, _dropout(sizes, batch, schedule.dropout, rng))
             learner.step(grads, batch.rows)
             words += len(batch.words)
@@ -144,24 +141,9 @@ def make_batch(
     )  # fmt: skip
 
 
-def without_punctuation(tree: DependencyTree) -> DependencyTree:
-    """The tree without its punctuation, where that governs nothing and something is left."""
-    governing = set(tree.heads)
-    mark = [i not in governing and all(unicodedata.category(c)[0] == "P" for c in w) for i, w in enumerate(tree.words)]
-    kept = [i for i, marked in enumerate(mark) if not marked]
-    if len(kept) in (0, len(tree.words)) or any(mark[i] for i, head in enumerate(tree.heads) if head == -1):
-        return tree
-    place = {old: new for new, old in enumerate(kept)} | {-1: -1}
-    columns = (tuple(column[i] for i in kept) for column in (tree.words, tree.relations, tree.tags))
-    words, relations, tags = columns
-    return DependencyTree(words, tuple(place[tree.heads[i]] for i in kept), relations, tags)
-
-
 def _varied(tree: DependencyTree, schedule: Schedule, rng: np.random.Generator) -> DependencyTree:
     if rng.random() < schedule.lower_case:
         tree = DependencyTree(tuple(word.lower() for word in tree.words), tree.heads, tree.relations, tree.tags)
-    if rng.random() < schedule.no_punctuation:
-        tree = without_punctuation(tree)
     return tree
 
 
