@@ -37,6 +37,7 @@ CASES = {
         "oov-count": [{}, {"lm": "arpa"}],
         "unigram": [{}, {"model": ARPA, "case": "ignore"}, {"case": "exact"}],
         "ngram-lm": [{"model": ARPA}, {"lm": "arpa"}],
+        "dependency-lm": [{}, {"parser": "english"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
         "consensus": [

@@ -8,6 +8,7 @@ def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this package."""
     from rerank_plugins.features.consensus import Consensus
     from rerank_plugins.features.decoder_score import DecoderScore, ReciprocalRank
+    from rerank_plugins.features.dependency_lm import DependencyLM
     from rerank_plugins.features.length import CharacterLength, Length, WordPenalty
     from rerank_plugins.features.lexical_overlap import LexicalOverlap
     from rerank_plugins.features.ngram_lm import NgramLM
@@ -23,6 +24,7 @@ def register_feature_extractors(register: Register) -> None:
     register("oov-count", OovCount)
     register("unigram", Unigram)
     register("ngram-lm", NgramLM)
+    register("dependency-lm", DependencyLM)
     register("lexical-overlap", LexicalOverlap)
     register("untranslated", Untranslated)
     register("consensus", Consensus)

@@ -26,7 +26,7 @@ from rerank_plugins.nbest import NBestList
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel
 
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.bin"))
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.zst"))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,65 @@
+"""Makes `dependency-lm.zst`, the embedded English dependency language model.
+
+    rerank parse novels.txt.xz -o novels.conllu             # and so on: the texts through the embedded parser
+    python -m rerank_plugins.resources.en.build_dependency_lm novels.conllu textbooks.conllu presidential.conllu \
+        ewt-train.conllu gum-train.conllu
+
+An unlabelled model of order 3 on lower-cased words, Kneser–Ney, paths of three words that occur once cut off. These
+settings were chosen among those that fit in 10 MB by pseudo-questions made from a held-out novel. log10 values are
+rounded to 1/64 (a probability changes by at most 1.8 %), which halves the compressed file.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, train, write_model
+from rerank_plugins.trees.dependency import read_conllu
+
+SETTINGS = Settings(order=3, labelled=False, smoothing="kneser-ney", min_count=5, lowercase=True, prune=(0, 0, 1))
+STEPS = 64  # of a log10 value between whole numbers
+LEVEL = 19  # of compression
+
+
+def rounded(model: DependencyModel, steps: int) -> DependencyModel:
+    """The model with log10 values that are multiples of 1 / steps."""
+
+    def rounding(records: NDArray[Any], name: str) -> NDArray[Any]:
+        copy = records.copy()
+        copy[name] = np.round(copy[name] * steps) / steps
+        return copy
+
+    events = rounding(model.tables.events, "log10")
+    contexts = rounding(model.tables.contexts, "backoff")
+    return replace(model, tables=replace(model.tables, events=events, contexts=contexts))
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train on CoNLL-U files, and write the model beside this module."""
+    collector = TreeCollector()
+    for name in arguments:
+        with open(name, encoding="utf-8") as lines:
+            collector.add(read_conllu(lines, name))
+    model = train(collector, SETTINGS)
+    model.provenance["files"] = [Path(name).name for name in arguments]
+    target = Path(__file__).with_name("dependency-lm.zst")
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "model"
+        size = write_model(rounded(model, STEPS), plain)
+        target.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
+    made = model.provenance
+    print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
+    print(f"n-grams {model.tables.sizes}; {size} bytes, {target.stat().st_size} compressed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

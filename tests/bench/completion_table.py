@@ -1,0 +1,139 @@
+"""Table 1 of Gubbins and Vlachos (2013): n-gram and dependency language models on sentence completion questions.
+
+    python tests/bench/completion_table.py TEXT QUESTIONS [--parser NAME] [--min-count 5] [--jobs 2]
+
+One sentence per line of TEXT, Penn-style tokens; it is parsed once, through the cache of parses. Prints accuracies with
+95 % intervals for orders 2 to 5: unlabelled and labelled dependency models and n-grams, each with stupid backoff (SB)
+and Kneser–Ney (KN), all with the same vocabulary; then the best of each kind compared, and their combination, with
+weights by 10-fold cross-validation over the questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.config import Config
+from rerank_adapters.evaluation.mcnemar import mcnemar
+from rerank_adapters.evaluation.wilson import wilson_interval
+from rerank_adapters.formats.completion import read_questions
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.tasks.completion import combined_answers, completion_config, completion_data
+from rerank_adapters.tasks.dependency_training import TreeSource
+from rerank_adapters.tasks.job import Job
+from rerank_adapters.tasks.parse_pool import ParseCounts
+from rerank_adapters.tasks.parsing import build_parser
+from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuners.one_best import one_best
+from rerank_plugins import FeatureTable
+from rerank_plugins.models.backoff.estimation import estimate
+from rerank_plugins.models.backoff.events import TextEvents
+from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.models.backoff.text_scoring import score_text
+from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector
+from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train
+from rerank_plugins.plugins import load_plugins
+
+ORDERS = (2, 3, 4, 5)
+SMOOTHING = {"SB": "stupid-backoff", "KN": "kneser-ney"}
+
+
+def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict[str, np.ndarray]:
+    """Ln p of each sentence by each n-gram model; a word that was cut off has an equal share of `<unk>`."""
+    found = {}
+    collector = TextCollector(Workspace())
+    with open_text(text) as lines:
+        collector.add(lines)
+    with open_text(text) as lines:
+        types = len({word for line in lines for word in line.split()})
+    vocabulary, tokens, _ = collector.finish(min_count)
+    cut_off = max(1, types - (len(vocabulary) - len(SPECIAL)))
+    asked = vocabulary.encode(sentences)
+    sentence = np.repeat(np.arange(len(sentences)), [len(words) + 1 for words in sentences])
+    for order in ORDERS:
+        for name, smoothing in (("SB", StupidBackoff()), ("KN", KneserNey())):
+            events = TextEvents(tokens, len(vocabulary), order)
+            tables = estimate(events, smoothing, never=[BOS], text=True).tables
+            scores, _ = score_text(tables, asked, BOS, EOS)
+            scores -= np.log(cut_off) * (asked == UNK)
+            found[f"Ngm-{name} {order}"] = np.bincount(sentence, scores)
+    return found
+
+
+def dependency_totals(source: TreeSource, text: Path, trees: list, min_count: int) -> dict[str, np.ndarray]:
+    """Ln P(S | T) of each tree by each dependency model."""
+    found = {}
+    training = list(source.trees([text]))
+    for labelled in (False, True):
+        for order in ORDERS:
+            for name, smoothing in SMOOTHING.items():
+                collector = TreeCollector()
+                collector.add(training)
+                model = train(collector, Settings(order, labelled, smoothing, min_count))
+                found[f"{'Lab' if labelled else 'Unlab'}-{name} {order}"] = model.totals(trees)
+    return found
+
+
+def percent(right: np.ndarray) -> str:
+    """Accuracy and its interval."""
+    low, high = wilson_interval(int(right.sum()), len(right))
+    return f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def main() -> None:
+    """Train, answer, print."""
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("text", type=Path)
+    given.add_argument("questions", type=Path)
+    given.add_argument("--parser", default="english")
+    given.add_argument("--min-count", type=int, default=5)
+    given.add_argument("--jobs", type=int, default=2)
+    options = given.parse_args()
+    job = Job.create(completion_config(Config(jobs=options.jobs)), load_plugins(ADAPTERS))
+    questions = read_questions(options.questions)
+    data = completion_data(questions, TextPipeline(("penn-tokenize",)))
+    sentences = [text.split() for nbest in data.nbests for text in nbest.texts]
+    offsets = np.cumsum([0, *map(len, data.nbests)])
+
+    started = time.process_time()
+    parses = build_parser(job, options.parser).parse(sentences)
+    missing = sum(parse.dependencies is None for parse in parses)
+    assert not missing, f"{missing} completions have no parse"
+    trees = [parse.dependencies for parse in parses]
+    source = TreeSource(job, options.parser, TextPipeline(()), ParseCounts())
+    totals = dependency_totals(source, options.text, trees, options.min_count)
+    totals |= ngram_totals(options.text, sentences, options.min_count)
+
+    answer = np.array([question.answer for question in questions])
+    right = {name: one_best(values, offsets) - offsets[:-1] == answer for name, values in totals.items()}
+    kinds = ["Unlab-SB", "Lab-SB", "Ngm-SB", "Ngm-KN", "Unlab-KN", "Lab-KN"]
+    print("| N | " + " | ".join(kinds) + " |\n| --- |" + " --- |" * len(kinds))
+    for order in ORDERS:
+        print(f"| {order} | " + " | ".join(percent(right[f"{kind} {order}"]) for kind in kinds) + " |")
+
+    def best(*prefixes: str) -> str:
+        return max((name for name in right if name.startswith(prefixes)), key=lambda name: right[name].mean())
+
+    def compare(first: np.ndarray, second: np.ndarray) -> str:
+        test = mcnemar(first, second)
+        difference = 100 * (first.mean() - second.mean())
+        return f"{difference:+.1f} points ({test.first_only} against {test.second_only}, p = {test.p_value:.2g})"
+
+    labelled, ngram = best("Lab"), best("Ngm")
+    print(f"\n{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
+    for names in ((labelled, ngram), ("Lab-SB 4", "Ngm-KN 5")):
+        table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
+        chosen = combined_answers(job, data, table, 10).choices == answer
+        print(
+            f"{names[0]} and {names[1]} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}"
+        )
+    print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
+
+
+if __name__ == "__main__":
+    main()
