@@ -1,0 +1,83 @@
+"""A binarised probabilistic context-free grammar in arrays.
+
+A split grammar (parent annotation, latent states) is the same thing with more symbols: each symbol belongs to a base,
+the unsplit label that it has in the binarised trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
+
+ROOT = 0  # the number of the root symbol
+INTERMEDIATE = "@"  # first character of the symbols that binarisation adds
+
+
+@dataclass(frozen=True, eq=False)
+class Grammar:
+    """Symbols, rules and emissions; for each symbol, p of its binary and unary rules and its emissions sum to one.
+
+    `symbols`       (S) names; symbol 0 is ROOT. A split symbol is named after its base ("NP^3", "VP^S")
+    `bases`         (C) names in the binarised trees; those that binarisation added begin with "@"
+    `base`          (S) int32 number of each symbol's base
+    `binary`        (B, 3) int32 parent, left child, right child, sorted
+    `binary_logp`   (B) ln p(left right | parent)
+    `unary`         (U, 2) int32 parent, child, both non-terminals (ROOT → X among them), sorted
+    `unary_logp`    (U) ln p(child | parent)
+    `lexicon`       ln p(word | preterminal)
+    `settings`      how the grammar was trained, and how its trees are put back into the treebank's form
+    """
+
+    symbols: tuple[str, ...]
+    bases: tuple[str, ...]
+    base: IntArray
+    binary: IntArray
+    binary_logp: FloatArray
+    unary: IntArray
+    unary_logp: FloatArray
+    lexicon: Lexicon
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        size = len(self.symbols)
+        shapes = self.base.shape == (size,) and self.binary.shape == (len(self.binary_logp), 3)
+        shapes = shapes and self.unary.shape == (len(self.unary_logp), 2)
+        shapes = shapes and len(self.lexicon.symbols) == len(self.lexicon.logp) == self.lexicon.starts[-1]
+        numbers = [self.binary, self.unary, self.lexicon.symbols]
+        if not shapes or any(len(each) and not 0 <= each.min() <= each.max() < size for each in numbers):
+            raise ModelError("damaged grammar: its arrays do not fit together")
+
+    @property
+    def size(self) -> int:
+        """S, how many symbols there are."""
+        return len(self.symbols)
+
+    @cached_property
+    def preterminals(self) -> NDArray[np.bool_]:
+        """(S) which symbols emit words."""
+        mask = np.zeros(self.size, np.bool_)
+        mask[self.lexicon.symbols] = True
+        return mask
+
+    @cached_property
+    def intermediate(self) -> NDArray[np.bool_]:
+        """(S) which symbols binarisation added."""
+        added = np.array([name.startswith(INTERMEDIATE) for name in self.bases], np.bool_)
+        return added[self.base]
+
+    def totals(self) -> FloatArray:
+        """(S) Σ p over everything a symbol can be rewritten as: ones in a proper grammar."""
+        totals = np.zeros(self.size)
+        np.add.at(totals, self.binary[:, 0], np.exp(self.binary_logp))
+        np.add.at(totals, self.unary[:, 0], np.exp(self.unary_logp))
+        np.add.at(totals, self.lexicon.symbols, np.exp(self.lexicon.logp))
+        return totals

@@ -1,0 +1,66 @@
+"""The emissions of a grammar: ln p(word | preterminal) over a closed vocabulary of words and signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.signatures import UNKNOWN, known_form
+
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Lexicon:
+    """The closed vocabulary, and for each of its words the symbols that emit it.
+
+    `words`    (W) sorted, signatures of unknown words and `UNK` among them
+    `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
+    `symbols`  (E) int32 symbol numbers of the grammar, ascending within a word
+    `logp`     (E) ln p(word | symbol); summed over the words of one symbol that is only a preterminal, p gives 1
+    """
+
+    words: tuple[str, ...]
+    starts: IntArray
+    symbols: IntArray
+    logp: FloatArray
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def ids(self, sentence: Sequence[str]) -> IntArray:
+        """(n) int32 numbers of the words, an unknown one as its most specific known signature."""
+        index = self.index
+        return np.array([index[known_form(word, i, index)] for i, word in enumerate(sentence)], np.int32)
+
+    def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
+        """Symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
+        entry = self.index[known_form(word, position, self.index)]
+        span = slice(self.starts[entry], self.starts[entry + 1])
+        return self.symbols[span], self.logp[span]
+
+    @cached_property
+    def word_of(self) -> IntArray:
+        """(E) the word of each entry."""
+        return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
+
+
+def lexicon_from(entries: Mapping[tuple[str, int], float]) -> Lexicon:
+    """The lexicon with p(word | symbol) for each (word, symbol number). `UNK` has to be among the words."""
+    words = tuple(sorted({word for word, _ in entries} | {UNKNOWN}))
+    index = {word: number for number, word in enumerate(words)}
+    rows = sorted((index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0)
+    counts = np.bincount([word for word, _, _ in rows], minlength=len(words))
+    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
+    symbols = np.array([symbol for _, symbol, _ in rows], np.int32)
+    return Lexicon(words, starts, symbols, np.log(np.array([p for _, _, p in rows], np.float64)))

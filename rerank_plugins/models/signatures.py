@@ -1,0 +1,115 @@
+"""Unknown words: signatures of form, and which words of a training corpus are taken as unknown.
+
+A word outside the closed vocabulary is replaced by a signature of its form, and the signature is a word of that
+vocabulary: `UNK-INITC-KNOWNLC`, `UNK-LC-ing`, `UNK-NUM`. The features are those of the Berkeley parser's lexicon
+(Petrov et al. 2006) at its finest level: capitals, digits, hyphens, English endings. Every model that is compared with
+another sees the same replacement, so that their probabilities are of the same events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+UNKNOWN = "UNK"  # the signature of no features: in every closed vocabulary
+ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
+Sentence = Sequence[str]
+
+
+def signature(word: str, first: bool, lower_known: bool) -> str:
+    """Signature of a word outside the vocabulary.
+
+    `first` says that it is the first of its sentence, `lower_known` that its lower-case form is in the vocabulary.
+    """
+    lowered = word.lower()
+    capitals = sum(character.isalpha() and not character.islower() for character in word)
+    digit, dash = any(character.isdigit() for character in word), "-" in word
+    parts = [UNKNOWN]
+    if word[:1].isupper() or word[:1].istitle():
+        parts += (["INITC", "KNOWNLC"] if lower_known else ["INITC"]) if first and capitals == 1 else ["CAPS"]
+    elif capitals and not word[:1].isalpha():
+        parts.append("CAPS")
+    elif any(character.islower() for character in word):
+        parts.append("LC")
+    parts += ["NUM"] * digit + ["DASH"] * dash
+    if len(word) >= 3 and lowered.endswith("s"):
+        parts += ["s"] * (lowered[-2] not in "siu")
+    elif len(word) >= 5 and not dash and not (digit and capitals):
+        parts += [ending for ending in ENDINGS if lowered.endswith(ending)][:1]
+    return "-".join(parts)
+
+
+def backed_off(full: str) -> Iterator[str]:
+    """A signature, then it without its last feature, and so on to `UNK`.
+
+    >>> list(backed_off("UNK-LC-NUM"))
+    ['UNK-LC-NUM', 'UNK-LC', 'UNK']
+    """
+    while full:
+        yield full
+        full = full.rpartition("-")[0]
+
+
+def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
+    """The word where it is in the vocabulary, else the most specific of its signatures that is; at last `UNK`."""
+    if word in vocabulary:
+        return word
+    full = signature(word, position == 0, word.lower() in vocabulary)
+    return next((each for each in backed_off(full) if each in vocabulary), UNKNOWN)
+
+
+def closed(sentence: Sentence, vocabulary: Container[str]) -> tuple[str, ...]:
+    """The sentence with its unknown words replaced: what every model of a comparison reads."""
+    return tuple(known_form(word, position, vocabulary) for position, word in enumerate(sentence))
+
+
+@dataclass(frozen=True)
+class UnknownWords:
+    """Which occurrences in a training corpus become signatures, so that the models learn what unknown words do.
+
+    Large corpora (Pauls & Klein 2012, §4): after the first `first` sentences, a word never seen before becomes its
+    signature in a share `rate` of the cases, drawn with `seed`. Corpora of fewer than twice `first` sentences: words
+    that occur only once in the whole corpus become signatures (nothing is drawn). In both, the vocabulary is what the
+    corpus then holds, and `UNK`.
+    """
+
+    first: int = 10_000
+    rate: float = 0.1
+    seed: int = 1
+
+    def replaced(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
+        """The training corpus with signatures in it; sentences and positions stay what they were."""
+        unknown = self._once(sentences) if len(sentences) < 2 * self.first else self._drawn(sentences)
+        known = {
+            word
+            for sentence, marks in zip(sentences, unknown, strict=True)
+            for word, mark in zip(sentence, marks, strict=True)
+            if not mark
+        }
+        return [
+            tuple(
+                signature(word, position == 0, word.lower() in known) if mark else word
+                for position, (word, mark) in enumerate(zip(sentence, marks, strict=True))
+            )
+            for sentence, marks in zip(sentences, unknown, strict=True)
+        ]
+
+    def _once(self, sentences: Sequence[Sentence]) -> list[list[bool]]:
+        counts = Counter(word for sentence in sentences for word in sentence)
+        return [[counts[word] == 1 for word in sentence] for sentence in sentences]
+
+    def _drawn(self, sentences: Sequence[Sentence]) -> list[list[bool]]:
+        rng = np.random.default_rng(self.seed)
+        seen: set[str] = set()
+        marks = []
+        for number, sentence in enumerate(sentences):
+            row = []
+            for word in sentence:
+                new = word not in seen
+                seen.add(word)
+                row.append(new and number >= self.first and rng.random() < self.rate)
+            marks.append(row)
+        return marks
