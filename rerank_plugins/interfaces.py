@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FeatureTable, FloatArray
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 
 BoolArray = NDArray[np.bool_]
@@ -92,11 +93,22 @@ class IncrementalLM(Protocol[State]):
         ...
 
 
+class ScoredTree(NamedTuple):
+    """A constituency tree and ln p(tree, words), or ln p(tree | words) where the parser has no model of the words."""
+
+    tree: Tree
+    log_probability: float
+
+
 @dataclass(frozen=True)
 class Parse:
-    """What a parser says of a sentence; None where it does not give that kind of structure, or could not parse."""
+    """What a parser says of a sentence; None or () where it does not give that kind of structure, or could not parse.
+
+    `constituents` are the k best trees, best first.
+    """
 
     dependencies: DependencyTree | None = None
+    constituents: tuple[ScoredTree, ...] = ()
 
 
 class Parser(ABC):

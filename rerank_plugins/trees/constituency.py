@@ -1,0 +1,162 @@
+"""Constituency trees and Penn brackets: trees over exactly the tokens of a sentence.
+
+Read are the brackets of treebanks and parsers: several trees on a line or one over several lines, `( (S …))` without a
+label at the top (as ROOT), empty elements, function tags, words with a blank in them. The writing is always one line
+with single blanks. Brackets in words are escaped as in the Penn Treebank (-LRB-, -RRB-); its -LSB- and -LCB-, and the
+backslash before / and *, are understood too, but not written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rerank_plugins.errors import FormatError
+
+ROOT = "ROOT"
+_TOKEN = re.compile(
+    r"""\(\s*([^\s()]+)\s+([^()]*[^\s()])\s*\)  # a tag with its word
+      | \(\s*([^\s()]*)                         # what opens a phrase, with its label
+      | (\))
+      | ([^\s()]+)                              # a word on a line of its own, or stray text
+    """,
+    re.VERBOSE | re.ASCII,  # other kinds of space are part of words
+)
+_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", r"\/": "/", r"\*": "*"}
+_ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A phrase and its children, or a preterminal: a tag with its one child, a word (a str). Trees are values.
+
+    >>> tree = Tree("NP", (Tree("DT", ("the",)), Tree("NN", ("dog",))))
+    >>> str(tree), tree.words(), tree.tags()
+    ('(NP (DT the) (NN dog))', ('the', 'dog'), ('DT', 'NN'))
+    """
+
+    label: str
+    children: tuple[Tree | str, ...]
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether this is a tag over a word."""
+        return isinstance(self.children[0], str)
+
+    @property
+    def word(self) -> str:
+        """The word of a preterminal. Raises ValueError for a phrase."""
+        word = self.children[0]
+        if not isinstance(word, str):
+            raise ValueError(f"{self.label} is a phrase, not the tag of a word")
+        return word
+
+    @property
+    def subtrees(self) -> tuple[Tree, ...]:
+        """The children that are trees: all of a phrase, none of a preterminal."""
+        return () if self.is_preterminal else self.children  # type: ignore[return-value]
+
+    def nodes(self) -> Iterator[Tree]:
+        """This node and all below it, parents before children, from left to right."""
+        todo = [self]
+        while todo:
+            node = todo.pop()
+            yield node
+            todo.extend(reversed(node.subtrees))
+
+    def preterminals(self) -> Iterator[Tree]:
+        """The tags with their words, from left to right."""
+        return (node for node in self.nodes() if node.is_preterminal)
+
+    def words(self) -> tuple[str, ...]:
+        """The sentence: words from left to right."""
+        return tuple(node.word for node in self.preterminals())
+
+    def tags(self) -> tuple[str, ...]:
+        """Labels of the preterminals, one per word."""
+        return tuple(node.label for node in self.preterminals())
+
+    def __str__(self) -> str:
+        return write_tree(self)
+
+
+def write_tree(tree: Tree) -> str:
+    """The tree in brackets, on one line without a line end.
+
+    >>> write_tree(Tree("X", (Tree("-LRB-", ("(",)), Tree("NN", ("a",)))))
+    '(X (-LRB- -LRB-) (NN a))'
+    """
+    pieces: list[str] = []
+    todo: list[Tree | None] = [tree]
+    while todo:
+        node = todo.pop()
+        if node is None:
+            pieces.append(")")
+        elif node.is_preterminal:
+            word = node.word.replace("(", "-LRB-").replace(")", "-RRB-")
+            pieces.append(f" ({node.label} {word})")
+        else:
+            pieces.append(f" ({node.label}")
+            todo.append(None)
+            todo.extend(reversed(node.subtrees))
+    return "".join(pieces)[1:]
+
+
+def _word(written: str) -> str:
+    """The word behind a written one; blanks in it are kept, as single ones."""
+    return re.sub(r"\s+", " ", _ESCAPE.sub(lambda found: _ESCAPES[found[0]], written), flags=re.ASCII)
+
+
+def read_trees(lines: Iterable[str], path: str = "<brackets>") -> Iterator[Tree]:
+    """Trees of a bracketed file, one at a time; equal preterminals of a file are one object.
+
+    Trees are as the file has them, whatever label is at their top; a top without a label is called ROOT. Raises
+    FormatError (file and line) for brackets that do not match, a label that is missing, a phrase with no children, a
+    word beside another child of its parent, and text outside the trees.
+
+    >>> [str(tree) for tree in read_trees(["( (S (VP (VB Go))))", "(X (UH Oh))(X", " (UH no))"])]
+    ['(ROOT (S (VP (VB Go))))', '(X (UH Oh))', '(X (UH no))']
+    """
+    known: dict[tuple[str, str], Tree] = {}
+    open_: list[tuple[str, list[Tree | str], int]] = []  # label, children so far and line of the phrases that are open
+    for number, line in enumerate(lines, 1):
+        for tag, word, label, closing, text in _TOKEN.findall(line):
+            if tag:
+                tree = known.get((tag, word))
+                if tree is None:
+                    tree = known[tag, word] = Tree(tag, (_word(word),))
+            elif closing:
+                if not open_:
+                    raise FormatError("closing bracket without an opening one", path=path, line=number)
+                tree = _closed(*open_.pop(), bool(open_), path)
+            elif text:
+                if not open_:
+                    raise FormatError(f"expected a tree, found {text!r}", path=path, line=number)
+                open_[-1][1].append(_word(text))
+                continue
+            else:
+                open_.append((label, [], number))
+                continue
+            if open_:
+                open_[-1][1].append(tree)
+            else:
+                yield tree
+    if open_:
+        found = f"{len(open_)} opening brackets of the tree that begins here are not closed"
+        raise FormatError(found, path=path, line=open_[0][2])
+
+
+def _closed(label: str, children: list[Tree | str], line: int, inner: bool, path: str) -> Tree:
+    """The tree of a phrase whose brackets are closed. Raises FormatError for what no tree can be."""
+    if not children:
+        raise FormatError(f"{label or 'a phrase'} has no children", path=path, line=line)
+    words = [child for child in children if isinstance(child, str)]
+    if len(words) == len(children):
+        children = [" ".join(words)]
+    elif words:
+        found = f"word {words[0]!r} under {label} is not the only child of a tag"
+        raise FormatError(found, path=path, line=line)
+    if not label and (inner or words):
+        raise FormatError("a phrase has no label", path=path, line=line)
+    return Tree(label or ROOT, tuple(children))
