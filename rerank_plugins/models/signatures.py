@@ -42,6 +42,11 @@ def signature(word: str, first: bool, lower_known: bool) -> str:
     return "-".join(parts)
 
 
+def is_signature(word: str) -> bool:
+    """Whether a word of a closed vocabulary stands for unknown ones."""
+    return word == UNKNOWN or word.startswith(f"{UNKNOWN}-")
+
+
 def backed_off(full: str) -> Iterator[str]:
     """A signature, then it without its last feature, and so on to `UNK`.
 

@@ -56,11 +56,16 @@ class Lexicon:
 
 
 def lexicon_from(entries: Mapping[tuple[str, int], float]) -> Lexicon:
-    """The lexicon with p(word | symbol) for each (word, symbol number). `UNK` has to be among the words."""
+    """The lexicon with p(word | symbol) for each (word, symbol number); `UNK` is added where it is missing."""
     words = tuple(sorted({word for word, _ in entries} | {UNKNOWN}))
     index = {word: number for number, word in enumerate(words)}
-    rows = sorted((index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0)
-    counts = np.bincount([word for word, _, _ in rows], minlength=len(words))
-    starts = np.concatenate(([0], np.cumsum(counts))).astype(np.int32)
-    symbols = np.array([symbol for _, symbol, _ in rows], np.int32)
-    return Lexicon(words, starts, symbols, np.log(np.array([p for _, _, p in rows], np.float64)))
+    kept = [(index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0]
+    word, symbol, p = (np.array([row[column] for row in kept]) for column in range(3))
+    return lexicon_of(words, word.astype(np.int32), symbol.astype(np.int32), np.log(p.astype(np.float64)))
+
+
+def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: FloatArray) -> Lexicon:
+    """The lexicon of entries in any order: numbers of word and symbol, ln p(word | symbol)."""
+    order = np.lexsort((symbol, word))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words))))).astype(np.int32)
+    return Lexicon(words, starts, symbol[order].astype(np.int32), logp[order])

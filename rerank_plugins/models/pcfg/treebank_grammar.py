@@ -1,0 +1,98 @@
+"""The grammar of a treebank by relative frequencies (Charniak 1996): p(rule | parent) = c(rule) / c(parent)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.forest import Forest
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
+
+
+class Productions(NamedTuple):
+    """Distinct rewritings of a forest, sorted, with their weighted counts, and which of them each node uses.
+
+    `binary` (B, 3), `unary` (U, 2) labels; `emission` (E, 2) label, word; `rule` (N) index into the table of its kind.
+    """
+
+    binary: IntArray
+    binary_count: FloatArray
+    unary: IntArray
+    unary_count: FloatArray
+    emission: IntArray
+    emission_count: FloatArray
+    rule: IntArray
+
+
+def productions(forest: Forest) -> Productions:
+    """Count the rewritings of a forest."""
+    weights = forest.node_weights
+    rule = np.zeros(len(forest.label), np.int32)
+    emits, joins = forest.word >= 0, forest.right >= 0
+    label = forest.label
+    tables: list[NDArray[Any]] = []
+    for mask, below in (
+        (joins, (label[forest.left], label[forest.right])),
+        (~emits & ~joins, (label[forest.left],)),
+        (emits, (forest.word,)),
+    ):
+        used = np.stack([label[mask], *(column[mask] for column in below)], axis=1)
+        distinct, inverse = np.unique(used, axis=0, return_inverse=True)
+        rule[mask] = inverse.ravel()
+        tables += [distinct.astype(np.int32), np.bincount(inverse.ravel(), weights[mask], len(distinct))]
+    return Productions(*tables, rule)
+
+
+def treebank_grammar(
+    forest: Forest, smoothing: Smoothing | None = None, settings: Mapping[str, Any] | None = None
+) -> Grammar:
+    """The grammar of a forest; its symbols are the forest's labels."""
+    found = productions(forest)
+    symbols = np.arange(len(forest.labels), dtype=np.int32)
+    return grammar_of_counts(
+        forest.labels, forest.labels, symbols, forest.words, found, smoothing or Smoothing(), settings or {}
+    )
+
+
+def grammar_of_counts(
+    symbols: tuple[str, ...],
+    bases: tuple[str, ...],
+    base: IntArray,
+    words: tuple[str, ...],
+    counts: Productions,
+    smoothing: Smoothing,
+    settings: Mapping[str, Any],
+) -> Grammar:
+    """Normalise counts per symbol, emissions after smoothing; rewritings without a count are left out."""
+    binary, unary = counts.binary_count > 0, counts.unary_count > 0
+    emitted = counts.emission_count > 0
+    entries = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
+    word, symbol, emission = smoothed(words, *entries, smoothing)
+    kept = emission > 0
+    word, symbol, emission = word[kept], symbol[kept], emission[kept]
+    parents: list[NDArray[Any]] = [counts.binary[:, 0], counts.unary[:, 0], symbol]
+    values = [counts.binary_count, counts.unary_count, emission]
+    total = np.bincount(np.concatenate(parents), np.concatenate(values), len(symbols))
+    with np.errstate(divide="ignore"):
+        log_total = np.log(total)
+    rules, chains = counts.binary[binary], counts.unary[unary]
+    return Grammar(
+        symbols,
+        bases,
+        base,
+        *_sorted(rules, np.log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
+        *_sorted(chains, np.log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
+        lexicon_of(words, word, symbol, np.log(emission) - log_total[symbol]),
+        settings,
+    )
+
+
+def _sorted(rules: IntArray, logp: FloatArray) -> tuple[IntArray, FloatArray]:
+    order = np.lexsort(rules.T[::-1])
+    return np.ascontiguousarray(rules[order]), logp[order]
