@@ -32,21 +32,26 @@ class Productions(NamedTuple):
 
 def productions(forest: Forest) -> Productions:
     """Count the rewritings of a forest."""
-    weights = forest.node_weights
-    rule = np.zeros(len(forest.label), np.int32)
-    emits, joins = forest.word >= 0, forest.right >= 0
-    label = forest.label
-    tables: list[NDArray[Any]] = []
-    for mask, below in (
-        (joins, (label[forest.left], label[forest.right])),
-        (~emits & ~joins, (label[forest.left],)),
-        (emits, (forest.word,)),
-    ):
-        used = np.stack([label[mask], *(column[mask] for column in below)], axis=1)
-        distinct, inverse = np.unique(used, axis=0, return_inverse=True)
-        rule[mask] = inverse.ravel()
-        tables += [distinct.astype(np.int32), np.bincount(inverse.ravel(), weights[mask], len(distinct))]
-    return Productions(*tables, rule)
+    label, emits, joins = forest.label, forest.word >= 0, forest.right >= 0
+    binary = np.stack([label, label[forest.left], label[forest.right]], axis=1)
+    unary = np.stack([label, label[forest.left]], axis=1)
+    emission = np.stack([label, forest.word], axis=1)
+    rule, weights = np.zeros(len(label), np.int32), forest.node_weights
+    return Productions(
+        *_distinct(binary, joins, weights, rule),
+        *_distinct(unary, ~emits & ~joins, weights, rule),
+        *_distinct(emission, emits, weights, rule),
+        rule,
+    )
+
+
+def _distinct(
+    used: IntArray, mask: NDArray[np.bool_], weights: FloatArray, rule: IntArray
+) -> tuple[IntArray, FloatArray]:
+    """Distinct rows of `used` where the mask is, and their summed weights; writes into `rule` which row each is."""
+    table, inverse = np.unique(used[mask], axis=0, return_inverse=True)
+    rule[mask] = inverse.ravel()
+    return table, np.bincount(inverse.ravel(), weights[mask], len(table))
 
 
 def treebank_grammar(
