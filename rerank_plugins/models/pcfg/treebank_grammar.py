@@ -51,7 +51,7 @@ def _distinct(
     """Distinct rows of `used` where the mask is, and their summed weights; writes into `rule` which row each is."""
     table, inverse = np.unique(used[mask], axis=0, return_inverse=True)
     rule[mask] = inverse.ravel()
-    return table, np.bincount(inverse.ravel(), weights[mask], len(table))
+    return table, np.bincount(inverse.ravel(), weights[mask], len(table)).astype(np.float64)
 
 
 def treebank_grammar(

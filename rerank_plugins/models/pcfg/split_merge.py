@@ -1,0 +1,152 @@
+"""Split–merge training of latent states (Petrov, Barrett, Thibaux & Klein 2006).
+
+Each round splits every state in two, runs EM over the training trees, merges back the half of the splits that the
+likelihood misses least, and runs EM again, with smoothing at last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.forest import Forest
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit
+from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
+from rerank_plugins.models.pcfg.treebank_grammar import Productions, grammar_of_counts
+
+
+class EmStep(NamedTuple):
+    """One iteration: round (from 1), "split", "merge" or "smooth", and Σ weight · ln p(tree) before its update."""
+
+    round: int
+    phase: str
+    iteration: int
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a grammar is split.
+
+    `rounds`            of splitting: at most 2^rounds states a symbol
+    `after_split`, `after_merge`, `smoothing`  EM iterations in the three phases of a round
+    `merge`             share of the splits that are undone
+    `rule_share`, `emission_share`  how far states are drawn together in the smoothing phase
+    `noise`             by which new states differ
+    `least`             rules whose probability is below it are left out of the finished grammar
+    """
+
+    rounds: int = 4
+    after_split: int = 20
+    after_merge: int = 10
+    smoothing: int = 5
+    merge: float = 0.5
+    rule_share: float = 0.01
+    emission_share: float = 0.1
+    noise: float = 0.01
+    least: float = 1e-5
+    seed: int = 1
+
+
+def split_merge(
+    forest: Forest, schedule: Schedule, report: Callable[[EmStep], None] = lambda step: None
+) -> tuple[LatentGrammar, FloatArray]:
+    """The split grammar, and the expected counts of its rewritings in the forest."""
+    rng = np.random.default_rng(schedule.seed)
+    grammar = unsplit(forest)
+    trees = Trees(forest, grammar)
+    for number in range(1, schedule.rounds + 1):
+        grammar = grammar.split(rng, schedule.noise)
+        grammar = _improved(trees, grammar, schedule.after_split, number, "split", report)
+        grammar = merge_back(trees, grammar, schedule.merge)
+        grammar = _improved(trees, grammar, schedule.after_merge, number, "merge", report)
+        for iteration in range(schedule.smoothing):
+            log_p, counts = trees.expected(grammar)
+            report(EmStep(number, "smooth", iteration, log_p))
+            grammar = grammar.normalised(counts).smoothed(schedule.rule_share, schedule.emission_share)
+    return grammar, trees.expected(grammar)[1]
+
+
+def _improved(
+    trees: Trees, grammar: LatentGrammar, iterations: int, number: int, phase: str, report: Callable[[EmStep], None]
+) -> LatentGrammar:
+    for iteration in range(iterations):
+        log_p, counts = trees.expected(grammar)
+        report(EmStep(number, phase, iteration, log_p))
+        grammar = grammar.normalised(counts)
+    return grammar
+
+
+def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGrammar:
+    """Undo this share of the splits: those whose merging loses least likelihood. States come in pairs, save ROOT's."""
+    _, counts = trees.expected(grammar)
+    total = np.bincount(grammar.owner, counts, grammar.firsts[-1])
+    first = np.concatenate([grammar.firsts[label] + np.arange(0, k - 1, 2) for label, k in enumerate(grammar.states)])
+    first = first.astype(np.int64)
+    pair = np.maximum(total[first] + total[first + 1], 1e-300)
+    shares = np.ones(len(total))
+    shares[first], shares[first + 1] = total[first] / pair, total[first + 1] / pair
+    losses = trees.merge_losses(grammar, shares)[first]
+    together = np.zeros(len(total), np.bool_)
+    together[first[np.argsort(losses, kind="stable")[: int(share * len(first))]]] = True
+    return grammar.merged(together, shares)
+
+
+def finished(
+    forest: Forest,
+    latent: LatentGrammar,
+    counts: FloatArray,
+    least: float,
+    smoothing: Smoothing | None = None,
+    settings: Mapping[str, Any] | None = None,
+) -> Grammar:
+    """A latent grammar in the form of any other: one symbol per state, rules below `least` left out, lexicon blended.
+
+    `counts` say how often each state occurs. Symbols of a label with several states are named LABEL^number.
+    """
+    owner, firsts = latent.owner, latent.firsts
+    weight = np.bincount(owner, counts, firsts[-1])
+    value = latent.p * weight[owner]
+    left, right = _child_states(latent)
+    place = np.repeat(np.arange(len(latent.parent)), np.diff(latent.places))
+    binary, unary = len(latent.found.binary), len(latent.found.binary) + len(latent.found.unary)
+    rules = place < binary
+    chains, emits = ~rules & (place < unary), place >= unary
+    large = latent.p >= least
+    words = np.concatenate([np.zeros(unary, np.int32), latent.found.emission[:, 1]])[place]
+    emits &= value > 1e-6  # of a count: what EM has as good as ruled out
+    found = Productions(
+        np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32),
+        value[rules & large],
+        np.stack([owner, left], axis=1)[chains & large].astype(np.int32),
+        value[chains & large],
+        np.stack([owner, words], axis=1)[emits].astype(np.int32),
+        value[emits],
+        np.zeros(0, np.int32),
+    )
+    states = zip(forest.labels, latent.states.tolist(), strict=True)
+    names = [f"{label}^{i}" if k > 1 else label for label, k in states for i in range(k)]
+    base = np.repeat(np.arange(len(forest.labels), dtype=np.int32), latent.states)
+    return grammar_of_counts(
+        tuple(names), forest.labels, base, forest.words, found, smoothing or Smoothing(), settings or {}
+    )
+
+
+def _child_states(latent: LatentGrammar) -> tuple[FloatArray, FloatArray]:
+    """For everything in `p` the states of the children, numbered through; -1 where there is no child."""
+    columns = []
+    for side in (0, 1):
+        child = latent.children[:, side]
+        begin = np.where(child >= 0, latent.firsts[child], -1)
+        columns.append(np.repeat(begin, np.diff(latent.places)))
+    within = np.arange(len(latent.p)) - np.repeat(latent.places[:-1], np.diff(latent.places))
+    right_states = np.where(latent.children[:, 1] >= 0, latent.states[latent.children[:, 1]], 1)
+    left_states = np.where(latent.children[:, 0] >= 0, latent.states[latent.children[:, 0]], 1)
+    width = np.repeat(right_states, np.diff(latent.places))
+    both = np.repeat(left_states * right_states, np.diff(latent.places))
+    return columns[0] + within % both // width, columns[1] + within % width
