@@ -63,6 +63,7 @@ def estimate(
     *,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
+    lowest: NDArray[np.float64] | None = None,
     text: bool = False,
     workspace: Workspace | None = None,
     jobs: int = 2,
@@ -71,7 +72,9 @@ def estimate(
     """Estimate a model of `source`, modified Kneser–Ney by default.
 
     `prune`: n-grams that occur so often or less are cut off, by order (`cutoffs`); `never`: symbols that are not
-    predicted (`<s>`); `text`: contexts are made of the symbols that are predicted. `progress` is told each stage.
+    predicted (`<s>`); `lowest` (symbols) p of each symbol in the empty context, from a model of another kind, in place
+    of 1-grams interpolated with the uniform distribution; `text`: contexts are made of the symbols that are predicted.
+    `progress` is told each stage.
     The model is a function of the events and settings, whatever their order, `jobs` and memory.
     Raises ModelError where there are no events or too many.
     """
@@ -95,7 +98,11 @@ def estimate(
     if event_levels[-1] >= 1 << 31:
         raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model holds (2**31 - 1); cut off rare ones")
     events = workspace.empty(int(event_levels[-1]), EVENT)
-    lower = _unigrams(levels[0], events[: sizes[0]], discounts[0], smoothing, never)
+    p = _unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
+    if p.shape != (sizes[0],):
+        raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
+    _fill_empty_context(events[: sizes[0]], p)
+    lower: NDArray[np.float64] = p[levels[0].symbol]
     made = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
@@ -112,17 +119,17 @@ def _kept(level: TrieLevel, cutoff: int) -> int:
 
 
 def _unigrams(
-    level: TrieLevel, events: RecordArray, discount: NDArray[np.float64], smoothing: Smoothing, never: Sequence[int]
+    level: TrieLevel, size: int, discount: NDArray[np.float64], smoothing: Smoothing, never: Sequence[int]
 ) -> NDArray[np.float64]:
-    """Fill the events of the empty context: every symbol. (n) p of each 1-gram that was seen.
+    """(size) p of each symbol in the empty context.
 
     Kneser–Ney interpolates with the uniform distribution over the symbols that may be predicted. Stupid backoff gives
     a symbol that was not seen the score of one seen once.
     """
-    counts = np.zeros(len(events))
+    counts = np.zeros(size)
     counts[level.symbol] = level.count
     total = counts.sum()
-    possible = np.ones(len(events), bool)
+    possible = np.ones(size, bool)
     possible[list(never)] = False
     taken = np.where(counts > 0, discount[np.minimum(np.maximum(counts, 1), 3).astype(int) - 1], 0.0)
     if isinstance(smoothing, StupidBackoff):
@@ -130,11 +137,14 @@ def _unigrams(
     else:
         p = (counts - taken) / total + taken.sum() / total / possible.sum()
     p[~possible] = 0.0
+    made: NDArray[np.float64] = p
+    return made
+
+
+def _fill_empty_context(events: RecordArray, p: NDArray[np.float64]) -> None:
     events["symbol"] = np.arange(len(events))
     events["log10"] = np.log10(p, out=np.full(len(p), LOG_ZERO), where=p > 0)
     events["next"] = 0
-    seen: NDArray[np.float64] = p[level.symbol]
-    return seen
 
 
 @njit(cache=True, nogil=True)

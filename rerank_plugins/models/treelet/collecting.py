@@ -1,0 +1,100 @@
+"""The trees of a training corpus as numbers, and the labels and words that the numbers stand for.
+
+Labels are numbered by falling frequency, equal ones in alphabetical order, so that a model does not depend on the order
+of the trees (where words become signatures by chance, it does). About 12 bytes a node, and the sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
+from rerank_plugins.trees.constituency import Tree
+
+BLOCK = 4096  # trees at a time
+
+
+class _Numbering(dict[str, int]):
+    """Gives every new name the next number."""
+
+    def get(self, name: str, default: object = None) -> int:  # noqa: ARG002
+        """The number of a name."""
+        number = super().get(name)
+        if number is None:
+            number = self[name] = len(self)
+        return number
+
+
+class Corpus(NamedTuple):
+    """Symbols, vocabulary, and the trees in these numbers."""
+
+    symbols: Symbols
+    vocabulary: ClosedVocabulary
+    forest: Forest
+
+
+class TreeletCollector:
+    """Takes trees, transformed or not, as the model is to see them; `finish` settles symbols and vocabulary."""
+
+    def __init__(self) -> None:
+        self._phrases, self._tags = _Numbering(), _Numbering()
+        self._blocks: list[tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]] = []
+        self._sentences: list[tuple[str, ...]] = []
+        self._spelling: dict[str, str] = {}  # each word once
+
+    def add(self, trees: Iterable[Tree]) -> None:
+        """Take more trees."""
+        trees = iter(trees)
+        spelling = self._spelling
+        while block := list(islice(trees, BLOCK)):
+            symbol, parent, words, offsets = lay_out(block, self._phrases, self._tags)
+            is_tag = np.array([word is not None for word in words])
+            self._blocks.append((symbol, parent, is_tag.astype(np.int32), offsets))
+            for sentence in sentences_of(words, offsets):
+                self._sentences.append(tuple(spelling.setdefault(word, word) for word in sentence))
+
+    @property
+    def trees(self) -> int:
+        """How many trees so far."""
+        return len(self._sentences)
+
+    def finish(self, unknown: UnknownWords, min_count: int) -> Corpus:
+        """The corpus, some of its words replaced by signatures; nothing is left here."""
+        symbol, parent, is_tag, offsets = self._joined()
+        vocabulary, tokens = close_vocabulary(self._sentences, unknown, min_count)
+        phrases, new_phrases = _settled(self._phrases, symbol[is_tag == 0], len(SPECIAL))
+        tags, new_tags = _settled(self._tags, symbol[is_tag == 1], len(SPECIAL) + len(phrases))
+        settled = np.empty_like(symbol)
+        settled[is_tag == 0] = new_phrases[symbol[is_tag == 0]]
+        settled[is_tag == 1] = new_tags[symbol[is_tag == 1]]
+        word = np.full(len(symbol), -1, np.int32)
+        word[is_tag == 1] = tokens
+        self._sentences.clear()
+        return Corpus(Symbols(phrases, tags), vocabulary, Forest(settled, parent, word, offsets))
+
+    def _joined(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]:
+        starts = np.cumsum([0, *(len(block[0]) for block in self._blocks)])
+        symbol, is_tag = (np.concatenate([block[k] for block in self._blocks]) for k in (0, 2))
+        parents = [
+            np.where(block[1] >= 0, block[1] + start, -1) for block, start in zip(self._blocks, starts, strict=False)
+        ]
+        offsets = [block[3][:-1] + start for block, start in zip(self._blocks, starts, strict=False)]
+        self._blocks.clear()
+        return symbol, np.concatenate(parents).astype(np.int32), is_tag, np.concatenate([*offsets, starts[-1:]])
+
+
+def _settled(names: _Numbering, used: IntArray, first: int) -> tuple[tuple[str, ...], IntArray]:
+    """Names by falling frequency, and (old numbers) the new number of each, from `first` on."""
+    counts = np.bincount(used, minlength=len(names)).tolist()
+    old = names.copy()
+    order = sorted(old, key=lambda name: (-counts[old[name]], name))
+    new = np.zeros(len(names), np.int32)
+    new[[old[name] for name in order]] = np.arange(first, first + len(order))
+    return tuple(order), new

@@ -1,0 +1,137 @@
+"""Trees side by side in arrays, and their labels by number.
+
+Nodes stand tree after tree, each in pre-order: a parent before its children, children from left to right. A label is
+one symbol as the tag of a word and another one as a phrase, so that a symbol says what it can be rewritten as.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.trees.constituency import ROOT, Tree
+
+IntArray = NDArray[np.int32]
+EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE is before and after the children of a node
+SPECIAL = ("", "", "")
+UNSEEN = "?"  # written for an unknown label: no label of a treebank
+
+
+@dataclass(frozen=True, eq=False)
+class Forest:
+    """N nodes of T trees: (N) `symbol`, (N) `parent` node or -1; tree t has nodes `offsets[t]` to `offsets[t + 1]`.
+
+    `word` (N) is the number of a tag's word, in the order of the sentence; -1 for phrases.
+    """
+
+    symbol: IntArray
+    parent: IntArray
+    word: IntArray
+    offsets: NDArray[np.int64]
+
+    @property
+    def trees(self) -> int:
+        """T."""
+        return len(self.offsets) - 1
+
+    @property
+    def tree(self) -> NDArray[np.int64]:
+        """(N) the tree of each node."""
+        return np.repeat(np.arange(self.trees), np.diff(self.offsets))
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Labels by number: the special ones, `phrases`, then `tags`."""
+
+    phrases: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(SPECIAL) + len(self.phrases) + len(self.tags)
+
+    @property
+    def first_tag(self) -> int:
+        """Number of the first of the tags."""
+        return len(SPECIAL) + len(self.phrases)
+
+    def numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Numbers of phrases, and of tags."""
+        phrases = {label: i for i, label in enumerate(self.phrases, len(SPECIAL))}
+        return phrases, {label: i for i, label in enumerate(self.tags, self.first_tag)}
+
+    def label(self, symbol: int) -> str:
+        """The label of a symbol; UNSEEN of an unknown one."""
+        if symbol < len(SPECIAL):
+            return UNSEEN
+        return self.phrases[symbol - len(SPECIAL)] if symbol < self.first_tag else self.tags[symbol - self.first_tag]
+
+
+def rooted(tree: Tree) -> Tree:
+    """The tree under ROOT, if it is not there yet."""
+    return tree if tree.label == ROOT and not (tree.children and tree.is_preterminal) else Tree(ROOT, (tree,))
+
+
+def lay_out(
+    trees: Iterable[Tree], phrases: Mapping[str, int], tags: Mapping[str, int]
+) -> tuple[IntArray, IntArray, list[str | None], NDArray[np.int64]]:
+    """(N) symbols, (N) parents, words of the tags and None for phrases, (T + 1) offsets; trees are put under ROOT.
+
+    Labels that the mappings lack are unknown.
+    """
+    symbol: list[int] = []
+    parent: list[int] = []
+    words: list[str | None] = []
+    offsets = [0]
+    phrase, tag = phrases.get, tags.get
+    for tree in trees:
+        todo: list[tuple[Any, int]] = [(rooted(tree), -1)]
+        while todo:
+            node, above = todo.pop()
+            children = node.children
+            parent.append(above)
+            if len(children) == 1 and isinstance(children[0], str):
+                symbol.append(tag(node.label, UNKNOWN_TAG))
+                words.append(children[0])
+            else:
+                here = len(symbol)
+                symbol.append(phrase(node.label, UNKNOWN_PHRASE))
+                words.append(None)
+                todo.extend([(child, here) for child in reversed(children)])
+        offsets.append(len(symbol))
+    return np.array(symbol, np.int32), np.array(parent, np.int32), words, np.array(offsets, np.int64)
+
+
+def sentences_of(words: list[str | None], offsets: NDArray[np.int64]) -> list[list[str]]:
+    """The words of each tree."""
+    return [[word for word in words[a:b] if word is not None] for a, b in pairwise(offsets.tolist())]
+
+
+def place_words(words: list[str | None], ids: IntArray) -> IntArray:
+    """(N) the numbers `ids` of the words at their nodes, -1 at phrases."""
+    placed = np.full(len(words), -1, np.int32)
+    placed[[word is not None for word in words]] = ids
+    return placed
+
+
+@njit(cache=True, nogil=True)
+def siblings(parent: Any) -> Any:
+    """(N) first child and (N) next sibling of each node, -1 where there is none."""
+    first = np.full(len(parent), -1, np.int32)
+    following = np.full(len(parent), -1, np.int32)
+    last = np.full(len(parent), -1, np.int32)
+    for i in range(len(parent)):
+        above = parent[i]
+        if above >= 0:
+            if last[above] < 0:
+                first[above] = i
+            else:
+                following[last[above]] = i
+            last[above] = i
+    return first, following

@@ -1,0 +1,142 @@
+"""The treelet language model: probability of a tree and its words, from overlapping windows of the tree.
+
+    p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
+
+over trees as the transformations of their section 3 leave them (trees/treelet_transforms). Both kinds of factors are
+back-off models (events.py), estimated by the shared core; the lowest order of the yields is that of yields.py, so that
+any tree has a probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent.
+Variants, as the paper's baselines, are the same model with smaller contexts:
+
+    pcfg            p(C_1 … C_d | P), p(w | P), over trees as they are
+    treelet-trans   the same over transformed trees
+    treelet-rule    p(C_1 … C_d | P, P', r'), p(w | P, R, r')
+    treelet         all contexts
+
+Scoring is linear in nodes. Unknown labels have the probability that smoothing leaves. A rule without a number of its
+own has a share of its phrase's unknown rules,
+
+    p(C_1 … C_d | h) = p(unknown | h) · b(C_1 … C_d | P) / Σ_{unknown yields of P} b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.backoff.scoring import LN10, score_events
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, Sentence
+from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
+from rerank_plugins.models.treelet.forest import UNSEEN, Forest, Symbols, lay_out, place_words, sentences_of
+from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
+from rerank_plugins.models.treelet.yields import YieldModel
+from rerank_plugins.trees.constituency import ROOT, Tree
+
+ORDERS = {  # of rules and words
+    "pcfg": (2, 2),
+    "treelet-trans": (2, 2),
+    "treelet-rule": (RULE_ORDER, WORD_ORDER - 2),
+    "treelet": (RULE_ORDER, WORD_ORDER),
+}
+Variant = Literal["pcfg", "treelet-trans", "treelet-rule", "treelet"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a model is made.
+
+    `min_count`       words that occur less often become signatures of unknown words
+    `min_rule_count`  rules that occur less often have no number of their own
+    `prune_words`     n-grams of word events that occur so often or less are cut off, by order; `prune_rules` of rules
+    `signatures_after`, `signature_rate`, `seed`   of `UnknownWords`
+    """
+
+    variant: Variant = "treelet"
+    smoothing: Literal["kneser-ney", "absolute"] = "kneser-ney"
+    min_count: int = 1
+    min_rule_count: int = 1
+    prune_words: tuple[int, ...] = ()
+    prune_rules: tuple[int, ...] = ()
+    signatures_after: int = 10_000
+    signature_rate: float = 0.1
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.variant not in ORDERS:
+            raise ConfigError(f"variant {self.variant!r}, wanted one of: {', '.join(ORDERS)}")
+        if min(self.min_count, self.min_rule_count) < 1:
+            raise ConfigError("words and rules occur at least once: a minimal count must be 1 or more")
+        if not 0 <= self.signature_rate <= 1:
+            raise ConfigError(f"share {self.signature_rate} of new words that become signatures, wanted 0 to 1")
+
+    @property
+    def transformed(self) -> bool:
+        """Whether the model sees transformed trees."""
+        return self.variant != "pcfg"
+
+    @property
+    def orders(self) -> tuple[int, int]:
+        """Lengths of the events of rules and of words, what is predicted included."""
+        return ORDERS[self.variant]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeletModel:
+    """A trained model: symbols, words and rules by number; the distributions of yields, as rules, and of words."""
+
+    settings: Settings
+    symbols: Symbols
+    vocabulary: ClosedVocabulary
+    rules: Rules
+    yields: YieldModel
+    rule_tables: BackoffTables
+    word_tables: BackoffTables
+    provenance: dict[str, Any] = field(default_factory=dict)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.vocabulary
+
+    def forest(self, trees: Sequence[Tree]) -> Forest:
+        """The trees in numbers; they are transformed first, where the model is one of transformed trees."""
+        if self.settings.transformed:
+            from rerank_plugins.trees.treelet_transforms import transform
+
+            trees = [transform(tree) for tree in trees]
+        symbol, parent, words, offsets = lay_out(trees, *self._numbers)
+        ids = self.vocabulary.encode(sentences_of(words, offsets))
+        return Forest(symbol, parent, place_words(words, ids), offsets)
+
+    @property
+    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
+        return self.symbols.numbers()
+
+    def score_nodes(self, forest: Forest) -> FloatArray:
+        """(N) ln p of the yield of each phrase and of the word of each tag, given its context."""
+        phrases, starts, symbols = rules_of(forest)
+        rules = self.rules.find(starts, symbols)
+        rule_order, word_order = self.settings.orders
+        scores = np.empty(len(forest.symbol))
+        scores[phrases] = score_events(self.rule_tables, rule_events(forest, phrases, rules)[:, -rule_order:])[0]
+        unknown = np.flatnonzero(rules < self.rules.unknown)
+        if len(unknown):  # the share that a yield has of all unknown ones
+            ln_b = self.yields.score(*selected(starts, symbols, unknown))
+            scores[phrases[unknown]] += ln_b - LN10 * self.rule_tables.events["log10"][rules[unknown]]
+        tags, events = word_events(forest, phrases, rules)
+        scores[tags] = score_events(self.word_tables, events[:, -word_order:])[0]
+        return scores
+
+    def score_trees(self, trees: Sequence[Tree]) -> FloatArray:
+        """(trees) ln p(T), words included."""
+        forest = self.forest(trees)
+        totals = np.bincount(forest.tree, self.score_nodes(forest), forest.trees)
+        return np.asarray(totals, np.float64)
+
+    def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of a flat tree of unknown labels over each sentence: for those without a parse, and empty ones."""
+        flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
+        return self.score_trees(flat)

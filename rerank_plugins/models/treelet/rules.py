@@ -1,0 +1,144 @@
+"""Rules P → C_1 … C_d by number, found by the hash of their symbols.
+
+The first numbers stand for the unknown rules of a phrase each: the number of the symbol P for all unknown P → …
+As with words (backoff/word_hashing.py), equal 64-bit hashes count as equal rules; known rules are checked when the
+table is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.word_hashing import EMPTY, FACTOR, START, slot_of
+from rerank_plugins.models.treelet.forest import Forest, IntArray, siblings
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """`symbols[starts[r] : starts[r + 1]]` are P, C_1, …, C_d of rule r; none of the first, `unknown` ones."""
+
+    starts: NDArray[np.int64]
+    symbols: IntArray
+    unknown: int
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def children(self, rule: int) -> list[int]:
+        """C_1 … C_d."""
+        found: list[int] = self.symbols[self.starts[rule] + 1 : self.starts[rule + 1]].tolist()
+        return found
+
+    @cached_property
+    def table(self) -> NDArray[np.int64]:
+        """(size, 2) hash and number of the rules. Raises ModelError should two hashes be equal."""
+        size = 16
+        while size < 2 * len(self):
+            size *= 2
+        table = np.zeros((size, 2), np.int64)
+        if not fill_rules(self.starts, self.symbols, self.unknown, table):
+            raise ModelError("two rules of the model have the same hash, or a rule is there twice")
+        return table
+
+    def find(self, starts: NDArray[np.int64], symbols: IntArray) -> IntArray:
+        """(n) numbers of n rules that are given as these are."""
+        found = np.zeros(len(starts) - 1, np.int32)
+        find_rules(starts, symbols, self.table, found)
+        return found
+
+
+def rules_of(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], IntArray]:
+    """(n) the nodes that are phrases, in order, and their rules: (n + 1) starts, and symbols."""
+    phrases = np.flatnonzero(forest.word < 0)
+    children = np.bincount(forest.parent[forest.parent >= 0], minlength=len(forest.parent))
+    starts = np.concatenate([[0], np.cumsum(children[phrases] + 1)]).astype(np.int64)
+    symbols = np.empty(int(starts[-1]), np.int32)
+    first, following = siblings(forest.parent)
+    copy_rules(forest.symbol, first, following, phrases, symbols)
+    return phrases, starts, symbols
+
+
+def number_rules(starts: NDArray[np.int64], symbols: IntArray, size: int, min_count: int = 1) -> tuple[Rules, IntArray]:
+    """The distinct rules that occur `min_count` times or more, by falling frequency, and (n) the number of each.
+
+    `size` is the number of symbols.
+    """
+    keys = np.empty(len(starts) - 1, np.int64)
+    hash_rules(starts, symbols, keys)
+    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
+    rows = [tuple(symbols[starts[i] : starts[i + 1]].tolist()) for i in first.tolist()]
+    order = sorted(np.flatnonzero(counts >= min_count).tolist(), key=lambda i: (-counts[i], rows[i]))
+    number = symbols[starts[first]]
+    number[order] = np.arange(size, size + len(order))
+    ends = np.cumsum([len(rows[i]) for i in order], dtype=np.int64)
+    flat = np.array([symbol for i in order for symbol in rows[i]], np.int32)
+    return Rules(np.concatenate([np.zeros(size + 1, np.int64), ends]), flat, size), number[inverse]
+
+
+def selected(
+    starts: NDArray[np.int64], symbols: IntArray, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], IntArray]:
+    """Some of many rules, as starts and symbols."""
+    lengths = np.diff(starts)[rows]
+    ends = np.cumsum(lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
+    return np.concatenate([[0], ends]), symbols[np.repeat(starts[rows], lengths) + within]
+
+
+@njit(cache=True, nogil=True)
+def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: Any) -> None:
+    """The symbols of each phrase and its children, one rule after the other."""
+    at = 0
+    for node in phrases:
+        symbols[at] = symbol[node]
+        at += 1
+        child = first[node]
+        while child >= 0:
+            symbols[at] = symbol[child]
+            at += 1
+            child = following[child]
+
+
+@njit(cache=True, nogil=True)
+def hash_rule(symbols: Any, start: int, end: int) -> Any:
+    """FNV-1a of whole symbols, its bits mixed at the end, as the numbers are small."""
+    key = np.uint64(START)
+    for i in range(start, end):
+        key = (key ^ np.uint64(symbols[i] + 1)) * np.uint64(FACTOR)
+    key = (key ^ (key >> np.uint64(32))) * np.uint64(FACTOR)
+    made = np.int64(key ^ (key >> np.uint64(29)))
+    return made if made != EMPTY else np.int64(1)
+
+
+@njit(cache=True, nogil=True)
+def hash_rules(starts: Any, symbols: Any, keys: Any) -> None:
+    """The hash of each rule."""
+    for rule in range(len(keys)):
+        keys[rule] = hash_rule(symbols, starts[rule], starts[rule + 1])
+
+
+@njit(cache=True, nogil=True)
+def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
+    """Put in all rules but the unknown ones; whether their hashes differ."""
+    for rule in range(unknown, len(starts) - 1):
+        slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
+        if table[slot, 0] != EMPTY:
+            return False
+        table[slot, 0] = hash_rule(symbols, starts[rule], starts[rule + 1])
+        table[slot, 1] = rule
+    return True
+
+
+@njit(cache=True, nogil=True)
+def find_rules(starts: Any, symbols: Any, table: Any, found: Any) -> None:
+    """The number of each rule."""
+    for rule in range(len(found)):
+        slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
+        found[rule] = table[slot, 1] if table[slot, 0] != EMPTY else symbols[starts[rule]]

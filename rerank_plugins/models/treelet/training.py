@@ -1,0 +1,86 @@
+"""From trees to a treelet model: count the events of yields, words and symbols, and estimate each distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.backoff.estimation import Estimate, estimate
+from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.smoothing import AbsoluteDiscounting, KneserNey
+from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.models.treelet.collecting import TreeletCollector
+from rerank_plugins.models.treelet.events import rule_events, word_events
+from rerank_plugins.models.treelet.model import Settings, TreeletModel
+from rerank_plugins.models.treelet.rules import Rules, number_rules, rules_of
+from rerank_plugins.models.treelet.yields import YieldModel, train_yields
+from rerank_plugins.trees.constituency import Tree
+
+LEAST = 1e-9  # p of all unknown yields of a phrase together: rounding may leave nothing
+SMOOTHINGS = {"kneser-ney": KneserNey, "absolute": AbsoluteDiscounting}
+
+
+def collect(trees: Iterable[Tree], settings: Settings) -> TreeletCollector:
+    """The trees, as they come from a treebank or parser, transformed where the settings say so."""
+    collector = TreeletCollector()
+    if settings.transformed:
+        from rerank_plugins.trees.treelet_transforms import transform
+
+        trees = map(transform, trees)
+    collector.add(trees)
+    return collector
+
+
+def train(
+    collector: TreeletCollector,
+    settings: Settings,
+    *,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> TreeletModel:
+    """A model of the collected trees, which are gone from the collector afterwards. Raises ModelError for no trees."""
+    if not collector.trees:
+        raise ModelError("there is nothing to train a treelet language model on: no trees")
+    unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
+    symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
+    smoothing = SMOOTHINGS[settings.smoothing]()
+    progress("yields")
+    phrases, starts, flat = rules_of(forest)
+    rules, numbers = number_rules(starts, flat, len(symbols), settings.min_rule_count)
+    yields = train_yields(starts, flat, len(symbols), smoothing, jobs)
+    rule_order, word_order = settings.orders
+    progress("rules")
+    by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order])
+    by_rule.add(rule_events(forest, phrases, numbers)[:, -rule_order:])
+    lowest = _lowest(yields, rules)
+    rule_model = estimate(by_rule, smoothing, prune=settings.prune_rules, lowest=lowest, jobs=jobs)
+    progress("words")
+    sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))
+    by_word = TupleEvents(sizes[:word_order])
+    tags, events = word_events(forest, phrases, numbers)
+    by_word.add(events[:, -word_order:])
+    word_model = estimate(by_word, smoothing, prune=settings.prune_words, never=[0], jobs=jobs)
+    provenance = {
+        "trees": forest.trees,
+        "words": len(tags),
+        "rule_types": len(rules) - rules.unknown,
+        "rules": _described(rule_model),
+        "word_events": _described(word_model),
+    }
+    return TreeletModel(settings, symbols, vocabulary, rules, yields, rule_model.tables, word_model.tables, provenance)
+
+
+def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
+    """(rules) p of each yield of the lowest order; of unknown rules, what the known ones of the phrase leave."""
+    p = np.exp(yields.score(rules.starts, rules.symbols))
+    parents = rules.symbols[rules.starts[rules.unknown : -1]]
+    known = np.bincount(parents, p[rules.unknown :], rules.unknown)
+    p[: rules.unknown] = np.maximum(1.0 - known, LEAST)
+    return np.asarray(p, np.float64)
+
+
+def _described(made: Estimate) -> dict[str, list[object]]:
+    return {"ngrams": list(made.ngrams), "discounts": [list(values) for values in made.discounts]}
