@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 ORDER = (
     *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
     *("train", "score", "mix"),
-    *("complete", "parse", "merge", "weights", "text", "plugins", "cache"),
+    *("complete", "acceptability", "parse", "merge", "weights", "text", "plugins", "cache"),
 )
 
 

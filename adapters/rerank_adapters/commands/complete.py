@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry, suggestion
 
@@ -16,8 +16,7 @@ from rerank_plugins.plugins import Registry, suggestion
 @click.option("--answers", type=Path, metavar="FILE", help="The right answers, where QUESTIONS has none.")
 @click.option("-w", "--weights", type=Path, metavar="FILE", help="Weights for all features, instead of tuning them.")
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts for tuning the weights.")
-@click.option("--text", "steps", multiple=True, metavar="STEP", help="Text step for completed sentences. "
-              "Default: penn-tokenize; `--text none` leaves them.")  # fmt: skip
+@text_option
 @click.option(
     "--system", "system_files", multiple=True, metavar="NAME=FILE", help="A file of another system's answers."
 )
@@ -65,7 +64,7 @@ def command(
 
     job = Job.create(completion.completion_config(flags.settings), registry)
     job.check_options()
-    text = TextPipeline(() if steps == ("none",) else steps or ("penn-tokenize",))
+    text = TextPipeline(text_steps(steps))
     asked = read_questions(questions, answers)
     known = all(question.answer is not None for question in asked)
     if not known and output is None:

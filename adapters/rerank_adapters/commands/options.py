@@ -96,6 +96,51 @@ def seed_option(command: Command) -> Command:
     return click.option("--seed", type=click.IntRange(0), help="Seed of everything random. Default: 1.")(command)
 
 
+def text_option(command: Command) -> Command:
+    """`--text`: what sentences go through before features and models read them (see `text_steps`)."""
+    return click.option(
+        "--text", "steps", multiple=True, metavar="STEP",
+        help="Text step for sentences. Default: penn-tokenize; `--text none` leaves them.",
+    )(command)  # fmt: skip
+
+
+def text_steps(steps: tuple[str, ...]) -> tuple[str, ...]:
+    """The steps that `--text` asks for."""
+    return () if steps == ("none",) else steps or ("penn-tokenize",)
+
+
+def models_option(command: Command) -> Command:
+    """`--lm`: a language model that judges, repeatable."""
+    return click.option(
+        "--lm", "models", multiple=True, metavar="LM",
+        help=f"A language model: its file, its name in the config, or {PLUGIN_HELP}. Repeatable.",
+    )(command)  # fmt: skip
+
+
+def columns_option(command: Command) -> Command:
+    """`--column`: which columns of the features judge, repeatable."""
+    return click.option(
+        "--column", "columns", multiple=True, metavar="PATTERN",
+        help="Only columns whose names match, as '*.total'. Repeatable. Default: all.",
+    )(command)  # fmt: skip
+
+
+def style_option(command: Command) -> Command:
+    """`--as`: a table for people, or records for programs."""
+    return click.option(
+        "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
+        help="Form.",
+    )(command)  # fmt: skip
+
+
+def strength_option(command: Command) -> Command:
+    """`--strength`: of logistic regression."""
+    return click.option(
+        "--strength", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
+        help="Of logistic regression: the inverse of its penalty (scikit-learn's C).",
+    )(command)  # fmt: skip
+
+
 def tuner_option(command: Command) -> Command:
     """`-t`: a tuner."""
     return click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")(command)
@@ -152,8 +197,3 @@ def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
         return gathered
 
     return decorate
-
-
-def job_config(path: Path | None, **flags: Any) -> Config:
-    """The settings of JobFlags given one by one."""
-    return JobFlags(path, **flags).settings

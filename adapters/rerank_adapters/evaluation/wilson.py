@@ -12,7 +12,7 @@ from rerank_adapters.evaluation.significance import Interval
 Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 
 
-def wilson_interval(successes: int, trials: int) -> Interval:
+def wilson_interval(successes: float, trials: int) -> Interval:
     """The 95 % interval of successes / trials, between 0 and 1; all of it for no trials.
 
     >>> low, high = wilson_interval(5, 10)

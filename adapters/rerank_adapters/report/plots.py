@@ -13,7 +13,7 @@ from rerank_plugins.interfaces import TuningResult
 
 def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> None:
     """Corpus scores by the length of the reference, a line a system."""
-    figure, axes = _figure()
+    figure, axes = new_figure()
     labels = [f"{bucket.label}\n({len(bucket.segments)})" for bucket in evaluation.buckets]
     for scores in metric.systems:
         axes.plot(range(len(labels)), scores.bucket_scores, marker="o", label=scores.system)
@@ -21,13 +21,13 @@ def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> No
     axes.set_xlabel("words of the reference (segments)")
     axes.set_ylabel(metric.name)
     axes.legend()
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_differences(evaluation: Evaluation, path: Path) -> None:
     """Differences to the baseline with their intervals, a panel a metric."""
     compared = [system for system in evaluation.systems if system != evaluation.baseline]
-    figure, panels = _figure(len(evaluation.metrics))
+    figure, panels = new_figure(len(evaluation.metrics))
     for axes, metric in zip(panels, evaluation.metrics, strict=True):
         for place, system in enumerate(compared):
             comparison = metric.of(system).comparison
@@ -38,12 +38,12 @@ def plot_differences(evaluation: Evaluation, path: Path) -> None:
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_yticks(range(len(compared)), compared)
         axes.set_xlabel(f"{metric.name} minus {evaluation.baseline}'s")
-    _save(figure, path)
+    save_figure(figure, path)
 
 
 def plot_trace(results: Mapping[str, TuningResult], metric: str, path: Path) -> None:
     """The tuning-set score after each iteration, a line a tuner and restart."""
-    figure, axes = _figure()
+    figure, axes = new_figure()
     for colour, (name, result) in enumerate(results.items()):
         restarts = sorted({step.restart for step in result.trace})
         for restart in restarts:
@@ -54,10 +54,10 @@ def plot_trace(results: Mapping[str, TuningResult], metric: str, path: Path) -> 
     axes.set_xlabel("iteration")
     axes.set_ylabel(f"{metric} on the tuning set")
     axes.legend()
-    _save(figure, path)
+    save_figure(figure, path)
 
 
-def _figure(panels: int = 0) -> tuple[Any, Any]:
+def new_figure(panels: int = 0) -> tuple[Any, Any]:
     """A figure of its own (no pyplot, no global state), and its axes: one, or a list of `panels`."""
     try:
         from matplotlib.figure import Figure
@@ -67,7 +67,8 @@ def _figure(panels: int = 0) -> tuple[Any, Any]:
     return figure, [figure.add_subplot(panels, 1, i + 1) for i in range(panels)] if panels else figure.add_subplot()
 
 
-def _save(figure: Any, path: Path) -> None:
+def save_figure(figure: Any, path: Path) -> None:
+    """Write a figure, whole or not at all. Raises ConfigError for an ending that matplotlib does not know."""
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
         figure.savefig(temporary)

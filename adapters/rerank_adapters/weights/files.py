@@ -55,22 +55,22 @@ def write_weights(weights: Weights, path: str | Path) -> None:
         "evidence": weights.evidence,
         "dense": grouped(weights.dense),
         "sparse": dict(weights.sparse),
-        "provenance": _plain(provenance),
+        "provenance": plain_values(provenance),
     }
     with open_atomic(path) as stream:
         stream.write(tomli_w.dumps({key: value for key, value in document.items() if value != {} or key == "dense"}))
 
 
-def _plain(value: Any) -> Any:
+def plain_values(value: Any) -> Any:
     """The value in types that TOML has: None left out, tuples as arrays, numpy's numbers as Python's, paths as text."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items() if item is not None}
+        return {str(key): plain_values(item) for key, item in value.items() if item is not None}
     if isinstance(value, str | bool | int | float):
         return value
     if hasattr(value, "tolist"):
-        return _plain(value.tolist())
+        return plain_values(value.tolist())
     if isinstance(value, Sequence):
-        return [_plain(item) for item in value if item is not None]
+        return [plain_values(item) for item in value if item is not None]
     return str(value)
 
 

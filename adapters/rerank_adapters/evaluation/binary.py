@@ -1,0 +1,99 @@
+"""How well scores tell two classes apart: accuracy, Matthews correlation, the ROC curve and its area, reliability.
+
+A sentence is accepted where its score is above the threshold. Everything is found from one sort: n log n.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.interfaces import BoolArray
+
+Criterion = Literal["accuracy", "mcc"]
+
+
+class RocCurve(NamedTuple):
+    """Shares of bad and of good sentences accepted, as the threshold falls: both from 0 to 1."""
+
+    false_positive: FloatArray
+    true_positive: FloatArray
+
+
+class Reliability(NamedTuple):
+    """By bin: mean predicted probability, share of acceptable sentences, and how many there are."""
+
+    predicted: FloatArray
+    observed: FloatArray
+    counts: IntArray
+
+
+def accuracy(accepted: BoolArray, good: BoolArray) -> float:
+    """Share of right decisions."""
+    return float(np.mean(accepted == good))
+
+
+def matthews(accepted: BoolArray, good: BoolArray) -> float:
+    """Matthews' correlation of decisions and truth, from -1 to 1; 0 where one of them never varies.
+
+    MCC = (tp·tn - fp·fn) / sqrt((tp+fp) (tp+fn) (tn+fp) (tn+fn)).
+    """
+    tp, fp = np.array([np.sum(accepted & kind) for kind in (good, ~good)], np.float64)
+    return float(_matthews(tp, fp, float(good.sum()), float(len(good) - good.sum())))
+
+
+def _matthews(tp: FloatArray, fp: FloatArray, good: float, bad: float) -> FloatArray:
+    product = (tp + fp) * good * bad * (good + bad - tp - fp)
+    top = tp * (bad - fp) - fp * (good - tp)
+    return np.divide(top, np.sqrt(product), out=np.zeros_like(top), where=product > 0)
+
+
+def roc_curve(scores: FloatArray, good: BoolArray) -> RocCurve:
+    """One point for each distinct score, and (0, 0)."""
+    tp, fp, _ = _accepted(scores, good)
+    return RocCurve(fp / max(1, fp[-1]), tp / max(1, tp[-1]))
+
+
+def roc_area(scores: FloatArray, good: BoolArray) -> float:
+    """Probability that a good sentence has a higher score than a bad one, ties half (Mann-Whitney's U); nan where one
+    class is empty.
+    """
+    if good.all() or not good.any():
+        return float("nan")
+    x, y = roc_curve(scores, good)
+    return float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2)
+
+
+def best_threshold(scores: FloatArray, good: BoolArray, criterion: Criterion = "accuracy") -> float:
+    """The threshold with the highest accuracy or Matthews correlation: half-way between two neighbouring scores.
+
+    Of equally good ones the middle one. To accept or refuse everything lies beyond the last score, by one.
+    """
+    tp, fp, cuts = _accepted(scores, good)
+    tn = fp[-1] - fp
+    value = tp + tn if criterion == "accuracy" else _matthews(tp, fp, tp[-1], fp[-1])
+    best = np.flatnonzero(value >= value.max() - 1e-12)
+    return float(cuts[best[len(best) // 2]])
+
+
+def reliability(probabilities: FloatArray, good: BoolArray, bins: int = 10) -> Reliability:
+    """Predicted probabilities in `bins` equal parts of [0, 1], against what is observed; empty parts are left out."""
+    place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(place, minlength=bins)
+    used = counts > 0
+    sums = [np.bincount(place, values, bins)[used] / counts[used] for values in (probabilities, good)]
+    return Reliability(sums[0], sums[1], counts[used])
+
+
+def _accepted(scores: FloatArray, good: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Good and bad sentences accepted at each threshold that decides differently, and these thresholds, falling."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.append(np.flatnonzero(ranked[1:] < ranked[:-1]), len(ranked) - 1)  # the last of equal scores
+    tp = np.append(0, np.cumsum(good[order])[ends]).astype(np.float64)
+    fp = np.append(0, ends + 1) - tp
+    levels = ranked[ends]
+    between = (levels[:-1] + levels[1:]) / 2
+    return tp, fp, np.concatenate([[levels[0] + 1], between, [levels[-1] - 1]])

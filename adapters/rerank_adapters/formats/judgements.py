@@ -1,0 +1,79 @@
+"""Single sentences with a judgement: acceptable or not.
+
+Three forms, told apart by the first line:
+
+    gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
+    1<TAB>sentence                     label and sentence; a header `label<TAB>sentence` may stand above
+    pairs (see minimal_pairs.py)       each gives two: the good sentence is acceptable, the bad one not
+
+A label is 1 (acceptable) or 0. Linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_adapters.formats.minimal_pairs import is_header, parse_pairs
+from rerank_plugins.errors import FormatError
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+LABELS = {"1": True, "0": False}
+HEADER = ["label", "sentence"]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A sentence, whether it is acceptable, and where it stands (`part` tells the two sentences of a pair apart)."""
+
+    text: str
+    acceptable: bool
+    source: str = ""
+    line: int = 0
+    part: str = ""
+
+    def nbest(self) -> NBestList:
+        """The sentence as a list of one."""
+        return NBestList(f"{self.line}{self.part}", (Hypothesis(self.text),), line=self.line)
+
+
+def read_judgements(path: str | Path) -> list[Judgement]:
+    """The judgements of a file. Raises FormatError, with path and line, for a row of another form, an unknown label, an
+    empty sentence, and a file in which all sentences have one label.
+    """
+    name = display_name(path)
+    with open_text(path) as lines:
+        stream = (line for line in lines)
+        first = next(stream, "")
+        every = chain([first], stream)
+        found = list(_of_pairs(every, name) if first.startswith("{") or is_header(first) else _rows(every, name))
+    if len({judgement.acceptable for judgement in found}) < 2:
+        has = f"all {len(found)} sentences have one label" if found else "no sentences"
+        raise FormatError(f"{has}, wanted acceptable ones (1) and others (0)", path=name)
+    return found
+
+
+def _of_pairs(lines: Iterable[str], name: str) -> Iterator[Judgement]:
+    for pair in parse_pairs(lines, name):
+        yield Judgement(pair.good, True, line=pair.line, part="+")
+        yield Judgement(pair.bad, False, line=pair.line, part="-")
+
+
+def _rows(lines: Iterable[str], name: str) -> Iterator[Judgement]:
+    for number, line in enumerate(lines, 1):
+        cells = line.rstrip("\r\n").split("\t")
+        if not line.strip() or (number == 1 and cells == HEADER):
+            continue
+        if len(cells) not in (2, 4):
+            wanted = "wanted 2 (label, sentence) or 4 (CoLA: source, label, mark, sentence)"
+            raise FormatError(f"{len(cells)} columns, {wanted}", path=name, line=number)
+        source, label = (cells[0], cells[1]) if len(cells) == 4 else ("", cells[0])
+        if label.strip() not in LABELS:
+            raise FormatError(f"the label is {label!r}, wanted 1 (acceptable) or 0", path=name, line=number)
+        text = cells[-1].strip()
+        if not text:
+            raise FormatError("an empty sentence", path=name, line=number)
+        yield Judgement(text, LABELS[label.strip()], source, number)

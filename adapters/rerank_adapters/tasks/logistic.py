@@ -1,0 +1,49 @@
+"""Logistic regression by scikit-learn (the extra `ml`), with weights in the features' own units.
+
+Features are divided by their spread first, so that the penalty ½ |w|² / strength treats all alike; columns that never
+vary get weight 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rerank_plugins import ConfigError, FloatArray
+from rerank_plugins.interfaces import BoolArray
+
+ITERATIONS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """P(good | x) = σ(weights · x + constant)."""
+
+    weights: FloatArray
+    constant: float
+
+
+def fit_logistic(values: FloatArray, good: BoolArray, strength: float = 1.0, *, constant: bool = True) -> Logistic:
+    """The regression of `good` (rows) on `values` (rows, columns); a smaller `strength` is a stronger penalty.
+
+    Raises ConfigError where scikit-learn is not installed or only one class is there.
+    """
+    try:
+        from sklearn.linear_model import LogisticRegression
+    except ImportError:
+        raise ConfigError(
+            "logistic regression needs scikit-learn: pip install 'rerank-plugins[ml]' (or use a threshold)"
+        ) from None
+    if good.all() or not good.any():
+        raise ConfigError("logistic regression needs acceptable sentences and others, found one kind only")
+    centre = values.mean(axis=0) if constant else np.zeros(values.shape[1])
+    spread = np.sqrt(np.mean((values - centre) ** 2, axis=0))
+    varies = spread > 1e-12 * (1 + np.abs(centre))
+    scaled = (values[:, varies] - centre[varies]) / spread[varies]
+    weights = np.zeros(values.shape[1])
+    if not varies.any():
+        return Logistic(weights, float(np.log(good.mean() / (1 - good.mean()))) if constant else 0.0)
+    model = LogisticRegression(C=strength, fit_intercept=constant, max_iter=ITERATIONS).fit(scaled, good)
+    weights[varies] = model.coef_[0] / spread[varies]
+    return Logistic(weights, float(np.ravel(model.intercept_)[0] - weights @ centre) if constant else 0.0)

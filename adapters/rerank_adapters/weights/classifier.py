@@ -1,0 +1,97 @@
+"""A classifier of sentences and its file: weights of features, and the threshold that their sum must exceed.
+
+    kind = "threshold"                  # or "logistic": then 1 / (1 + exp(threshold - sum)) is a probability
+    threshold = 2.75
+    [weights]
+    slr = 1.0
+    [provenance]                        # how it was made, and how to extract its features
+
+Floats are written with the digits that read back exactly.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import tomli_w
+
+from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_adapters.weights.files import plain_values
+from rerank_plugins.errors import ConfigError, FormatError
+from rerank_plugins.feature_table import FeatureTable, FloatArray
+from rerank_plugins.plugins import suggestion
+
+KEYS = ("kind", "threshold", "weights", "provenance")
+KINDS = ("threshold", "logistic")
+
+
+@dataclass(frozen=True)
+class Classifier:
+    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` says how both were found."""
+
+    kind: Literal["threshold", "logistic"]
+    weights: Mapping[str, float]
+    threshold: float
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def margins(self, table: FeatureTable) -> FloatArray:
+        """(rows) weighted sum minus threshold. Raises ConfigError naming the features that the table lacks."""
+        missing = [name for name in self.weights if name not in table.names]
+        if missing:
+            raise ConfigError(f"the classifier needs features that were not extracted: {', '.join(missing)}")
+        columns = [table.names.index(name) for name in self.weights]
+        sums: FloatArray = table.values[:, columns] @ np.array(list(self.weights.values()))
+        return sums - self.threshold
+
+    def probabilities(self, margins: FloatArray) -> FloatArray:
+        """σ(margin), for a logistic classifier: P(acceptable)."""
+        return 1 / (1 + np.exp(-np.clip(margins, -700, 700)))
+
+
+def write_classifier(classifier: Classifier, path: str | Path) -> None:
+    """Write the file, whole or not at all; `-` is stdout."""
+    document = {
+        "kind": classifier.kind,
+        "threshold": classifier.threshold,
+        "weights": dict(classifier.weights),
+        "provenance": plain_values(classifier.provenance),
+    }
+    with open_atomic(path) as stream:
+        stream.write(tomli_w.dumps(document))
+
+
+def read_classifier(path: str | Path) -> Classifier:
+    """A classifier from its file. Raises FormatError, with file and key, for what is missing or of another kind."""
+    name = display_name(path)
+    with open_text(path) as lines:
+        text = "".join(lines)
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"line (\d+)", str(error))
+        raise FormatError(f"no TOML: {error}", path=name, line=int(at[1]) if at else None) from None
+    for key in document:
+        if key not in KEYS:
+            raise FormatError(f"unknown key {key!r}{suggestion(key, KEYS)}: not a classifier", path=name)
+    if document.get("kind") not in KINDS:
+        raise FormatError(f"kind is {document.get('kind')!r}, wanted one of: {', '.join(KINDS)}", path=name)
+    weights, provenance = document.get("weights"), document.get("provenance", {})
+    if not isinstance(weights, dict) or not weights or not isinstance(provenance, dict):
+        raise FormatError("no weights: wanted a table [weights] with a number per feature", path=name)
+    numbers = {"threshold": document.get("threshold"), **weights}
+    for key, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+            raise FormatError(f"{key!r} is {value!r}, wanted a finite number", path=name)
+    return Classifier(
+        document["kind"],
+        {key: float(value) for key, value in weights.items()},
+        float(document["threshold"]),
+        {**provenance, "file": name},
+    )
