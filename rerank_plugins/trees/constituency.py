@@ -9,10 +9,13 @@ backslash before / and *, are understood too, but not written.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from rerank_plugins.errors import FormatError
+
+Value = TypeVar("Value")
 
 ROOT = "ROOT"
 _TOKEN = re.compile(
@@ -76,6 +79,21 @@ class Tree:
     def tags(self) -> tuple[str, ...]:
         """Labels of the preterminals, one per word."""
         return tuple(node.label for node in self.preterminals())
+
+    def fold(self, tag: Callable[[Tree], Value], phrase: Callable[[Tree, list[Value]], Value]) -> Value:
+        """What `phrase` makes of this node and its children's values, from the bottom up; `tag` of preterminals.
+
+        >>> tree = Tree("S", (Tree("NP", (Tree("NN", ("dogs",)),)), Tree("VB", ("bark",))))
+        >>> tree.fold(lambda tag: 1, lambda node, heights: 1 + max(heights))
+        3
+        """
+        values: list[Value] = []
+        for node in reversed(list(self.nodes())):  # children before parents, and from right to left
+            if node.is_preterminal:
+                values.append(tag(node))
+            else:
+                values.append(phrase(node, [values.pop() for _ in node.children]))
+        return values[0]
 
     def __str__(self) -> str:
         return write_tree(self)

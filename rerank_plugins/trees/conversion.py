@@ -1,0 +1,35 @@
+"""Constituency trees to labelled dependencies, by head rules.
+
+In each phrase the head word of the head child governs the head words of the other children; the relation names the
+child, the phrase, and the side of the head that the child is on: NP|S:left is a subject, NP|VP:right an object.
+"""
+
+from __future__ import annotations
+
+from rerank_plugins.trees.cleaning import category
+from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.heads import HeadRules
+from rerank_plugins.trees.lexicalised import lexicalise
+
+
+def to_dependencies(tree: Tree, rules: HeadRules | None = None) -> DependencyTree:
+    """The dependency tree over the same words; rules for English unless others are given. Tags are the preterminals'.
+
+    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> found = to_dependencies(*read_trees(["(ROOT (S (NP (NNS Dogs)) (VP (VBP chase) (NP (NNS cats)))))"]))
+    >>> found.heads, found.relations
+    ((1, -1, 1), ('NP|S:left', 'root', 'NP|VP:right'))
+    """
+    words = tree.words()
+    heads, relations = [-1] * len(words), ["root"] * len(words)
+    todo = [lexicalise(tree, rules)]
+    while todo:
+        node = todo.pop()
+        todo.extend(node.children)
+        for i, child in enumerate(node.children):
+            if i != node.head_child:
+                heads[child.head] = node.head
+                side = "left" if i < node.head_child else "right"
+                relations[child.head] = f"{category(child.label)}|{category(node.label)}:{side}"
+    return DependencyTree(words, tuple(heads), tuple(relations), tree.tags())

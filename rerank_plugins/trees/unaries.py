@@ -1,0 +1,43 @@
+"""Unary chains as one symbol: S over VP becomes S+VP, so that a binary tree has two children at every phrase."""
+
+from __future__ import annotations
+
+from rerank_plugins.trees.constituency import Tree
+
+LINK = "+"
+
+
+def join_unaries(tree: Tree) -> Tree:
+    """The tree where a node with a single child is one node with it, down to the preterminals.
+
+    Raises ValueError for a label with + in it: the inverse could not tell.
+
+    >>> str(join_unaries(Tree("S", (Tree("VP", (Tree("VB", ("go",)),)),))))
+    '(S+VP+VB go)'
+    """
+
+    def tag(node: Tree) -> Tree:
+        if LINK in node.label:
+            raise ValueError(f"label {node.label!r} has {LINK} in it")
+        return node
+
+    def phrase(node: Tree, children: list[Tree]) -> Tree:
+        tag(node)
+        if len(children) == 1:
+            return Tree(node.label + LINK + children[0].label, children[0].children)
+        return Tree(node.label, tuple(children))
+
+    return tree.fold(tag, phrase)
+
+
+def split_unaries(tree: Tree) -> Tree:
+    """The tree before `join_unaries`."""
+
+    def split(node: Tree, children: tuple[Tree | str, ...]) -> Tree:
+        *above, lowest = node.label.split(LINK)
+        tree = Tree(lowest, children)
+        for label in reversed(above):
+            tree = Tree(label, (tree,))
+        return tree
+
+    return tree.fold(lambda tag: split(tag, tag.children), lambda node, children: split(node, tuple(children)))
