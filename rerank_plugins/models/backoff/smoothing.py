@@ -1,4 +1,4 @@
-"""The ways of making probabilities or scores from counts.
+"""The two ways of making probabilities or scores from counts.
 
 Interpolated modified Kneser–Ney (Chen and Goodman 1998): three discounts an order from the counts of counts n_1 … n_4,
 
@@ -44,14 +44,6 @@ class KneserNey:
         if (made < 0).any() or (made > j).any():
             return np.array(FALLBACK), False
         return made, True
-
-
-@dataclass(frozen=True)
-class AbsoluteDiscounting(KneserNey):
-    """The same with raw counts at all orders: interpolated absolute discounting (Ney, Essen and Kneser 1994)."""
-
-    continuation: ClassVar[bool] = False
-    name: ClassVar[str] = "absolute"
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ Variant = Literal["pcfg", "treelet-trans", "treelet-rule", "treelet"]
 class Settings:
     """How a model is made.
 
+    `yield_counts`    what the lowest order of the yields is counted over (yields.py)
     `min_count`       words that occur less often become signatures of unknown words
     `min_rule_count`  rules that occur less often have no number of their own
     `prune_words`     n-grams of word events that occur so often or less are cut off, by order; `prune_rules` of rules
@@ -57,7 +58,7 @@ class Settings:
     """
 
     variant: Variant = "treelet"
-    smoothing: Literal["kneser-ney", "absolute"] = "kneser-ney"
+    yield_counts: Literal["types", "tokens"] = "types"
     min_count: int = 1
     min_rule_count: int = 1
     prune_words: tuple[int, ...] = ()
@@ -69,6 +70,8 @@ class Settings:
     def __post_init__(self) -> None:
         if self.variant not in ORDERS:
             raise ConfigError(f"variant {self.variant!r}, wanted one of: {', '.join(ORDERS)}")
+        if self.yield_counts not in ("types", "tokens"):
+            raise ConfigError(f"yields counted over {self.yield_counts!r}, wanted types or tokens")
         if min(self.min_count, self.min_rule_count) < 1:
             raise ConfigError("words and rules occur at least once: a minimal count must be 1 or more")
         if not 0 <= self.signature_rate <= 1:
