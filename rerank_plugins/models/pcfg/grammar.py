@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
+from rerank_plugins.models.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
 INTERMEDIATE = "@"  # first character of the symbols that binarisation adds
@@ -51,8 +52,10 @@ class Grammar:
         size = len(self.symbols)
         shapes = self.base.shape == (size,) and self.binary.shape == (len(self.binary_logp), 3)
         shapes = shapes and self.unary.shape == (len(self.unary_logp), 2)
-        shapes = shapes and len(self.lexicon.symbols) == len(self.lexicon.logp) == self.lexicon.starts[-1]
-        numbers = [self.binary, self.unary, self.lexicon.symbols]
+        lexicon = self.lexicon
+        shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN in lexicon.index
+        shapes = shapes and len(lexicon.symbols) == len(lexicon.logp) == lexicon.starts[-1]
+        numbers = [self.binary, self.unary, lexicon.symbols]
         if not shapes or any(len(each) and not 0 <= each.min() <= each.max() < size for each in numbers):
             raise ModelError("damaged grammar: its arrays do not fit together")
 

@@ -1,0 +1,72 @@
+"""A grammar from treebank trees: cleaned, annotated, binarised, counted, split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import FormatError
+from rerank_plugins.models.pcfg.annotation import annotate, named
+from rerank_plugins.models.pcfg.forest import plant
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
+from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
+from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.trees.binarisation import Binarisation
+from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
+from rerank_plugins.trees.constituency import Tree
+
+KEPT = ("TMP",)  # function tags that an annotation looks at
+
+
+@dataclass(frozen=True)
+class GrammarSettings:
+    """How a grammar is made.
+
+    `direction`, `horizontal`, `vertical`  of the binarisation (trees/binarisation.py)
+    `annotations`    by name (annotation.py)
+    `schedule`       of latent splits; 0 rounds: none
+    `unknown`        which words of the treebank become signatures
+    `smoothing`      of the lexicon
+    """
+
+    language: str
+    direction: Literal["right", "left", "head"] = "right"
+    horizontal: int | None = 0
+    vertical: int = 1
+    annotations: tuple[str, ...] = ()
+    schedule: Schedule = field(default_factory=Schedule)
+    unknown: UnknownWords = field(default_factory=UnknownWords)
+    smoothing: Smoothing = field(default_factory=Smoothing)
+
+    def prepared(self, trees: Iterable[Tree]) -> list[Tree]:
+        """Treebank trees as the grammar is read from them; those without words are left out."""
+        annotations = named(self.annotations)
+        binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
+        cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
+        return [binarisation.apply(annotate(tree, annotations)) for tree in cleaned if tree is not None]
+
+
+def train_grammar(
+    trees: Sequence[Sequence[Tree]],
+    weights: Sequence[float],
+    settings: GrammarSettings,
+    report: Callable[[EmStep], None] = lambda step: None,
+) -> Grammar:
+    """The grammar of several treebanks, each of whose trees counts as often as its weight says.
+
+    Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
+    """
+    prepared = [settings.prepared(treebank) for treebank in trees]
+    if not any(prepared):
+        raise FormatError("no trees to learn a grammar from")
+    counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
+    forest = plant([tree for treebank in prepared for tree in treebank], settings.unknown, counts)
+    made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    if settings.schedule.rounds == 0:
+        return treebank_grammar(forest, settings.smoothing, made)
+    latent, expected = split_merge(forest, settings.schedule, report)
+    return finished(forest, latent, expected, settings.schedule.least, settings.smoothing, made)
