@@ -1,0 +1,78 @@
+"""A table of stores, in which equal ones are found by hashing: their probabilities add up (recombination).
+
+A store is a row of D + 1 int32: its elements a/b, packed as a << 16 | b from the bottom of the store up and -1 where
+there is none, then the symbol that has just been completed above them (-1 between a transition and the next word).
+Open addressing with linear probing. A table that fills up grows, or keeps its best rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+FACTOR = np.uint64(0x9E3779B97F4A7C15)
+SHIFT = np.uint64(29)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _hash(key: Any) -> Any:
+    value = np.uint64(0)
+    for i in range(len(key)):
+        value = (value ^ np.uint64(np.uint32(key[i]))) * FACTOR
+        value ^= value >> SHIFT
+    return value
+
+
+@njit(cache=True, nogil=True)
+def find(slots: Any, stores: Any, count: int, key: Any) -> int:
+    """Row of the store that equals the key; `count` where there was none: the key is then copied into that row."""
+    mask = np.uint64(len(slots) - 1)
+    place = _hash(key) & mask
+    while True:
+        row = slots[place]
+        if row < 0:
+            slots[place] = count
+            stores[count] = key
+            return count
+        same = True
+        for i in range(len(key)):
+            if stores[row, i] != key[i]:
+                same = False
+                break
+        if same:
+            return row
+        place = (place + np.uint64(1)) & mask
+
+
+@njit(cache=True, nogil=True)
+def fill(slots: Any, stores: Any, count: int) -> None:
+    """Hash the first `count` stores, which are distinct, into emptied slots."""
+    slots[:] = -1
+    mask = np.uint64(len(slots) - 1)
+    for row in range(count):
+        place = _hash(stores[row]) & mask
+        while slots[place] >= 0:
+            place = (place + np.uint64(1)) & mask
+        slots[place] = row
+
+
+@njit(cache=True, nogil=True)
+def best_rows(values: Any, count: int, most: int) -> Any:
+    """The rows of the highest values, `most` of them (0: all), in descending order; of equal ones the earlier row."""
+    kept = np.arange(count)
+    if 0 < most < count:
+        bound = np.partition(values[:count], count - most)[count - most]
+        above = 0
+        for i in range(count):
+            above += values[i] > bound
+        ties = most - above
+        size = 0
+        for i in range(count):
+            if values[i] > bound or (values[i] == bound and ties > 0):
+                ties -= values[i] == bound
+                kept[size] = i
+                size += 1
+        kept = kept[:size]
+    return kept[np.argsort(-values[kept], kind="mergesort")]

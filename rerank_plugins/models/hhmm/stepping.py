@@ -1,0 +1,272 @@
+"""One word of the hierarchic hidden Markov model over a beam of stores: reduce, transition, expansion.
+
+A beam holds stores just after a word: elements a_1/b_1 ... a_d/b_d, and the node q that has just been completed below
+b_d. With E*_d and R_d of progeny.py, the probability of the words so far and such a store is
+
+    v · Π_{i=1..d} E*_{i-1}[b_{i-1}, a_i] · E*_d[b_d, q]        b_0 = ROOT, v the probability of what has been built
+
+so the factors of Schwartz et al. (2011), equations 20-24, telescope into three steps. For the next word w:
+
+1. promotion: q fills the place p of a left child, by unary rules.               v · U*[p, q] / E*_d[b_d, q]
+2. with a rule q' -> p c, c is awaited next, where w_d(c) of Emission.ahead is the probability that it begins with w:
+   - in-element reduction (24) and active transition (22): a new element q'/c.    P(q' -> p c) E*_d[b_d, q'] w_{d+1}(c)
+   - cross-element reduction (23), awaited transition (21): b_d becomes c.        P(q' -> p c) U*[b_d, q'] w_d(c)
+   Looking ahead at the word leaves little to be searched; the sum of all this is P(words, w).
+3. w is read: by the awaited symbol itself, which completes the node a_d, or, by an expansion (20), by a preterminal
+   down its left edge.                                    U*[c, x] P(w | x) / w_d(c), or E*_d[c, x] P(w | x) / w_d(c)
+
+Stores that come out equal are one. Every step may leave out what is improbable: below `threshold` times the best, and
+of steps 2 and 3 all but the `width` best. The value of a store is relative to the probability of the words so far.
+Cost per word: O(width · rules per left child), whatever the length of the sentence.
+
+Kept beside the sum over derivations: the best one (`likely`), what it came from (`back`), and, if asked for, the
+entropy of a store's derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c over the contributions c_i to c.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.models.hhmm.recombination import best_rows, fill, find
+
+EMPTY = -1  # no element, no completed symbol
+LOW = 0xFFFF
+CROSS, WITHIN = 0, 1  # kinds of reduction
+FIRST = 1 << 11  # rows that a table starts with
+
+
+class Table(NamedTuple):
+    """Stores and their values while they are gathered; see recombination.py.
+
+    `sums` (n) of all derivations, `likely` (n) of the best, `spread` (n) Σ c_i (H_i - ln c_i), `back` (n, 3).
+    """
+
+    slots: Any
+    stores: Any
+    sums: Any
+    likely: Any
+    spread: Any
+    back: Any
+
+
+@njit(cache=True, nogil=True)
+def new_table(rows: int, width: int) -> Any:
+    """An empty table for `rows` stores of `width` numbers."""
+    slots = np.full(2 * rows, -1, np.int32)
+    stores = np.empty((rows, width), np.int32)
+    return Table(slots, stores, np.empty(rows), np.empty(rows), np.empty(rows), np.empty((rows, 3), np.int32))
+
+
+@njit(cache=True, nogil=True)
+def doubled(table: Any, count: int) -> Any:
+    """The table with room for twice as many stores."""
+    larger = new_table(2 * len(table.sums), table.stores.shape[1])
+    larger.stores[:count] = table.stores[:count]
+    larger.sums[:count] = table.sums[:count]
+    larger.likely[:count] = table.likely[:count]
+    larger.spread[:count] = table.spread[:count]
+    larger.back[:count] = table.back[:count]
+    fill(larger.slots, larger.stores, count)
+    return larger
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _depth(store: Any) -> int:
+    d = 0
+    while d < len(store) - 1 and store[d] >= 0:
+        d += 1
+    return d
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _add(
+    table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int
+) -> int:
+    """Add a contribution to the store `key`, with where it comes from; how many stores there are now."""
+    row = find(table.slots, table.stores, count, key)
+    if row == count:
+        table.sums[row] = 0.0
+        table.likely[row] = -1.0
+        table.spread[row] = 0.0
+        count += 1
+    table.sums[row] += value
+    if entropy >= 0.0:
+        table.spread[row] += value * (entropy - np.log(value))
+    if likely > table.likely[row]:
+        table.likely[row] = likely
+        table.back[row, 0] = a
+        table.back[row, 1] = b
+        table.back[row, 2] = c
+    return count
+
+
+@njit(cache=True, nogil=True)
+def promote(
+    rules: Any, stores: Any, values: Any, likely: Any, entropy: Any, root: int, threshold: float, entropies: bool
+) -> Any:
+    """Step 1: stores whose last number is a place in waiting for a right sister; back: (store before, -, -)."""
+    table, count, best = new_table(FIRST, stores.shape[1]), 0, 0.0
+    last = len(rules.expected) - 1
+    for i in range(len(stores)):
+        d = _depth(stores[i])
+        b = stores[i, d - 1] & LOW if d else root
+        q = stores[i, -1]
+        edge = rules.expected[min(d, last), b]
+        v = values[i] / edge[q]
+        key = stores[i].copy()
+        for k in range(rules.promotions[q], rules.promotions[q + 1]):
+            p, reaching = rules.places[k], rules.reaching[k]
+            bound = v * reaching * edge[p]  # not less than what can come of it, whatever the word
+            if bound <= threshold * best:
+                continue
+            best = max(best, bound)
+            if count == len(table.sums):
+                table = doubled(table, count)
+            key[-1] = p
+            inner = entropy[i] if entropies else -1.0
+            count = _add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
+    return table, count
+
+
+@njit(cache=True, nogil=True)
+def transit(
+    rules: Any, ahead: Any, most: Any, before: Any, n: int, depth: int, root: int, threshold: float, entropies: bool
+) -> Any:
+    """Step 2: stores that await a symbol which begins with the word; back: (promoted store, rule, kind)."""
+    table, count, best = new_table(FIRST, depth + 1), 0, 0.0
+    last = len(rules.expected) - 1
+    for j in np.argsort(-before.sums[:n], kind="mergesort"):
+        store = before.stores[j]
+        d = _depth(store)
+        top = store[d - 1] if d else root
+        b = top & LOW if d else root
+        p = store[-1]
+        edge, closure = rules.expected[min(d, last), b], rules.closure[b]
+        limit = rules.most[min(d, last), b] * most[d + 1] if d < depth else 0.0
+        if d:
+            limit = max(limit, rules.widest[b] * most[d])
+        v, ratio = before.sums[j], before.likely[j] / before.sums[j]
+        inner = -1.0
+        if entropies:
+            inner = before.spread[j] / v + np.log(v)
+        key = store.copy()
+        for r in range(rules.starts[p], rules.starts[p + 1]):
+            share = v * rules.p[r]
+            if share * limit <= threshold * best:
+                break  # the other rules are less likely still
+            q, c = rules.parent[r], rules.right[r]
+            key[-1] = EMPTY
+            if d < depth:
+                value = share * edge[q] * ahead[d + 1, c]
+                if value > threshold * best:
+                    best = max(best, value)
+                    if count == len(table.sums):
+                        table = doubled(table, count)
+                    key[d] = q << 16 | c
+                    count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                    key[d] = EMPTY
+            if d > 0:
+                value = share * closure[q] * ahead[d, c]
+                if value > threshold * best:
+                    best = max(best, value)
+                    if count == len(table.sums):
+                        table = doubled(table, count)
+                    key[d - 1] = top & ~LOW | c
+                    count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                    key[d - 1] = top
+    return table, count
+
+
+@njit(cache=True, nogil=True)
+def emit(
+    rules: Any, word: Any, before: Any, rows: Any, depth: int, root: int, threshold: float, entropies: bool
+) -> Any:
+    """Step 3: stores after the word, of the given rows; back: (awaiting store, preterminal, kind of expansion)."""
+    table, count, best = new_table(FIRST, depth + 1), 0, 0.0
+    last = len(rules.expected) - 1
+    for j in rows:
+        store = before.stores[j]
+        d = _depth(store)
+        c = store[d - 1] & LOW if d else root
+        v = before.sums[j] / word.ahead[d, c]
+        ratio = before.likely[j] / before.sums[j]
+        inner = -1.0
+        if entropies:
+            inner = before.spread[j] / before.sums[j] + np.log(before.sums[j])
+        key = store.copy()
+        if d > 0:
+            value = v * word.here[c]
+            if value > threshold * best:
+                best = max(best, value)
+                if count == len(table.sums):
+                    table = doubled(table, count)
+                key[d - 1] = EMPTY
+                key[-1] = store[d - 1] >> 16
+                more = inner + word.mixed[c] if entropies else inner
+                count = _add(table, count, key, value, v * word.share[c] * ratio, more, j, word.best[c], CROSS)
+                key[d - 1] = store[d - 1]
+        if d < depth:
+            edge = rules.expected[min(d, last), c]
+            for k in range(len(word.tags)):
+                x = word.tags[k]
+                value = v * edge[x] * word.p[k]
+                if value > threshold * best:
+                    best = max(best, value)
+                    if count == len(table.sums):
+                        table = doubled(table, count)
+                    key[-1] = x
+                    count = _add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
+    return table, count
+
+
+@njit(cache=True, nogil=True)
+def started(ahead: Any, depth: int, root: int, mass: float) -> Any:
+    """What step 2 gives for the first word: an empty store below which ROOT is awaited."""
+    table = new_table(1, depth + 1)
+    table.stores[0] = EMPTY
+    table.sums[0] = table.likely[0] = ahead[0, root] / mass
+    table.spread[0] = -table.sums[0] * np.log(table.sums[0]) if table.sums[0] > 0 else 0.0
+    table.back[0] = EMPTY
+    return table, 1 if table.sums[0] > 0 else 0
+
+
+@njit(cache=True, nogil=True)
+def advanced(
+    rules: Any, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int, root: int, mass: float,
+    width: int, threshold: float, entropies: bool,
+) -> Any:  # fmt: skip
+    """The beam after a word: (P(word | beam), stores, values, likely, its scale, entropy, back), likely stores first.
+
+    No stores where none can read the word. Values sum to one; `likely` is up to one and its scale is ln of what it was
+    divided by; back is (n, 5): store before, rule, kind of reduction, preterminal, kind of expansion.
+    """
+    if len(stores):
+        promoted, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies)
+        awaiting, m = transit(rules, word.ahead, word.most, promoted, n, depth, root, threshold, entropies)
+    else:
+        promoted, n = new_table(1, depth + 1), 0
+        awaiting, m = started(word.ahead, depth, root, mass)
+    p = awaiting.sums[:m].sum()
+    rows = best_rows(awaiting.sums, m, width)
+    table, count = emit(rules, word, awaiting, rows, depth, root, threshold, entropies)
+    kept = best_rows(table.sums, count, width)
+    sums, best = table.sums[kept], table.likely[kept]
+    inner = np.zeros(len(kept))
+    if entropies:
+        inner = table.spread[kept] / sums + np.log(sums)
+    back = np.empty((len(kept), 5), np.int32)
+    for i in range(len(kept)):
+        state = table.back[kept[i], 0]
+        step = awaiting.back[state, 0]
+        back[i, 0] = promoted.back[step, 0] if step >= 0 else EMPTY
+        back[i, 1] = awaiting.back[state, 1]
+        back[i, 2] = awaiting.back[state, 2]
+        back[i, 3] = table.back[kept[i], 1]
+        back[i, 4] = table.back[kept[i], 2]
+    total, highest = 1.0, 1.0
+    if len(kept):
+        total, highest = sums.sum(), best.max()
+    return p, table.stores[kept], sums / total, best / highest, np.log(highest), inner, back

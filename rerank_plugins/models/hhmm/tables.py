@@ -1,0 +1,144 @@
+"""A grammar laid out for the search: rules by left child, unary promotions by node, expectations, words' emissions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ConfigError, ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.hhmm.progeny import left_progeny
+from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.signatures import known_form
+
+DEEPEST = 63  # store elements
+MOST_SYMBOLS = 1 << 15  # an element packs two symbols into 32 bits
+REMEMBERED = 1 << 12  # words whose emissions are kept
+
+
+class Rules(NamedTuple):
+    """What the kernels read of a grammar, for a store of D elements; `rows` is min(D, rows of the expectations).
+
+    `starts`     (S + 1) rules with left child p are entries starts[p] to starts[p + 1] of the next three, likely first
+    `parent`, `right`, `p`   q, c and P(q -> p c)
+    `promotions` (S + 1) node q may fill the places `places`, with probability `reaching` = U*[place, q]: entries
+                 promotions[q] to promotions[q + 1]; only places that are left children of some rule
+    `closure`    (S, S) U*; `widest` (S) the largest value of each row
+    `expected`   (rows, S, S) E*_d[b, q]; `most` (rows, S) the largest value of each row
+    """
+
+    starts: IntArray
+    parent: IntArray
+    right: IntArray
+    p: FloatArray
+    promotions: IntArray
+    places: IntArray
+    reaching: FloatArray
+    closure: FloatArray
+    widest: FloatArray
+    expected: FloatArray
+    most: FloatArray
+
+
+class Emission(NamedTuple):
+    """What the model makes of a word.
+
+    `tags` (k) preterminals; `p` (k) P(word | tag)
+    `here` (S) probability that a place is filled by a preterminal with the word; `best` (S) its likeliest one, and
+           `share` (S) the probability of that; `mixed` (S) the entropy (nats) of which it is
+    `ahead` (D + 1, S) that what a place yields, awaited in element d, fits in the store and begins with the word
+    `most`  (D + 1) the largest value of each row of `ahead`
+    """
+
+    tags: IntArray
+    p: FloatArray
+    here: FloatArray
+    best: IntArray
+    share: FloatArray
+    mixed: FloatArray
+    ahead: FloatArray
+    most: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """A grammar and a store of `depth` elements, ready to be searched."""
+
+    grammar: Grammar
+    depth: int
+    rules: Rules
+    complete: FloatArray  # (S) U*[ROOT, q]: that node q is the whole sentence
+    mass: float  # probability of the trees that fit in the store
+    tag_closure: FloatArray  # (T, S) U* by preterminal
+    tag_expected: FloatArray  # (rows, T, S) E* by preterminal
+    tag_row: NDArray[np.int64]  # (S) row of a preterminal in the two
+    remembered: dict[str, Emission]
+
+    def emission(self, word: str, position: int) -> Emission:
+        """What the model makes of a word; `position` 0 is the first of its sentence."""
+        lexicon = self.grammar.lexicon
+        form = known_form(word, position, lexicon.index)
+        found = self.remembered.get(form)
+        if found is None:
+            if len(self.remembered) >= REMEMBERED:
+                self.remembered.clear()
+            tags, logp = lexicon.emissions(form, position)
+            found = self.remembered[form] = self._emission(tags, np.exp(logp))
+        return found
+
+    def _emission(self, tags: IntArray, p: FloatArray) -> Emission:
+        rows = self.tag_row[tags]
+        size = self.grammar.size
+        parts = self.tag_closure[rows] * p[:, None]
+        here = parts.sum(axis=0)
+        best = parts.argmax(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mixed = np.where(here > 0, np.log(here) - np.nansum(parts * np.log(parts), axis=0) / here, 0.0)
+        below = np.einsum("dks,k->ds", self.tag_expected[:, rows], p)
+        ahead = np.empty((self.depth + 1, size))
+        for d in range(self.depth + 1):
+            ahead[d] = below[min(d, len(below) - 1)] if d < self.depth else 0.0
+            if d > 0:
+                ahead[d] += here
+        share = parts[best, np.arange(size)]
+        return Emission(tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, ahead.max(axis=1))
+
+
+def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True) -> Tables:
+    """Tables for a store of `depth` elements, conditioned on trees that fit in it unless not `bounded`.
+
+    Raises ConfigError for a depth out of range, ModelError for a grammar that is too large or never ends.
+    """
+    if not 1 <= depth <= DEEPEST:
+        raise ConfigError(f"a store of {depth} elements, wanted 1 to {DEEPEST}")
+    if grammar.size >= MOST_SYMBOLS:
+        raise ModelError(f"a grammar of {grammar.size} symbols, this model takes up to {MOST_SYMBOLS - 1}")
+    progeny = left_progeny(grammar, depth, bounded=bounded)
+    p = np.exp(grammar.binary_logp)
+    order = np.lexsort((-p, grammar.binary[:, 1]))
+    parent, left, right = (np.ascontiguousarray(grammar.binary[order, column], np.int32) for column in range(3))
+    asked = np.zeros(grammar.size, np.bool_)
+    asked[left] = True
+    node, place = np.nonzero((progeny.closure * asked[:, None]).T)
+    rules = Rules(
+        _starts(left, grammar.size), parent, right, p[order],
+        _starts(node, grammar.size), place.astype(np.int32), progeny.closure[place, node],
+        progeny.closure, progeny.closure.max(axis=1), progeny.expected, progeny.expected.max(axis=2),
+    )  # fmt: skip
+    tags = np.flatnonzero(grammar.preterminals)
+    row = np.zeros(grammar.size, np.int64)
+    row[tags] = np.arange(len(tags))
+    return Tables(
+        grammar, depth, rules, progeny.closure[ROOT].copy(), float(progeny.fitting[0, ROOT]),
+        np.ascontiguousarray(progeny.closure[:, tags].T),
+        np.ascontiguousarray(progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
+    )  # fmt: skip
+
+
+def _starts(numbers: NDArray[np.integer], size: int) -> IntArray:  # type: ignore[type-arg]
+    """(size + 1) where each number starts in an ascending array."""
+    return np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=size)))).astype(np.int32)
