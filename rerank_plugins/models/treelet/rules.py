@@ -82,6 +82,13 @@ def number_rules(starts: NDArray[np.int64], symbols: IntArray, size: int, min_co
     return Rules(np.concatenate([np.zeros(size + 1, np.int64), ends]), flat, size), number[inverse]
 
 
+def every_rule(starts: NDArray[np.int64], symbols: IntArray) -> tuple[NDArray[np.int64], IntArray]:
+    """Each distinct rule once."""
+    keys = np.empty(len(starts) - 1, np.int64)
+    hash_rules(starts, symbols, keys)
+    return selected(starts, symbols, np.unique(keys, return_index=True)[1])
+
+
 def selected(
     starts: NDArray[np.int64], symbols: IntArray, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], IntArray]:

@@ -10,17 +10,15 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.smoothing import AbsoluteDiscounting, KneserNey
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.rules import Rules, number_rules, rules_of
+from rerank_plugins.models.treelet.rules import Rules, every_rule, number_rules, rules_of
 from rerank_plugins.models.treelet.yields import YieldModel, train_yields
 from rerank_plugins.trees.constituency import Tree
 
 LEAST = 1e-9  # p of all unknown yields of a phrase together: rounding may leave nothing
-SMOOTHINGS = {"kneser-ney": KneserNey, "absolute": AbsoluteDiscounting}
 
 
 def collect(trees: Iterable[Tree], settings: Settings) -> TreeletCollector:
@@ -46,23 +44,23 @@ def train(
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
-    smoothing = SMOOTHINGS[settings.smoothing]()
     progress("yields")
     phrases, starts, flat = rules_of(forest)
     rules, numbers = number_rules(starts, flat, len(symbols), settings.min_rule_count)
-    yields = train_yields(starts, flat, len(symbols), smoothing, jobs)
+    counted = (starts, flat) if settings.yield_counts == "tokens" else every_rule(starts, flat)
+    yields = train_yields(*counted, len(symbols), jobs)
     rule_order, word_order = settings.orders
     progress("rules")
     by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order])
     by_rule.add(rule_events(forest, phrases, numbers)[:, -rule_order:])
     lowest = _lowest(yields, rules)
-    rule_model = estimate(by_rule, smoothing, prune=settings.prune_rules, lowest=lowest, jobs=jobs)
+    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, jobs=jobs)
     progress("words")
     sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))
     by_word = TupleEvents(sizes[:word_order])
     tags, events = word_events(forest, phrases, numbers)
     by_word.add(events[:, -word_order:])
-    word_model = estimate(by_word, smoothing, prune=settings.prune_words, never=[0], jobs=jobs)
+    word_model = estimate(by_word, prune=settings.prune_words, never=[0], jobs=jobs)
     provenance = {
         "trees": forest.trees,
         "words": len(tags),
