@@ -1,0 +1,62 @@
+"""Training a grammar from files of bracketed trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.split_merge import EmStep
+from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
+from rerank_plugins.trees.constituency import Tree, read_trees
+
+
+def read_treebank(path: Path) -> list[Tree]:
+    """The trees of a file, compressed or not. Raises FormatError."""
+    with open_text(path) as lines:
+        return list(read_trees(lines, str(path)))
+
+
+def parse_weights(given: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
+    """`FILE=WEIGHT` as weights of the files, 1 where nothing is said.
+
+    Raises ConfigError for a weight that is no positive number and for a file that is not among the paths.
+    """
+    weights = dict.fromkeys(paths, 1.0)
+    for each in given:
+        name, _, value = each.rpartition("=")
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = -1.0
+        if Path(name) not in weights or not 0 < weight < float("inf"):
+            raise ConfigError(f"--weight {each}: expected one of the files and a positive number, as {paths[0]}=0.3")
+        weights[Path(name)] = weight
+    return weights
+
+
+def train(
+    weights: Mapping[Path, float], settings: GrammarSettings, report: Callable[[str], None] = lambda line: None
+) -> Grammar:
+    """The grammar of treebanks by their weights; `report` gets a line for the trees and one per phase of training.
+
+    Raises FormatError, also for a file without trees.
+    """
+    treebanks = []
+    for path in weights:
+        treebanks.append(read_treebank(path))
+        if not treebanks[-1]:
+            raise FormatError("no trees in it", path=str(path))
+        report(f"{path}: {len(treebanks[-1]):,} trees")
+    schedule = settings.schedule
+    iterations = {"split": schedule.after_split, "merge": schedule.after_merge, "smooth": schedule.smoothing}
+
+    def after(step: EmStep) -> None:
+        if step.iteration + 1 == iterations[step.phase]:
+            report(
+                f"round {step.round} of {schedule.rounds}, {step.phase}: ln p of the trees {step.log_likelihood:,.0f}"
+            )
+
+    return train_grammar(treebanks, list(weights.values()), settings, after)
