@@ -8,6 +8,7 @@ symbol. Words before a word, ancestors in a tree, pieces of a tree's context: al
     smoothing                       KneserNey (interpolated, modified), StupidBackoff
     grouping, linking, estimation   estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
     tables                          BackoffTables: the finished model, two arrays of records
+    drawing                         draw_event: an event drawn from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
     model_file                      write_model, read_model: one memory-mapped file for arrays and settings
     vocabulary, word_hashing        Vocabulary, TextCollector: words and their numbers
