@@ -1,0 +1,34 @@
+"""Irregular forms of frequent English nouns and verbs."""
+
+NOUNS = """
+man men, woman women, child children, foot feet, tooth teeth, mouse mice, goose geese, person people, wife wives,
+life lives, knife knives, wolf wolves, leaf leaves, half halves, shelf shelves, thief thieves, ox oxen,
+gentleman gentlemen, analysis analyses, crisis crises, hypothesis hypotheses, phenomenon phenomena, criterion criteria
+"""
+
+VERBS = """
+go goes went gone going, do does did done doing, have has had having, say says said saying, make makes made making,
+take takes took taken taking, come comes came coming, see sees saw seen seeing, know knows knew known knowing,
+get gets got getting, give gives gave given giving, find finds found finding, think thinks thought thinking,
+tell tells told telling, become becomes became becoming, leave leaves left leaving, feel feels felt feeling,
+bring brings brought bringing, begin begins began begun beginning, keep keeps kept keeping, hold holds held holding,
+write writes wrote written writing, stand stands stood standing, hear hears heard hearing, mean means meant meaning,
+meet meets met meeting, run runs ran running, pay pays paid paying, sit sits sat sitting, lead leads led leading,
+speak speaks spoke spoken speaking, lie lies lay lain lying, grow grows grew grown growing, lose loses lost losing,
+fall falls fell fallen falling, send sends sent sending, build builds built building, draw draws drew drawn drawing,
+break breaks broke broken breaking, spend spends spent spending, rise rises rose risen rising, buy buys bought buying,
+drive drives drove driven driving, wear wears wore worn wearing, choose chooses chose chosen choosing,
+eat eats ate eaten eating, drink drinks drank drunk drinking, sing sings sang sung singing, win wins won winning,
+swim swims swam swum swimming, fly flies flew flown flying, forget forgets forgot forgotten forgetting,
+forgive forgives forgave forgiven forgiving, hide hides hid hidden hiding, ride rides rode ridden riding,
+shake shakes shook shaken shaking, steal steals stole stolen stealing, throw throws threw thrown throwing,
+wake wakes woke woken waking, teach teaches taught teaching, catch catches caught catching, sell sells sold selling,
+fight fights fought fighting, sleep sleeps slept sleeping, understand understands understood understanding,
+seek seeks sought seeking, bend bends bent bending, bite bites bit bitten biting, blow blows blew blown blowing,
+ring rings rang rung ringing, sink sinks sank sunk sinking, lend lends lent lending, bind binds bound binding
+"""
+
+
+def rows(text: str) -> list[tuple[str, ...]]:
+    """The forms of each word: singular and plural; or base, third person, then past forms and -ing."""
+    return [tuple(row.split()) for row in text.split(",")]
