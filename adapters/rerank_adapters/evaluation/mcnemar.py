@@ -7,7 +7,6 @@ favour either with probability ½, so the smaller of the two counts is binomial.
 
 from __future__ import annotations
 
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -36,5 +35,8 @@ def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
 def binomial_p_value(heads: int, tails: int) -> float:
     """Probability that a fair coin falls as unevenly, either way, in heads + tails throws."""
     throws = heads + tails
-    tail = sum(comb(throws, k) for k in range(min(heads, tails) + 1))
+    term = tail = 1  # C(throws, k) for k = 0, each from the one before
+    for k in range(min(heads, tails)):
+        term = term * (throws - k) // (k + 1)
+        tail += term
     return float(min(1.0, 2 * tail / (1 << throws)))
