@@ -126,12 +126,11 @@ def main() -> None:
 
     labelled, ngram = best("Lab"), best("Ngm")
     print(f"\n{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
-    for names in ((labelled, ngram), ("Lab-SB 4", "Ngm-KN 5")):
+    for names in ((labelled, ngram), ("Lab-SB 4", "Ngm-KN 5"), ("Lab-SB 4", "Unlab-KN 4", "Ngm-KN 5"), tuple(totals)):
         table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
         chosen = combined_answers(job, data, table, 10).choices == answer
-        print(
-            f"{names[0]} and {names[1]} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}"
-        )
+        title = " and ".join(names) if len(names) < len(totals) else f"all {len(names)}"
+        print(f"{title} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}")
     print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
 
 
