@@ -1,0 +1,83 @@
+"""Sums over chains of rules: Σ_m U^m for a matrix U of probabilities between symbols, and the best chain instead.
+
+U[a, b] = p(a → b) gives the unary closure R = (I − U)^-1: all chains from a down to b, cycles such as NP → S → NP
+among them. With U[a, b] = Σ_C p(a → b C) in addition it gives the left corners of Jelinek & Lafferty (1991).
+
+The series is summed by doubling, Σ_{m < 2n} U^m = (Σ_{m < n} U^m)(I + U^n): nothing is ever subtracted, so that every
+entry is exact to rounding, and an impossible chain is an exact zero (a solved system leaves noise there).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.lexicon import IntArray
+
+DOUBLINGS = 60  # chains of 2^60 steps: a series that has not ended there has no sum
+
+
+def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
+    """(size, size) Σ_m U^m of the matrix U with U[a, b] = Σ p over the rows (a, b) of `pairs`.
+
+    Raises ModelError where the sum is infinite: a cycle of probability one.
+    """
+    used = np.unique(pairs)
+    sums = np.eye(size)
+    if len(used):
+        small = np.searchsorted(used, pairs)
+        power = np.zeros((len(used), len(used)))
+        np.add.at(power, (small[:, 0], small[:, 1]), p)
+        sums[np.ix_(used, used)] = _series(power)
+    return sums
+
+
+def _series(power: FloatArray) -> FloatArray:
+    sums = np.eye(len(power)) + power
+    for _ in range(DOUBLINGS):
+        power = power @ power
+        if not np.isfinite(power).all():
+            break
+        if (power <= 1e-18 * sums).all():
+            return sums
+        sums = sums + sums @ power
+    raise ModelError("damaged grammar: its unary rules have a cycle of probability one")
+
+
+class Chains(NamedTuple):
+    """The non-zero entries of a closure, by the lower symbol: those of b are starts[b] to starts[b + 1]."""
+
+    starts: IntArray
+    parents: IntArray
+    p: FloatArray
+
+
+def by_child(closure: FloatArray) -> Chains:
+    """The entries of a closure (parents, children) in the form that kernels read."""
+    children, parents = np.nonzero(closure.T)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(children, minlength=closure.shape[1]))))
+    return Chains(starts.astype(np.int32), parents.astype(np.int32), closure[parents, children])
+
+
+@njit(cache=True, nogil=True)
+def apply_chains(chains: Any, below: Any, above: Any) -> None:
+    """above[a] = Σ_b closure[a, b] below[b]."""
+    above[:] = 0.0
+    for b in range(len(below)):
+        if below[b] != 0.0:
+            for e in range(chains.starts[b], chains.starts[b + 1]):
+                above[chains.parents[e]] += chains.p[e] * below[b]
+
+
+@njit(cache=True, nogil=True)
+def apply_chains_down(chains: Any, above: Any, below: Any) -> None:
+    """below[b] = Σ_a closure[a, b] above[a]."""
+    for b in range(len(below)):
+        total = 0.0
+        for e in range(chains.starts[b], chains.starts[b + 1]):
+            total += chains.p[e] * above[chains.parents[e]]
+        below[b] = total

@@ -1,0 +1,99 @@
+"""Prefix probabilities (Jelinek & Lafferty 1991): p that a sentence begins with w_1 … w_j, for every j, exactly.
+
+F(s, i, j) = p(s derives a string that begins with words i … j-1). On the left edge of such a tree is a lowest symbol
+b that holds all these words; its left child derives some of them, its right child a string that begins with the others:
+
+    G(b, i, j) = Σ_{b → l r} p(b → l r) Σ_{i<k<j} I(l, i, k) F(r, k, j)          G(b, i, i+1) = p(w_i | b)
+    F(s, i, j) = Σ_b L(s, b) G(b, i, j),   L = Σ_m P^m,   P(a, b) = p(a → b) + Σ_c p(a → b c) Z(c)
+
+L sums all left edges. Z(c), the mass of the finite strings of c, is 1 in a grammar that is consistent, as those
+counted from treebanks are. F is needed of symbols that are right children, and of ROOT. Columns of a common beginning
+are shared, as in inside.py. The cost is that of another inside pass, with L in place of R.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import Sentence
+from rerank_plugins.models.pcfg.closure import Chains, apply_chains, by_child, closed
+from rerank_plugins.models.pcfg.expectations import finite_mass
+from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.models.pcfg.inside import Chart, emit, sum_of_splits
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.pcfg.rules import Rules, compile_rules
+
+
+def left_edges(grammar: Grammar) -> tuple[Chains, float]:
+    """L of the symbols that are right children and of ROOT, and Z(ROOT)."""
+    mass = finite_mass(grammar)
+    corners = np.concatenate((grammar.unary, grammar.binary[:, :2]))
+    p = np.concatenate((np.exp(grammar.unary_logp), np.exp(grammar.binary_logp) * mass[grammar.binary[:, 2]]))
+    edges = closed(corners, p, grammar.size)
+    needed = np.zeros(grammar.size, np.bool_)
+    needed[grammar.binary[:, 2]] = needed[ROOT] = True
+    edges[~needed] = 0.0
+    return by_child(edges), float(mass[ROOT])
+
+
+@njit(cache=True, nogil=True)
+def fill_prefixes(
+    rules: Any, edges: Any, words: Any, first: int, from_start: Any, seen: Any, log_scales: Any, ahead: Any, totals: Any
+) -> None:
+    """Columns first + 1 to n: ahead[j, s, i] = F(s, i, j), totals[j] = F(ROOT, 0, j), scaled as the inside chart is."""
+    size = seen.shape[1]
+    below, above = np.empty(size), np.empty(size)
+    for j in range(first + 1, len(words) + 1):
+        for i in range(j - 1, -1, -1):
+            if i == j - 1:
+                emit(rules, words[i], math.exp(log_scales[j]), below)
+            else:
+                sum_of_splits(rules, from_start[i], ahead[j], seen[i], i, j, below)
+            apply_chains(edges, below, above)
+            ahead[j, :, i] = above
+        totals[j] = above[ROOT]
+
+
+class PrefixChart:
+    """Prefix probabilities of one sentence after another, over the inside chart of the same sentences."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.chart = Chart(compile_rules(grammar))
+        self.edges, self.mass = left_edges(grammar)
+        self._make_room(0)
+
+    @property
+    def rules(self) -> Rules:
+        """The grammar's rules as the kernels read them."""
+        return self.chart.rules
+
+    def _make_room(self, length: int) -> None:
+        self.ahead = np.zeros((length + 1, self.grammar.size, length))
+        self.totals = np.zeros(length + 1)
+
+    def log_probabilities(self, words: IntArray) -> FloatArray:
+        """(n + 2): ln p of the prefixes of 0, 1, … n words, and of the sentence; -inf where there is no derivation.
+
+        `words` are numbers of the grammar's lexicon.
+        """
+        before = len(self.chart.seen)
+        common = self.chart.fill(words)
+        chart, n, scales = self.chart, len(words), self.chart.log_scales
+        if len(chart.seen) != before:
+            self._make_room(len(chart.seen))
+        rules, edges = chart.rules, self.edges
+        fill_prefixes(rules, edges, words, common, chart.from_start, chart.seen, scales, self.ahead, self.totals)
+        with np.errstate(divide="ignore"):
+            prefixes = np.log(self.totals[1 : n + 1]) - np.cumsum(scales[1 : n + 1])
+            return np.concatenate(([math.log(self.mass)], prefixes, [chart.log_probability()]))
+
+
+def prefix_probabilities(grammar: Grammar, sentence: Sentence) -> FloatArray:
+    """(n + 1) ln P(w_1 … w_j …) for j = 0 … n: the sentence begins with these words, and any others may follow."""
+    return PrefixChart(grammar).log_probabilities(grammar.lexicon.ids(sentence))[:-1]

@@ -1,0 +1,68 @@
+"""A grammar's rules in the order in which the kernels of inside.py, outside.py and prefix.py read them.
+
+Rules are grouped by their pair of children: what a cell needs of a pair (l, r) is Σ_k I(l, i, k) I(r, k, j), whatever
+the parents are, so the sum over split points k is made once for a pair instead of once for a rule.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.closure import Chains, by_child, closed
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray
+
+
+class Rules(NamedTuple):
+    """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
+
+    `pair_starts`  (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]
+    `pair_right`   (P) right symbol
+    `rule_starts`  (P + 1) rules of a pair
+    `rule_parent`  (B); `rule_p` (B) probability
+    `chains`       the unary closure, by the lower symbol
+    `word_starts`  (W + 1) emissions of a word of the lexicon: `word_symbol` (E), `word_p` (E) probability
+    `narrow`       (S) whether a symbol spans one word only: preterminals that no rule rewrites
+    `wide`         the others
+    """
+
+    pair_starts: IntArray
+    pair_right: IntArray
+    rule_starts: IntArray
+    rule_parent: IntArray
+    rule_p: FloatArray
+    chains: Chains
+    word_starts: IntArray
+    word_symbol: IntArray
+    word_p: FloatArray
+    narrow: NDArray[np.bool_]
+    wide: IntArray
+
+
+def compile_rules(grammar: Grammar) -> Rules:
+    """The rules of a grammar. Raises ModelError where its unary rules have a cycle of probability one."""
+    size = grammar.size
+    parent, left, right = grammar.binary.T.astype(np.int64)
+    order = np.lexsort((parent, right, left))
+    pairs, rule_starts = np.unique((left * size + right)[order], return_index=True)
+    closure = closed(grammar.unary, np.exp(grammar.unary_logp), size)
+    narrow = grammar.preterminals.copy()
+    narrow[grammar.binary[:, 0]] = False
+    narrow[grammar.unary[:, 0]] = False
+    return Rules(
+        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
+        (pairs % size).astype(np.int32),
+        np.append(rule_starts, len(order)).astype(np.int32),
+        parent[order].astype(np.int32),
+        np.exp(grammar.binary_logp[order]),
+        by_child(closure),
+        grammar.lexicon.starts,
+        grammar.lexicon.symbols,
+        np.exp(grammar.lexicon.logp),
+        narrow,
+        np.flatnonzero(~narrow).astype(np.int32),
+    )
