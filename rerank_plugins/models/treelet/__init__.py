@@ -1,0 +1,15 @@
+"""The treelet language model of Pauls and Klein (2012): a sentence's probability, from windows of its trees.
+
+    settings = Settings(variant="treelet")
+    model = train(collect(trees, settings), settings)       # trees as a treebank or parser gives them
+    model.score_trees(trees)                                # (trees) ln p(T), words included
+    write_model(model, path); read_model(path)
+    TreeletSampler(model).sample_trees(10, np.random.default_rng(1))
+
+Files, from the bottom up: forest.py (trees in arrays), rules.py (rules by number), events.py (contexts), yields.py (the
+lowest order of yields), collecting.py (a corpus as numbers), model.py, training.py, sampling.py, model_file.py.
+"""
+
+from rerank_plugins.models.treelet.model import ORDERS, Settings, TreeletModel, Variant
+
+__all__ = ["ORDERS", "Settings", "TreeletModel", "Variant"]

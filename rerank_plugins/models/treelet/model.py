@@ -104,9 +104,9 @@ class TreeletModel:
     def __contains__(self, word: object) -> bool:
         return word in self.vocabulary
 
-    def forest(self, trees: Sequence[Tree]) -> Forest:
-        """The trees in numbers; they are transformed first, where the model is one of transformed trees."""
-        if self.settings.transformed:
+    def forest(self, trees: Sequence[Tree], transformed: bool = False) -> Forest:
+        """The trees in numbers; first they are transformed, unless they are already, if the model wants them so."""
+        if self.settings.transformed and not transformed:
             from rerank_plugins.trees.treelet_transforms import transform
 
             trees = [transform(tree) for tree in trees]
@@ -133,13 +133,13 @@ class TreeletModel:
         scores[tags] = score_events(self.word_tables, events[:, -word_order:])[0]
         return scores
 
-    def score_trees(self, trees: Sequence[Tree]) -> FloatArray:
-        """(trees) ln p(T), words included."""
-        forest = self.forest(trees)
+    def score_trees(self, trees: Sequence[Tree], transformed: bool = False) -> FloatArray:
+        """(trees) ln p(T), words included; `transformed` says that the trees are."""
+        forest = self.forest(trees, transformed)
         totals = np.bincount(forest.tree, self.score_nodes(forest), forest.trees)
         return np.asarray(totals, np.float64)
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of a flat tree of unknown labels over each sentence: for those without a parse, and empty ones."""
         flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
-        return self.score_trees(flat)
+        return self.score_trees(flat, transformed=True)

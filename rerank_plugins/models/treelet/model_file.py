@@ -1,0 +1,86 @@
+"""A treelet model in one file (backoff/model_file.py): four pairs of tables, words, labels, rules and settings.
+
+Tables are mapped into memory; reading the words and labels takes some milliseconds. The hash table of the rules is made
+at the first use.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.models.treelet.forest import Symbols
+from rerank_plugins.models.treelet.model import Settings, TreeletModel
+from rerank_plugins.models.treelet.rules import Rules
+from rerank_plugins.models.treelet.yields import YieldModel
+
+KIND = "treelet"
+TABLES = ("rules", "words", "given_parent", "alone")
+
+
+def write_model(model: TreeletModel, path: Path) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    described = {
+        "settings": asdict(model.settings),
+        "phrases": list(model.symbols.phrases),
+        "tags": list(model.symbols.tags),
+        "weight": model.yields.weight,
+        "provenance": {**model.provenance, "version": __version__},
+    }
+    tables = (model.rule_tables, model.word_tables, model.yields.given_parent, model.yields.alone)
+    arrays: model_file.Arrays = {
+        "vocabulary": np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8),
+        "counts": model.vocabulary.counts,
+        "rule_starts": model.rules.starts[model.rules.unknown :],
+        "rule_symbols": model.rules.symbols,
+    }
+    for name, each in zip(TABLES, tables, strict=True):
+        arrays |= {f"{name}.{part}": array for part, array in model_file.table_arrays(each).items()}
+    return model_file.write_model(path, KIND, described, arrays)
+
+
+def read_model(path: Path) -> TreeletModel:
+    """Read a model.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    """
+    described, arrays = model_file.read_model(path, KIND)
+    try:
+        given = described["settings"]
+        for name in ("prune_words", "prune_rules"):
+            given[name] = tuple(given[name])
+        symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
+        words = tuple(bytes(arrays["vocabulary"]).decode().split("\n"))
+        starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])
+        tables = [
+            model_file.tables_from(
+                {part: arrays[f"{name}.{part}"] for part in model_file.TABLES if f"{name}.{part}" in arrays},
+                0.0,
+                f"{path} ({name})",
+            )
+            for name in TABLES
+        ]
+        model = TreeletModel(
+            Settings(**given),
+            symbols,
+            ClosedVocabulary(words, arrays["counts"]),
+            Rules(starts, arrays["rule_symbols"], len(symbols)),
+            YieldModel(tables[2], tables[3], float(described["weight"])),
+            tables[0],
+            tables[1],
+            described["provenance"],
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: damaged treelet language model ({type(error).__name__}: {error})") from None
+    orders = model.rule_tables.order, model.word_tables.order
+    fits = orders == model.settings.orders and model.word_tables.sizes[0] == len(words) == len(arrays["counts"])
+    fits = fits and model.rule_tables.sizes[0] == len(model.rules) and int(starts[-1]) == len(model.rules.symbols)
+    if not fits or any(each.sizes[0] != len(symbols) for each in tables[2:]):
+        raise ModelError(f"{path}: damaged treelet language model: its tables do not fit its settings")
+    return model

@@ -1,0 +1,217 @@
+"""Trees drawn from a treelet model: yields from ROOT down, then words from left to right.
+
+Drawing is as in backoff/drawing.py; where a yield comes from the lowest order, one of the two 4-gram models is chosen
+by λ and gives children until STOP. Left out are what a treebank does not have: unknown labels, and phrases without
+children, both drawn again; words drawn as the signature of unknown words are drawn again too, unless asked for. About a
+third of a millisecond a tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.drawing import cumulated, draw_down, draw_event, seen_above
+from rerank_plugins.models.backoff.layout import NONE
+from rerank_plugins.models.backoff.scoring import find_context
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.signatures import UNKNOWN
+from rerank_plugins.models.treelet.events import START_WORD
+from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
+from rerank_plugins.models.treelet.model import TreeletModel
+from rerank_plugins.trees.constituency import ROOT, Tree
+
+ATTEMPTS = 10_000  # trees thrown away in a row before the lengths are held to be impossible
+TRIALS = 1_000  # draws of one thing
+MOST = 1_000  # symbols of a yield
+
+
+@dataclass(frozen=True, eq=False)
+class TreeletSampler:
+    """Draws trees of `shortest` to `longest` words; `unknown`: whether they may have signatures of unknown words.
+
+    Longer and shorter ones are thrown away, so the others keep their proportions.
+    """
+
+    model: TreeletModel
+    shortest: int = 1
+    longest: int = 100
+    unknown: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.shortest <= self.longest:
+            raise ValueError(f"lengths from {self.shortest} to {self.longest}, wanted 1 <= shortest <= longest")
+
+    def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+        """`number` sentences; the same ones for the same state of `rng`."""
+        return [tree.words() for tree in self.sample_trees(number, rng)]
+
+    def sample_trees(self, number: int, rng: np.random.Generator) -> list[Tree]:
+        """`number` trees, transformed where the model is one of transformed trees.
+
+        Raises ModelError where trees of such lengths never come.
+        """
+        made: list[Tree] = []
+        attempts = 0
+        while len(made) < number:
+            attempts += 1
+            tree = self._tree(rng)
+            if tree is not None:
+                made.append(tree)
+                attempts = 0
+            elif attempts == ATTEMPTS:
+                raise ModelError(
+                    f"{ATTEMPTS} trees drawn in a row, none of them has {self.shortest} to {self.longest} words"
+                )
+        return made
+
+    @cached_property
+    def _tables(self) -> dict[str, tuple[BackoffTables, NDArray[np.float64]]]:
+        model = self.model
+        tables = {
+            "rules": model.rule_tables,
+            "words": model.word_tables,
+            "given": model.yields.given_parent,
+            "alone": model.yields.alone,
+        }
+        return {name: (each, cumulated(each)) for name, each in tables.items()}
+
+    @cached_property
+    def _signatures(self) -> frozenset[int]:
+        words = enumerate(self.model.vocabulary.words)
+        return frozenset(i for i, word in words if word == UNKNOWN or word.startswith(UNKNOWN + "-"))
+
+    def _tree(self, rng: np.random.Generator) -> Tree | None:
+        """A tree, or None for one that is too long or short."""
+        symbols = self.model.symbols
+        root = symbols.numbers()[0].get(ROOT)
+        if root is None:
+            raise ModelError("the model has no ROOT to draw trees from")
+        nodes: list[tuple[int, int]] = []  # symbol and parent, in pre-order
+        tags: list[tuple[int, int, int]] = []  # symbol, right sibling, rule above
+        todo = [(root, -1, EDGE, NONE, NONE)]  # symbol, parent, right sibling; symbol and rule of the parent
+        while todo:
+            symbol, parent, right, above, rule_above = todo.pop()
+            nodes.append((symbol, parent))
+            if symbol >= symbols.first_tag:
+                tags.append((symbol, right, rule_above))
+                if len(tags) > self.longest:
+                    return None
+                continue
+            rule, children = self._yield(symbol, above, rule_above, rng)
+            here = len(nodes) - 1
+            siblings = zip(children, [*children[1:], EDGE], strict=True)
+            todo.extend(reversed([(child, here, after, symbol, rule) for child, after in siblings]))
+        if len(tags) < self.shortest:
+            return None
+        return self._named(nodes, self._words(tags, rng))
+
+    def _yield(self, symbol: int, above: int, rule_above: int, rng: np.random.Generator) -> tuple[int, list[int]]:
+        """The children of a phrase, and the number of the rule."""
+        tables, sums = self._tables["rules"]
+        contexts, events = tables.contexts, tables.events
+        context = self._context(tables, (symbol, above, rule_above)[: tables.order - 1])
+        path = np.zeros(tables.order + 1, np.int64)
+        path[0] = context
+        depth = 0
+        rules = self.model.rules
+        for trial in range(1, TRIALS * TRIALS):
+            event, depth = draw_down(contexts, sums, path, depth, rng)
+            rule, children = -1, []
+            if event >= 0:
+                rule = int(events[event]["symbol"])
+                children = rules.children(rule) if rule >= rules.unknown else []
+            while not children:  # from the lowest order; of a rule that the model does not know, if it was one
+                children = self._lowest(symbol, rng)
+                found = int(rules.find(np.array([0, len(children) + 1]), np.array([symbol, *children], np.int32))[0])
+                if event >= 0 and found >= rules.unknown:
+                    children = []
+                rule = found
+            seen = seen_above(contexts, events, path, depth, rule)
+            if seen < 0:
+                return rule, children
+            depth = seen + 1 if trial % TRIALS else 0
+        raise ModelError("no yield can be drawn: the model is damaged")
+
+    def _lowest(self, symbol: int, rng: np.random.Generator) -> list[int]:
+        """Children by the 4-gram models; without unknown labels, and at least one."""
+        given = bool(rng.random() < self.model.yields.weight)
+        tables, sums = self._tables["given" if given else "alone"]
+        while True:
+            drawn = draw_children(tables.contexts, tables.children, tables.events, sums, symbol if given else NONE, rng)
+            if 0 < len(drawn) < MOST and drawn.min() > UNKNOWN_TAG:
+                children: list[int] = drawn.tolist()
+                return children
+
+    def _words(self, tags: list[tuple[int, int, int]], rng: np.random.Generator) -> list[int]:
+        """The words of the tags, from left to right."""
+        tables, sums = self._tables["words"]
+        path = np.zeros(tables.order + 1, np.int64)
+        before, last = NONE, START_WORD
+        words = []
+        for tag, right, rule in tags:
+            context = self._context(tables, (tag, right, rule, last, before)[: tables.order - 1])
+            for _ in range(TRIALS):
+                event = draw_event(tables.contexts, tables.events, sums, context, path, rng)
+                word = int(tables.events[event]["symbol"])
+                if self.unknown or word not in self._signatures:
+                    break
+            before, last = last, word
+            words.append(word)
+        return words
+
+    def _context(self, tables: BackoffTables, symbols: tuple[int, ...]) -> int:
+        """The longest known context of these symbols, the nearest first."""
+        context = 0
+        for symbol in symbols:
+            longer = find_context(tables.contexts, tables.children, context, symbol) if symbol != NONE else -1
+            if longer < 0:
+                break
+            context = int(longer)
+        return context
+
+    def _named(self, nodes: list[tuple[int, int]], words: list[int]) -> Tree:
+        symbols, vocabulary = self.model.symbols, self.model.vocabulary.words
+        children: list[list[Tree | str]] = [[] for _ in nodes]
+        remaining = iter(reversed(words))
+        for i in range(len(nodes) - 1, -1, -1):
+            symbol, parent = nodes[i]
+            if symbol >= symbols.first_tag:
+                children[i].append(vocabulary[next(remaining)])
+            tree = Tree(symbols.label(symbol), tuple(reversed(children[i])))
+            if parent >= 0:
+                children[parent].append(tree)
+        return tree
+
+
+@njit(cache=True, nogil=True)
+def draw_children(contexts: Any, children: Any, events: Any, sums: Any, parent: int, rng: Any) -> Any:
+    """Symbols drawn one after the other until STOP, given the parent or (NONE) without it; MOST of them at most."""
+    drawn = np.empty(MOST, np.int32)
+    path = np.zeros(8, np.int64)
+    size = 0
+    while size < MOST:
+        context = 0
+        if parent != NONE:
+            context = max(0, find_context(contexts, children, 0, parent))
+        if parent == NONE or context > 0:
+            for back in range(1, 4):
+                symbol = drawn[size - back] if size - back >= 0 else EDGE
+                longer = find_context(contexts, children, context, symbol)
+                if longer < 0:
+                    break
+                context = longer
+                if symbol == EDGE:
+                    break
+        event = draw_event(contexts, events, sums, context, path, rng)
+        if events[event]["symbol"] == EDGE:
+            break
+        drawn[size] = events[event]["symbol"]
+        size += 1
+    return drawn[:size]
