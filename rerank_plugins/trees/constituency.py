@@ -66,7 +66,8 @@ class Tree:
         while todo:
             node = todo.pop()
             yield node
-            todo.extend(reversed(node.subtrees))
+            if not isinstance(node.children[0], str):
+                todo.extend(node.children[::-1])  # type: ignore[arg-type]
 
     def preterminals(self) -> Iterator[Tree]:
         """The tags with their words, from left to right."""
@@ -89,10 +90,13 @@ class Tree:
         """
         values: list[Value] = []
         for node in reversed(list(self.nodes())):  # children before parents, and from right to left
-            if node.is_preterminal:
+            children = node.children
+            if isinstance(children[0], str):
                 values.append(tag(node))
             else:
-                values.append(phrase(node, [values.pop() for _ in node.children]))
+                below = values[: -len(children) - 1 : -1]
+                del values[-len(children) :]
+                values.append(phrase(node, below))
         return values[0]
 
     def __str__(self) -> str:

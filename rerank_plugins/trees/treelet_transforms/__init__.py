@@ -1,0 +1,67 @@
+"""The tree transformations of the treelet language model (Pauls & Klein 2012, section 3), in the paper's order.
+
+Trees come clean (no empty elements, no function tags; see trees/cleaning.py) and under ROOT. Labels of a transformed
+tree are made of a category, a head, a mark and a parent: VP-VBD^S, S-to-GAP^ROOT, CD-DC. Annotations have inverses;
+flattening and deletion have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from rerank_plugins.trees.cleaning import category, relabel
+from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.heads import HeadRules
+from rerank_plugins.trees.treelet_transforms.gapped_sentences import mark_gaps, unmark_gaps
+from rerank_plugins.trees.treelet_transforms.head_annotation import annotate_heads, remove_heads
+from rerank_plugins.trees.treelet_transforms.np_flattening import flatten_nps
+from rerank_plugins.trees.treelet_transforms.number_classes import mark_numbers, unmark_numbers
+from rerank_plugins.trees.treelet_transforms.parent_annotation import annotate_parents, remove_parents
+from rerank_plugins.trees.treelet_transforms.sbar_flattening import flatten_sbars
+from rerank_plugins.trees.treelet_transforms.temporal_nouns import TEMPORAL, mark_temporal, unmark_temporal
+from rerank_plugins.trees.treelet_transforms.unary_deletion import delete_unaries
+from rerank_plugins.trees.treelet_transforms.vp_flattening import flatten_vps
+
+__all__ = [
+    "TEMPORAL",
+    "annotate_heads",
+    "annotate_parents",
+    "delete_unaries",
+    "flatten_nps",
+    "flatten_sbars",
+    "flatten_vps",
+    "mark_gaps",
+    "mark_numbers",
+    "mark_temporal",
+    "remove_annotations",
+    "remove_heads",
+    "remove_parents",
+    "transform",
+    "unmark_gaps",
+    "unmark_numbers",
+    "unmark_temporal",
+]
+
+
+def transform(tree: Tree, temporal: Collection[str] = TEMPORAL, rules: HeadRules | None = None) -> Tree:
+    """All transformations: the tree whose treelets the model counts. English, unless head rules say otherwise.
+
+    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> bare = "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (NP (CD 109.85)) (NP (NNP Monday)))))"
+    >>> print(transform(*read_trees([bare])))
+    (ROOT (S-VBD^ROOT (NP-NN (DT-the The) (NN index)) (VP-VBD^S (VBD fell) (CD-DC 109.85) (NNTP Monday))))
+    """
+    tree = mark_temporal(tree, temporal)
+    tree = annotate_heads(tree, rules)
+    tree = flatten_nps(tree)
+    tree = mark_numbers(tree)
+    tree = flatten_sbars(tree)
+    tree = flatten_vps(tree)
+    tree = mark_gaps(tree)
+    tree = annotate_parents(tree)
+    return delete_unaries(tree)
+
+
+def remove_annotations(tree: Tree) -> Tree:
+    """The transformed tree with the labels of the treebank; what was flattened or deleted stays away."""
+    return unmark_temporal(relabel(tree, category))

@@ -1,0 +1,63 @@
+"""Temporal NPs: nouns that head NP-TMP constituents have tags of their own: NN -> NNT, NNS -> NNTS, NNP -> NNTP.
+
+The paper marks every noun that heads an NP-TMP at least once in the treebank. Few treebanks have that tag, so a list of
+calendar words comes with this package; `nouns_of` makes one from a treebank that has it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+
+from rerank_plugins.trees.cleaning import category, relabel, remove_empty
+from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.heads import HeadRules
+from rerank_plugins.trees.lexicalised import lexicalise
+
+CALENDAR = """
+second seconds minute minutes hour hours day days week weeks weekend weekends fortnight month months quarter quarters
+year years decade decades century centuries moment moments time times season seasons today tonight tomorrow yesterday
+morning mornings noon afternoon afternoons evening evenings night nights midnight a.m. p.m. am pm spring summer autumn
+fall winter monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays
+saturdays sundays mon tue tues wed thu thur thurs fri sat sun january february march april may june july august
+september october november december jan jan. feb feb. mar mar. apr apr. jun jun. jul jul. aug aug. sep sep. sept sept.
+oct oct. nov nov. dec dec. christmas easter thanksgiving halloween
+"""
+TEMPORAL = frozenset(CALENDAR.split())
+MARKED = {"NN": "NNT", "NNS": "NNTS", "NNP": "NNTP", "NNPS": "NNTPS"}
+PLAIN = {marked: plain for plain, marked in MARKED.items()}
+
+
+def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL) -> Tree:
+    """The tree with temporal nouns marked; `nouns` are in small letters, those of the tree in any.
+
+    >>> str(mark_temporal(Tree("NP", (Tree("JJ", ("last",)), Tree("NN", ("Year",))))))
+    '(NP (JJ last) (NNT Year))'
+    """
+
+    def tag(node: Tree) -> Tree:
+        if node.label in MARKED and node.word.lower() in nouns:
+            return Tree(MARKED[node.label], node.children)
+        return node
+
+    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)))
+
+
+def unmark_temporal(tree: Tree) -> Tree:
+    """The tree before `mark_temporal`."""
+    return relabel(tree, lambda label: PLAIN.get(label, label))
+
+
+def nouns_of(trees: Iterable[Tree], minimum: int = 1, rules: HeadRules | None = None) -> frozenset[str]:
+    """Nouns in small letters that head an NP-TMP `minimum` times or more in a treebank with function tags."""
+    counts: Counter[str] = Counter()
+    for tree in trees:
+        left = remove_empty(tree)
+        todo = [lexicalise(left, rules)] if left else []
+        while todo:
+            node = todo.pop()
+            todo.extend(node.children)
+            functions = node.label.split("-")[1:]
+            if category(node.label) == "NP" and "TMP" in functions and node.head_tag in MARKED:
+                counts[node.head_word.lower()] += 1
+    return frozenset(word for word, count in counts.items() if count >= minimum)
