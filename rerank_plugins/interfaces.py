@@ -93,6 +93,22 @@ class IncrementalLM(Protocol[State]):
         ...
 
 
+class Sampler(Protocol):
+    """Draws sentences from a language model."""
+
+    def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+        """`number` sentences; the same ones for the same state of `rng`."""
+        ...
+
+
+class GenerativeLM(Protocol):
+    """A language model that sentences can be drawn from."""
+
+    def sampler(self, shortest: int, longest: int) -> Sampler:
+        """What draws sentences of so many words. Raises ModelError for a model that has scores, not probabilities."""
+        ...
+
+
 class ScoredTree(NamedTuple):
     """A constituency tree and ln p(tree, words), or ln p(tree | words) where the parser has no model of the words."""
 
@@ -109,6 +125,16 @@ class Parse:
 
     dependencies: DependencyTree | None = None
     constituents: tuple[ScoredTree, ...] = ()
+
+    @property
+    def tree(self) -> Tree | None:
+        """The best constituency tree."""
+        return self.constituents[0].tree if self.constituents else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no structure of either kind."""
+        return self.dependencies is None and not self.constituents
 
 
 class Parser(ABC):

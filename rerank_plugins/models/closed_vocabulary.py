@@ -1,7 +1,8 @@
 """The words of a model of trees by number: a closed vocabulary, with signatures for the words outside it.
 
 Number 0 is `<s>`, which stands before the first word and is never predicted; the others follow by falling frequency,
-equal ones in alphabetical order. `UNK`, the signature without features, is always there.
+equal ones in alphabetical order. `UNK`, the signature without features, is always there. The Penn Treebank's names of
+brackets (-LRB-) are the brackets themselves, whichever of the two a text has.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, known_form, 
 START = "<s>"
 Sentence = Sequence[str]
 IntArray = NDArray[np.int32]
+BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 REMEMBERED = 1 << 20  # unknown words whose numbers are kept
 
 
@@ -81,7 +83,7 @@ class _Numbers(dict[str, int]):
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
-        form = word if word != START else UNKNOWN  # no word of a sentence
+        form = BRACKETS.get(word, word) if word != START else UNKNOWN  # no word of a sentence
         found = self._number[known_form(form, self._position, self._number)]
         if len(self) < REMEMBERED:
             self[word] = found
@@ -93,7 +95,7 @@ def close_vocabulary(
 ) -> tuple[ClosedVocabulary, IntArray]:
     """The vocabulary of a training corpus and (n) the numbers of its words, some of them signatures.
 
-    First `unknown` says which occurrences become signatures; then all words do that are left fewer than `min_count`
+    Names of brackets must have been replaced. First `unknown` says which occurrences become signatures; then all words do that are left fewer than `min_count`
     times.
     """
     replaced = unknown.replaced(sentences)

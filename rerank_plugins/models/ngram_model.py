@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.model_file import is_model_file, read_model, table_arrays, tables_from, write_model
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, Vocabulary
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.ngram_sampling import NgramSampler
 
 KIND = "ngram"
 KENLM_BINARY = b"mmap lm http://kheafield.com/code"
@@ -151,6 +154,12 @@ class NgramModel(LanguageModel):
     def finish(self, state: State) -> float:
         """Ln p(</s> | state)."""
         return self._step(state, EOS)[0]
+
+    def sampler(self, shortest: int, longest: int) -> NgramSampler:
+        """What draws sentences of so many words; without `<unk>`."""
+        from rerank_plugins.models.ngram_sampling import NgramSampler
+
+        return NgramSampler(self.ngrams, shortest, longest)
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
         from rerank_plugins.models.backoff.scoring import score_step

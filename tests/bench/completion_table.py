@@ -23,10 +23,10 @@ from rerank_adapters.evaluation.wilson import wilson_interval
 from rerank_adapters.formats.completion import read_questions
 from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.tasks.completion import combined_answers, completion_config, completion_data
-from rerank_adapters.tasks.dependency_training import TreeSource
 from rerank_adapters.tasks.job import Job
 from rerank_adapters.tasks.parse_pool import ParseCounts
 from rerank_adapters.tasks.parsing import build_parser
+from rerank_adapters.tasks.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable
@@ -105,7 +105,7 @@ def main() -> None:
     missing = sum(parse.dependencies is None for parse in parses)
     assert not missing, f"{missing} completions have no parse"
     trees = [parse.dependencies for parse in parses]
-    source = TreeSource(job, options.parser, TextPipeline(()), ParseCounts())
+    source = TreeSource(DEPENDENCIES, job, options.parser, TextPipeline(()), ParseCounts())
     totals = dependency_totals(source, options.text, trees, options.min_count)
     totals |= ngram_totals(options.text, sentences, options.min_count)
 

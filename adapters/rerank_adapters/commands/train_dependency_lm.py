@@ -58,6 +58,7 @@ def command(
     from rerank_adapters.tasks.counting_bar import CountingBar
     from rerank_adapters.tasks.job import Job
     from rerank_adapters.tasks.parse_pool import ParseCounts
+    from rerank_adapters.tasks.tree_source import DEPENDENCIES, TreeSource
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.models.dependency_lm import Settings, write_model
     from rerank_plugins.models.ngram_training import parse_prune
@@ -69,7 +70,7 @@ def command(
     counts = ParseCounts()
     started = time.process_time()
     with CountingBar("trees") as progress:
-        source = training.TreeSource(job, parser, TextPipeline(steps), counts, progress.add)
+        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(steps), counts, progress.add)
         model = training.train_dependency_lm(source, inputs, settings)
     size = write_model(model, output)
     made = model.provenance

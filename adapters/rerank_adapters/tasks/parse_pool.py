@@ -76,7 +76,7 @@ def _counted(
     counts.parsed += parsed
     for words, parse in zip(batch, parses, strict=True):
         counts.sentences += 1
-        counts.without += bool(words) and parse.dependencies is None
+        counts.without += bool(words) and parse.is_empty
         yield words, parse
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.closed_vocabulary import BRACKETS, ClosedVocabulary, close_vocabulary
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
 from rerank_plugins.trees.constituency import Tree
@@ -58,7 +58,8 @@ class TreeletCollector:
             is_tag = np.array([word is not None for word in words])
             self._blocks.append((symbol, parent, is_tag.astype(np.int32), offsets))
             for sentence in sentences_of(words, offsets):
-                self._sentences.append(tuple(spelling.setdefault(word, word) for word in sentence))
+                words_ = (BRACKETS.get(word, word) for word in sentence)
+                self._sentences.append(tuple(spelling.setdefault(word, word) for word in words_))
 
     @property
     def trees(self) -> int:

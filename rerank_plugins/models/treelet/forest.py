@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 IntArray = NDArray[np.int32]
@@ -118,6 +119,25 @@ def place_words(words: list[str | None], ids: IntArray) -> IntArray:
     placed = np.full(len(words), -1, np.int32)
     placed[[word is not None for word in words]] = ids
     return placed
+
+
+def shapes(forest: Forest) -> NDArray[np.int64]:
+    """(T) a hash of the symbols and structure of each tree; the words are left out."""
+    keys = np.empty(forest.trees, np.int64)
+    hash_trees(forest.symbol, forest.parent, forest.offsets, keys)
+    return keys
+
+
+@njit(cache=True, nogil=True)
+def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
+    """FNV-1a of symbols and of parents, counted from the root."""
+    for tree in range(len(keys)):
+        key = np.uint64(START)
+        for i in range(offsets[tree], offsets[tree + 1]):
+            key = (key ^ np.uint64(symbol[i])) * np.uint64(FACTOR)
+            key = (key ^ np.uint64(max(parent[i] - offsets[tree], 0))) * np.uint64(FACTOR)
+            key ^= key >> np.uint64(32)
+        keys[tree] = np.int64(key)
 
 
 @njit(cache=True, nogil=True)

@@ -32,8 +32,9 @@ from rerank_plugins.models.backoff.scoring import LN10, score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
-from rerank_plugins.models.treelet.forest import UNSEEN, Forest, Symbols, lay_out, place_words, sentences_of
+from rerank_plugins.models.treelet.forest import UNSEEN, Forest, Symbols, lay_out, place_words, sentences_of, shapes
 from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
+from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.treelet.yields import YieldModel
 from rerank_plugins.trees.constituency import ROOT, Tree
 
@@ -135,9 +136,16 @@ class TreeletModel:
 
     def score_trees(self, trees: Sequence[Tree], transformed: bool = False) -> FloatArray:
         """(trees) ln p(T), words included; `transformed` says that the trees are."""
-        forest = self.forest(trees, transformed)
-        totals = np.bincount(forest.tree, self.score_nodes(forest), forest.trees)
-        return np.asarray(totals, np.float64)
+        return self._totals(self.forest(trees, transformed))
+
+    def _totals(self, forest: Forest) -> FloatArray:
+        return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
+
+    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
+        """(n) ln Σ p(T) over the distinct trees that the parses of each sentence become; -inf where there are none."""
+        forest = self.forest([tree for trees in parses for tree in trees])
+        sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
+        return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of a flat tree of unknown labels over each sentence: for those without a parse, and empty ones."""

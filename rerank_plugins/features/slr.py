@@ -1,0 +1,61 @@
+"""Syntactic log-odds ratio: how much likelier a sentence is than its words are.
+
+SLR(s) = (ln p_model(s) - ln p_unigram(s)) / |s|                                        (Pauls and Klein 2012, §5.3)
+
+What rare words cost is in both terms, so a sentence is not held to be worse for what it is about. Both count the end of
+the sentence. The unigram model is that of the treelet model's own training corpus and vocabulary; for another language
+model, the embedded word frequencies unless one is named. Without words, |s| is taken to be 1. Cost: the model's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.features.parsed_lm import ParsedLM, Treelet
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Sentence, option
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class Slr(FeatureExtractor):
+    """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word."""
+
+    lm: LanguageModel | None = option(None, doc="a language model, by name; none: treelet, embedded English")
+    unigram: LanguageModel | None = option(
+        None, doc="what gives ln p of the words; none: unigrams of a treelet model's own, or embedded English"
+    )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _lm(self) -> LanguageModel:
+        return self.lm or Treelet()
+
+    @property
+    def vocabulary(self) -> LanguageModel:
+        """The words that the language model knows."""
+        return self._lm
+
+    def _unigram_totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        if self.unigram is None and isinstance(self._lm, ParsedLM):
+            return self._lm.unigram_totals(sentences)
+        return (self.unigram or UnigramModel()).totals(sentences)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 1) natural logs per word."""
+        return self.extract_all([nbest])[0]
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """All hypotheses go to the models in one call."""
+        sentences = [text.split() for nbest in nbests for text in nbest.texts]
+        odds = self._lm.totals(sentences) - self._unigram_totals(sentences)
+        values = odds[:, None] / [[max(1, len(words))] for words in sentences] if sentences else np.zeros((0, 1))
+        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []

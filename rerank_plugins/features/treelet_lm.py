@@ -1,0 +1,62 @@
+"""The treelet language model's opinion of a hypothesis: total, and per word.
+
+total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; features/parsed_lm.py); per_word =
+total / |e|. A hypothesis without a parse has ln p of a flat tree of unknown labels over its words; the empty one what
+smoothing leaves for a sentence without words, as total and per word. The cache that stands before the parser counts
+hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a millisecond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.features.parsed_lm import Treelet
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Parser, option
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class TreeletLM(FeatureExtractor):
+    """Treelet language model: ln p of the hypothesis, summed over its k best parses; the same per word."""
+
+    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
+    parser: Parser | None = option(None, doc="a parser, by name; none: embedded English grammar")
+    k: int = option(10, doc="parses that are summed over, where the parser gives so many; 1 is cheapest")
+
+    def __post_init__(self) -> None:
+        Treelet(self.parser, self.k, self.model)
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total` and `per_word`."""
+        return ("total", "per_word")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _lm(self) -> Treelet:
+        return Treelet(self.parser, self.k, self.model)
+
+    @property
+    def vocabulary(self) -> LanguageModel:
+        """The words that the model knows."""
+        return self._lm
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 2) natural logs, natural logs per word."""
+        return self.extract_all([nbest])[0]
+
+    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
+        """All hypotheses go to the parser, and to the model, in one call."""
+        sentences = [text.split() for nbest in nbests for text in nbest.texts]
+        totals = self._lm.totals(sentences)
+        values = np.column_stack([totals, totals / [max(1, len(words)) for words in sentences]])
+        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []
