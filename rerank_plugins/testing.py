@@ -119,8 +119,8 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
 
 
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
-    """One parse per sentence, over exactly its tokens, a tree with one root; the same each time, in any order, alone
-    and from a pickled copy; none for an empty sentence.
+    """One parse per sentence, over exactly its tokens, a tree with one root, constituency trees best first; the same
+    each time, in any order, alone and from a pickled copy; none for an empty sentence.
     """
     texts = [*sentences, ()]
     parses = parser.parse(texts)
@@ -133,7 +133,13 @@ def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
             assert len(tree.tags) in (0, len(tree.words)), "one tag per word, or none at all"
             fault = tree_fault(tree.heads)
             assert fault is None, f"{' '.join(sentence)}: {fault}"
-    assert parses[-1].dependencies is None, "an empty sentence has no tree"
+        for found, _ in parse.constituents:
+            assert found.words() == tuple(sentence), f"{found} does not cover {tuple(sentence)}"
+        scores = [score for _, score in parse.constituents]
+        assert all(np.isfinite(scores)), f"ln p of trees must be finite, found {scores}"
+        assert scores == sorted(scores, reverse=True), f"the best tree comes first, found ln p {scores}"
+        assert len({found for found, _ in parse.constituents}) == len(scores), "the k best trees are different ones"
+    assert parses[-1].is_empty, "an empty sentence has no tree"
     assert parser.parse(texts) == parses, "parsing again must give the same"
     assert parser.parse(texts[::-1]) == parses[::-1], "parses must not depend on the order of sentences"
     assert [parser.parse([text])[0] for text in texts[:5]] == parses[:5], "a sentence alone must have the same parse"

@@ -19,7 +19,8 @@ from rerank_plugins.parsers import cached
 from rerank_plugins.parsers.biaffine_parser import EnglishParser
 from rerank_plugins.parsers.cached import CachedParser, default_cache
 from rerank_plugins.parsers.identity import identity
-from rerank_plugins.parsers.parse_cache import FILE, ParseCache, _pack, _unpack, cache_folder
+from rerank_plugins.parsers.packed import pack, unpack
+from rerank_plugins.parsers.parse_cache import FILE, ParseCache, cache_folder
 from rerank_plugins.parsers.treebank import TreebankParser
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.command_line import done, refused, rerank
@@ -99,7 +100,7 @@ def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
 def test_identity_names_class_code_options_and_engines(tmp_path):
     about = json.loads(identity(TreebankParser(tmp_path / "none.conllu")))
     assert about["class"] == "rerank_plugins.parsers.treebank.TreebankParser"
-    assert about["options"] == {"path": f"no file {tmp_path / 'none.conllu'}"}
+    assert about["options"] == {"path": f"no file {tmp_path / 'none.conllu'}", "second": None}
     assert json.loads(identity(EnglishParser()))["resources"][0].startswith("sha256:")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("x")
@@ -133,10 +134,10 @@ def test_what_is_kept_is_what_comes_back(sentence, data):
     heads = tuple(data.draw(st.lists(st.integers(-1, n - 1), min_size=n, max_size=n)))
     labels = [tuple(data.draw(st.lists(st.text(max_size=8), min_size=k, max_size=k))) for k in (n, n)]
     parse = Parse(DependencyTree(sentence, heads, *labels))
-    assert _unpack(_pack(parse), sentence) == parse
-    assert _unpack(_pack(Parse()), sentence) == Parse()
-    assert _unpack(_pack(parse), (*sentence, "more")) is None
-    assert _unpack(_pack(parse)[:-3], sentence) in (None, parse)
+    assert unpack(pack(parse), sentence) == parse
+    assert unpack(pack(Parse()), sentence) == Parse()
+    assert unpack(pack(parse), (*sentence, "more")) is None
+    assert unpack(pack(parse)[:-3], sentence) in (None, parse)
 
 
 @given(st.lists(words, min_size=2, max_size=2, unique=True))

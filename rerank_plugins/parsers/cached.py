@@ -12,7 +12,7 @@ from rerank_plugins.interfaces import Parse, Parser, Sentence
 from rerank_plugins.parsers.identity import identity
 from rerank_plugins.parsers.parse_cache import ParseCache, cache_folder
 
-REMEMBERED = 200_000  # parses kept in memory, about 2 kB each
+REMEMBERED = 200_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are kept: what an interrupted run loses at most
 
 logger = logging.getLogger(__name__)
@@ -56,8 +56,9 @@ class CachedParser(Parser):
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; the wrapped parser sees each new sentence once."""
         keys = [tuple(sentence) for sentence in sentences]
-        if len(self._known) > REMEMBERED:
+        if self._counts.get("remembered", 0) > REMEMBERED:
             self._known.clear()
+            self._counts["remembered"] = 0
         new = [key for key in dict.fromkeys(keys) if key not in self._known]
         if new and self._cache and self._identity:
             loaded = self._cache.load(self._identity, new)
@@ -74,7 +75,9 @@ class CachedParser(Parser):
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)
-        without = [words for words, parse in parses if words and parse.dependencies is None]
+        trees = sum(1 + len(parse.constituents) for _, parse in parses)
+        self._counts["remembered"] = self._counts.get("remembered", 0) + trees
+        without = [words for words, parse in parses if words and parse.is_empty]
         if without:
             self._counts["unparsed"] = self.unparsed + len(without)
             text = " ".join(without[0])

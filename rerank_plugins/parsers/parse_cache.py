@@ -2,10 +2,9 @@
 
 One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
 one transaction, and an interrupted run loses at most a batch. A parse is found by the parser (see identity.py) and a
-hash of the sentence's tokens; its value is the JSON of heads, relations and tags, compressed against a dictionary of
-the usual labels: some 7 bytes a word. Where: `RERANK_CACHE` (empty: nowhere), else `rerank-plugins` in
-`XDG_CACHE_HOME` or `~/.cache`. Left out: file systems shared between machines, where SQLite's locks do not hold
-(set `RERANK_CACHE` to a local folder there); a limit on its size.
+hash of the sentence's tokens; its value is packed by packed.py. Where: `RERANK_CACHE` (empty: nowhere), else
+`rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`. Left out: file systems shared between machines, where SQLite's locks
+do not hold (set `RERANK_CACHE` to a local folder there); a limit on its size.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import json
 import logging
 import os
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.interfaces import Parse, Sentence
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.parsers.packed import pack, unpack
 
 FILE = "parses.sqlite3"
 PATIENCE = 60.0  # seconds to wait for another process's transaction
@@ -34,14 +32,6 @@ SCHEMA = """
         parser INTEGER NOT NULL, tokens BLOB NOT NULL, parse BLOB NOT NULL, PRIMARY KEY (parser, tokens)
     ) WITHOUT ROWID;
 """
-USUAL = b"""\
-ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X acl acl:relcl advcl advcl:relcl
-advmod amod appos aux aux:pass case cc ccomp compound compound:prt conj cop csubj dep det det:predet discourse
-dislocated expl fixed flat flat:foreign goeswith iobj list mark nmod nmod:npmod nmod:poss nmod:tmod nmod:unmarked
-nsubj nsubj:outer nsubj:pass nummod obj obl obl:agent obl:npmod obl:tmod obl:unmarked orphan parataxis punct
-reparandum root vocative xcomp
-""".replace(b" ", b'","').replace(b"\n", b'","')
-
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
 
@@ -99,11 +89,11 @@ class ParseCache:
 
         nothing: dict[bytes, bytes] = {}
         found = self._attempt(read, nothing)
-        return [_unpack(found[k], s) if k in found else None for k, s in zip(keys, sentences, strict=True)]
+        return [unpack(found[k], s) if k in found else None for k, s in zip(keys, sentences, strict=True)]
 
     def save(self, identity: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
         """Keep these parses by that parser, all or none of them."""
-        rows = [(identity, _key(sentence), _pack(parse)) for sentence, parse in parses]
+        rows = [(identity, _key(sentence), pack(parse)) for sentence, parse in parses]
 
         def write(database: sqlite3.Connection) -> None:
             with database:
@@ -189,24 +179,3 @@ class ParseCache:
 
 def _key(sentence: Sentence) -> bytes:
     return hashlib.blake2b(json.dumps(list(sentence)).encode(), digest_size=16).digest()
-
-
-def _pack(parse: Parse) -> bytes:
-    tree = parse.dependencies
-    plain = None if tree is None else [tree.heads, tree.relations, tree.tags]
-    packer = zlib.compressobj(zdict=USUAL)
-    return packer.compress(json.dumps(plain, separators=(",", ":")).encode()) + packer.flush()
-
-
-def _unpack(packed: bytes, sentence: Sentence) -> Parse | None:
-    """The parse of the sentence; None for a value that is damaged or of another sentence."""
-    try:
-        plain = json.loads(zlib.decompressobj(zdict=USUAL).decompress(packed))
-        if plain is None:
-            return Parse()
-        heads, relations, tags = plain
-    except (zlib.error, ValueError, TypeError):
-        return None
-    if len(heads) != len(sentence) or len(relations) != len(sentence):
-        return None
-    return Parse(DependencyTree(tuple(sentence), tuple(heads), tuple(relations), tuple(tags)))
