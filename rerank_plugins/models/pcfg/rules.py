@@ -21,9 +21,10 @@ class Rules(NamedTuple):
     """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
 
     `pair_starts`  (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]
-    `pair_right`   (P) right symbol
+    `pair_left`, `pair_right`  (P) the symbols
     `rule_starts`  (P + 1) rules of a pair
     `rule_parent`  (B); `rule_p` (B) probability
+    `parent_starts`  (S + 1) the same rules by parent: `parent_pair` (B), `parent_p` (B)
     `chains`       the unary closure, by the lower symbol
     `word_starts`  (W + 1) emissions of a word of the lexicon: `word_symbol` (E), `word_p` (E) probability
     `narrow`       (S) whether a symbol spans one word only: preterminals that no rule rewrites
@@ -31,10 +32,14 @@ class Rules(NamedTuple):
     """
 
     pair_starts: IntArray
+    pair_left: IntArray
     pair_right: IntArray
     rule_starts: IntArray
     rule_parent: IntArray
     rule_p: FloatArray
+    parent_starts: IntArray
+    parent_pair: IntArray
+    parent_p: FloatArray
     chains: Chains
     word_starts: IntArray
     word_symbol: IntArray
@@ -48,17 +53,23 @@ def compile_rules(grammar: Grammar) -> Rules:
     size = grammar.size
     parent, left, right = grammar.binary.T.astype(np.int64)
     order = np.lexsort((parent, right, left))
-    pairs, rule_starts = np.unique((left * size + right)[order], return_index=True)
+    keys = left * size + right
+    pairs, rule_starts = np.unique(keys[order], return_index=True)
+    by_parent = np.argsort(parent, kind="stable")
     closure = closed(grammar.unary, np.exp(grammar.unary_logp), size)
     narrow = grammar.preterminals.copy()
     narrow[grammar.binary[:, 0]] = False
     narrow[grammar.unary[:, 0]] = False
     return Rules(
         np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
+        (pairs // size).astype(np.int32),
         (pairs % size).astype(np.int32),
         np.append(rule_starts, len(order)).astype(np.int32),
         parent[order].astype(np.int32),
         np.exp(grammar.binary_logp[order]),
+        np.searchsorted(parent[by_parent], np.arange(size + 1)).astype(np.int32),
+        np.searchsorted(pairs, keys[by_parent]).astype(np.int32),
+        np.exp(grammar.binary_logp[by_parent]),
         by_child(closure),
         grammar.lexicon.starts,
         grammar.lexicon.symbols,

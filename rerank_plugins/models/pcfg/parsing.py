@@ -1,0 +1,139 @@
+"""Sentences to trees: coarse chart, pruning, fine chart, decoding.
+
+1. Inside and outside by the coarse grammar (projection.py); a base is kept over a span where it is expected more often
+   than `threshold` (0: everything possible is kept, and all that follows is exact over the whole grammar).
+2. Inside and outside of the split grammar over what was kept. Where nothing is left of a sentence, the threshold falls.
+3. The k best trees: by "mbr" the max-rule-product trees, or by "viterbi" those of the best derivations of symbols.
+
+Sentences are parsed in the order of their words, so that those with a common beginning share columns of the coarse chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import ScoredTree, Sentence
+from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
+from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
+from rerank_plugins.models.pcfg.grammar import INTERMEDIATE, Grammar
+from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
+from rerank_plugins.models.pcfg.inside import Chart
+from rerank_plugins.models.pcfg.k_best import k_best
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.pcfg.outside import expected_nodes
+from rerank_plugins.models.pcfg.projection import project
+from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
+from rerank_plugins.models.pcfg.rules import compile_rules
+from rerank_plugins.trees.cleaning import category
+from rerank_plugins.trees.constituency import Tree
+
+PASSED_OVER = 0.1  # share of the threshold below which the coarse outside pass does not look
+LOWER = 1e-3  # by which the threshold falls for a sentence of which it leaves nothing
+MORE = 8  # times k derivations are asked for at most, where several of them are the same tree
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How trees are chosen. `k`: how many; `threshold`: expected number below which a base is not kept."""
+
+    criterion: Literal["mbr", "viterbi"] = "mbr"
+    k: int = 1
+    threshold: float = 1e-4
+
+
+class PcfgParser:
+    """A grammar made ready for parsing. `chart` is the coarse one, whose counters say how many columns were shared."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.blocks = compile_blocks(grammar)
+        self.coarse = project(grammar) if len(grammar.bases) < grammar.size else grammar
+        self.chart = Chart(compile_rules(self.coarse))
+        self.labels = tuple(name if name.startswith(INTERMEDIATE) else category(name) for name in grammar.bases)
+
+    @cached_property
+    def symbol_blocks(self) -> Blocks:
+        """The grammar's rules, every symbol its own base."""
+        return compile_blocks(self.grammar, split=False)
+
+    def parse(self, sentence: Sentence, decoding: Decoding = Decoding()) -> list[ScoredTree]:
+        """The k best trees with ln p(tree, words), best first; none where the grammar cannot derive the sentence.
+
+        A tree's ln p sums over the symbols of its nodes, whatever the criterion of the order. Where several derivations
+        differ in marks that are not the treebank's, they are one tree, with their sum.
+        """
+        words = self.grammar.lexicon.ids(sentence)
+        self.chart.fill(words)
+        threshold = decoding.threshold
+        while len(words):
+            found = self._parse(sentence, words, decoding, threshold)
+            if found or threshold == 0:
+                return found
+            threshold = threshold * LOWER if threshold > 1e-9 else 0.0
+        return []
+
+    def parse_all(self, sentences: Sequence[Sentence], decoding: Decoding = Decoding()) -> list[list[ScoredTree]]:
+        """`parse` of each sentence, shared beginnings once."""
+        found: list[list[ScoredTree]] = [[] for _ in sentences]
+        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+            found[place] = self.parse(sentences[place], decoding)
+        return found
+
+    def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> list[ScoredTree]:
+        scales = np.exp(self.chart.log_scales[1 : len(words) + 1])
+        kept = expected_nodes(self.chart, PASSED_OVER * threshold) > threshold
+        chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
+        if not 0 < chart.total < np.inf:
+            return []
+        if decoding.criterion == "mbr":
+            chart.fill_outside()
+            return self._trees(sentence, chart, rule_posteriors(chart), chart.items.base, decoding.k)
+        items = items_of(self._symbols(chart, threshold), self.symbol_blocks)
+        symbols = PrunedChart(self.symbol_blocks, items, words, scales)
+        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[items.base], decoding.k)
+
+    def _symbols(self, chart: PrunedChart, threshold: float) -> NDArray[np.bool_]:
+        """(cells, S) the symbols of the bases in a chart that are expected more often than the threshold."""
+        items, base = chart.items, self.grammar.base
+        row = np.full((len(items.starts) - 1, len(self.grammar.bases)), -1, np.int64)
+        row[items.cell, items.base] = items.offsets[:-1]
+        place = row[:, base] + self.blocks.local
+        if threshold == 0:
+            likely = chart.upper > 0
+        else:
+            chart.fill_outside()
+            likely = chart.inner * chart.upper > threshold * chart.total
+        return (row[:, base] >= 0) & likely[place]
+
+    def _trees(
+        self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
+    ) -> list[ScoredTree]:
+        """The k best distinct trees of a hypergraph over the items of a chart."""
+        items = chart.items._replace(base=bases)
+        asked = k
+        while True:
+            found = k_best(graph, asked)
+            made = trees(items, self.labels, graph, found, sentence)
+            logp = log_probabilities(self.blocks, items, bases, graph, found, chart.words, chart.scales)
+            same = shapes(items, graph, found) if len(found.best) > 1 else [0] * len(found.best)
+            distinct = _distinct(made, same, logp)
+            if len(distinct) >= k or len(found.best) < asked or asked >= MORE * k:
+                return distinct[:k]
+            asked *= 2
+
+
+def _distinct(made: list[Tree], shapes: list[int], logp: FloatArray) -> list[ScoredTree]:
+    """Each tree once, in the order of the first: the sum over its derivations of different shape."""
+    p: dict[int, dict[int, float]] = {}
+    first: dict[int, Tree] = {}
+    for tree, shape, value in zip(made, shapes, logp.tolist(), strict=True):
+        first.setdefault(id(tree), tree)
+        p.setdefault(id(tree), {})[shape] = value
+    return [ScoredTree(tree, float(np.logaddexp.reduce(list(p[key].values())))) for key, tree in first.items()]

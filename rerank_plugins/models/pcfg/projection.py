@@ -1,0 +1,54 @@
+"""A split grammar projected onto its unsplit symbols: the coarse grammar that says where the fine one need not look.
+
+The coarse rule A → B C has the probability with which a tree of the fine grammar rewrites an A so: its symbols a of A
+weighted by how often they are expected (Petrov & Klein 2007, section 3). Both grammars then generate the same expected
+number of every coarse rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.expectations import expected_counts
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+
+
+def project(grammar: Grammar, groups: IntArray | None = None, names: tuple[str, ...] = ()) -> Grammar:
+    """The grammar over groups of symbols, group 0 being ROOT's alone; by default the groups are the bases."""
+    base = grammar.base if groups is None else groups
+    names = grammar.bases if groups is None else names
+    counts = np.maximum(expected_counts(grammar), 1e-300)
+    size = len(names)
+    weight = counts / np.bincount(base, counts, size)[base]
+    binary, binary_p = _summed(base[grammar.binary], weight[grammar.binary[:, 0]] * np.exp(grammar.binary_logp), size)
+    unary, unary_p = _summed(base[grammar.unary], weight[grammar.unary[:, 0]] * np.exp(grammar.unary_logp), size)
+    lexicon = grammar.lexicon
+    entries = np.stack([lexicon.word_of, base[lexicon.symbols]], axis=1)
+    emission, emission_p = _summed(
+        entries, weight[lexicon.symbols] * np.exp(lexicon.logp), max(size, len(lexicon.words))
+    )
+    word, symbol = (np.ascontiguousarray(emission[:, column]) for column in (0, 1))
+    return Grammar(
+        names,
+        names,
+        np.arange(size, dtype=np.int32),
+        binary,
+        np.log(binary_p),
+        unary,
+        np.log(unary_p),
+        lexicon_of(lexicon.words, word, symbol, np.log(emission_p)),
+        grammar.settings,
+    )
+
+
+def _summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+    """Distinct rows of numbers below `size`, sorted, with their summed p."""
+    keys: NDArray[np.int64] = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = keys * size + column
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    sums: FloatArray = np.bincount(inverse, p, len(first)).astype(np.float64)
+    return np.ascontiguousarray(rows[first], np.int32), sums
