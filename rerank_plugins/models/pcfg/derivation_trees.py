@@ -1,7 +1,7 @@
 """Derivations of a pruned chart as trees, and ln p of those trees.
 
-ln p(tree, words) is summed over the symbols that the grammar may have at the tree's nodes: the inside probability of the
-tree with its bases fixed. Parts that derivations share are built, and summed, once.
+ln p(tree, words) is summed over the symbols that the grammar may have at the tree's nodes: the inside probability of
+the tree with its bases fixed. Parts that derivations share are built, and summed, once.
 """
 
 from __future__ import annotations
@@ -65,15 +65,10 @@ def fill_values(
 
 
 def log_probabilities(
-    blocks: Blocks,
-    items: Items,
-    bases: IntArray,
-    graph: Hypergraph,
-    found: Derivations,
-    words: IntArray,
-    scales: FloatArray,
+    blocks: Blocks, items: Items, graph: Hypergraph, found: Derivations, words: IntArray, scales: FloatArray
 ) -> FloatArray:
-    """(k) ln p(tree, words) of the best derivations' trees; `bases` (items) are numbers of the grammar's bases."""
+    """(k) ln p(tree, words) of the best derivations' trees; `items` have the bases that the split `blocks` have."""
+    bases = items.base
     needed = parts(found)
     widths = np.where(needed, blocks.states[bases[found.vertex // 2]], 0)
     offsets = np.concatenate(([0], np.cumsum(widths)))
@@ -148,12 +143,6 @@ def _steps(graph: Hypergraph, found: Derivations) -> Iterator[tuple[int, int, in
     """Derivations that are needed, parts first: number, item, tails of its edge, derivations of the tails."""
     chosen = np.flatnonzero(parts(found))
     edges = found.edge[chosen]
-    columns = (
-        chosen,
-        found.vertex[chosen] // 2,
-        graph.left[edges],
-        graph.right[edges],
-        found.left[chosen],
-        found.right[chosen],
-    )
-    return zip(*(column.tolist() for column in columns), strict=True)
+    derivations = (chosen, found.vertex[chosen] // 2, found.left[chosen], found.right[chosen])
+    number, item, first, second = (column.tolist() for column in derivations)
+    return zip(number, item, graph.left[edges].tolist(), graph.right[edges].tolist(), first, second, strict=True)

@@ -181,7 +181,7 @@ def _answer(
         else:
             successor[d] = result
         depth -= 1
-    return first_found[vertex] if last < 0 else successor[last]
+    return int(first_found[vertex] if last < 0 else successor[last])
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,8 @@
 2. Inside and outside of the split grammar over what was kept. Where nothing is left of a sentence, the threshold falls.
 3. The k best trees: by "mbr" the max-rule-product trees, or by "viterbi" those of the best derivations of symbols.
 
-Sentences are parsed in the order of their words, so that those with a common beginning share columns of the coarse chart.
+Sentences are parsed in the order of their words, so that those with a common beginning share columns of the coarse
+chart.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Decoding:
 
     criterion: Literal["mbr", "viterbi"] = "mbr"
     k: int = 1
-    threshold: float = 1e-4
+    threshold: float = 1e-3
 
 
 class PcfgParser:
@@ -110,7 +111,7 @@ class PcfgParser:
         else:
             chart.fill_outside()
             likely = chart.inner * chart.upper > threshold * chart.total
-        return (row[:, base] >= 0) & likely[place]
+        return np.asarray((row[:, base] >= 0) & likely[place])
 
     def _trees(
         self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
@@ -121,7 +122,7 @@ class PcfgParser:
         while True:
             found = k_best(graph, asked)
             made = trees(items, self.labels, graph, found, sentence)
-            logp = log_probabilities(self.blocks, items, bases, graph, found, chart.words, chart.scales)
+            logp = log_probabilities(self.blocks, items, graph, found, chart.words, chart.scales)
             same = shapes(items, graph, found) if len(found.best) > 1 else [0] * len(found.best)
             distinct = _distinct(made, same, logp)
             if len(distinct) >= k or len(found.best) < asked or asked >= MORE * k:
