@@ -119,16 +119,19 @@ def _decompressed(path: Path, packed: bytes) -> NDArray[np.uint8]:
         raise ModelError(f"{path}: compressed model file is cut short or damaged") from None
 
 
-def table_arrays(tables: BackoffTables) -> Arrays:
-    """The arrays of the tables by name, for `write_model`; keep `tables.unseen` among the settings."""
-    return {name: getattr(tables, name) for name in TABLES}
+def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
+    """The arrays of the tables by name, for `write_model`; keep `tables.unseen` among the settings.
+
+    `prefix` of the names: for a model of several tables.
+    """
+    return {prefix + name: getattr(tables, name) for name in TABLES}
 
 
-def tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables:
+def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
     """The tables of a model file. Raises ModelError where arrays are missing or do not fit together."""
-    if missing := [name for name in TABLES if name not in arrays]:
+    if missing := [prefix + name for name in TABLES if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
-    tables = BackoffTables(**{name: arrays[name] for name in TABLES}, unseen=unseen)
+    tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)
     tables.check(where)
     return tables
 

@@ -41,7 +41,7 @@ def write_model(model: TreeletModel, path: Path) -> int:
         "rule_symbols": model.rules.symbols,
     }
     for name, each in zip(TABLES, tables, strict=True):
-        arrays |= {f"{name}.{part}": array for part, array in model_file.table_arrays(each).items()}
+        arrays |= model_file.table_arrays(each, f"{name}.")
     return model_file.write_model(path, KIND, described, arrays)
 
 
@@ -58,14 +58,7 @@ def read_model(path: Path) -> TreeletModel:
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
         words = tuple(bytes(arrays["vocabulary"]).decode().split("\n"))
         starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])
-        tables = [
-            model_file.tables_from(
-                {part: arrays[f"{name}.{part}"] for part in model_file.TABLES if f"{name}.{part}" in arrays},
-                0.0,
-                f"{path} ({name})",
-            )
-            for name in TABLES
-        ]
+        tables = [model_file.tables_from(arrays, 0.0, str(path), f"{name}.") for name in TABLES]
         model = TreeletModel(
             Settings(**given),
             symbols,

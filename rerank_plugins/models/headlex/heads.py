@@ -1,0 +1,72 @@
+"""The head of every node of a forest, by head rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.models.treelet.forest import Forest, IntArray, Symbols, siblings
+from rerank_plugins.models.treelet.rules import rules_of
+from rerank_plugins.trees.heads import HeadRules, english_heads
+
+
+@dataclass
+class HeadFinder:
+    """Head children of rules; each distinct rule is looked up once."""
+
+    symbols: Symbols
+    rules: HeadRules = field(default_factory=english_heads)
+    _known: dict[bytes, int] = field(default_factory=dict)
+
+    def find(self, starts: NDArray[np.int64], symbols: IntArray) -> IntArray:
+        """(n) which child (from 0) is the head of each rule; -1 for one without children."""
+        label: Callable[[int], str] = self.symbols.label
+        known, found = self._known, []
+        text, width = symbols.tobytes(), symbols.itemsize
+        ends = (starts * width).tolist()
+        for start, end in pairwise(ends):
+            key = text[start:end]
+            head = known.get(key)
+            if head is None:
+                parent, *children = map(label, np.frombuffer(key, symbols.dtype).tolist())
+                head = known[key] = self.rules.head(parent, children) if children else -1
+            found.append(head)
+        return np.array(found, np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Heads:
+    """(N) `child`: the node of the head child, -1 of tags; `word`: the node of the tag that has the head word."""
+
+    child: IntArray
+    word: IntArray
+
+
+def find_heads(forest: Forest, finder: HeadFinder) -> Heads:
+    """Heads of all nodes; a phrase without words is its own head word's node."""
+    phrases, starts, symbols = rules_of(forest)
+    first, following = siblings(forest.parent)
+    child = np.full(len(forest.symbol), -1, np.int32)
+    word = np.arange(len(forest.symbol), dtype=np.int32)
+    follow_heads(phrases, finder.find(starts, symbols), first, following, child, word)
+    return Heads(child, word)
+
+
+@njit(cache=True, nogil=True)
+def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
+    """Fill head children, and from the last phrase up the nodes of head words."""
+    for k in range(len(phrases) - 1, -1, -1):
+        node = phrases[k]
+        if chosen[k] < 0:
+            continue
+        head = first[node]
+        for _ in range(chosen[k]):
+            head = following[head]
+        child[node] = head
+        word[node] = word[head]

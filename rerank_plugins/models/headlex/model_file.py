@@ -1,0 +1,57 @@
+"""A HEADLEX model in one file (backoff/model_file.py): the tables of each kind of factor, words, labels, settings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.models.headlex.events import KINDS, sizes
+from rerank_plugins.models.headlex.model import HeadlexModel, Settings
+from rerank_plugins.models.treelet.forest import Symbols
+
+KIND = "headlex"
+
+
+def write_model(model: HeadlexModel, path: Path) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    described = {
+        "settings": asdict(model.settings),
+        "phrases": list(model.symbols.phrases),
+        "tags": list(model.symbols.tags),
+        "provenance": {**model.provenance, "version": __version__},
+    }
+    arrays: model_file.Arrays = {
+        "vocabulary": np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8),
+        "counts": model.vocabulary.counts,
+    }
+    for kind in KINDS:
+        arrays |= model_file.table_arrays(model.tables[kind], f"{kind}.")
+    return model_file.write_model(path, KIND, described, arrays)
+
+
+def read_model(path: Path) -> HeadlexModel:
+    """Read a model.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    """
+    described, arrays = model_file.read_model(path, KIND)
+    tables = {kind: model_file.tables_from(arrays, 0.0, str(path), f"{kind}.") for kind in KINDS}
+    try:
+        symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
+        words = tuple(bytes(arrays["vocabulary"]).decode().split("\n"))
+        vocabulary = ClosedVocabulary(words, arrays["counts"])
+        settings = Settings(**described["settings"])
+        provenance = described["provenance"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: damaged head-lexicalised model ({type(error).__name__}: {error})") from None
+    wanted = sizes(len(symbols), len(words))
+    fits = all((t.order, t.sizes[0]) == (len(wanted[kind]), wanted[kind][0]) for kind, t in tables.items())
+    if not fits or len(vocabulary.counts) != len(words):
+        raise ModelError(f"{path}: damaged head-lexicalised model: its tables do not fit its settings")
+    return HeadlexModel(settings, symbols, vocabulary, tables, provenance)
