@@ -1,8 +1,7 @@
-"""`rerank parse`: the sentences of a text or of n-best lists to CoNLL-U, and a parser against gold trees."""
+"""`rerank parse`: the sentences of a text or of n-best lists to CoNLL-U or brackets."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import tee
@@ -13,13 +12,15 @@ from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.tasks.counting_bar import CountingBar
 from rerank_adapters.tasks.job import Job
+from rerank_adapters.tasks.parse_evaluation import evaluate_parser
 from rerank_adapters.tasks.parse_pool import ParseCounts, Words, parse_in_order
-from rerank_plugins import FormatError, NBestList, Parser
+from rerank_plugins import ConfigError, NBestList, Parse
 from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.dependency import read_conllu, write_conllu
+from rerank_plugins.trees.dependency import write_conllu
+from rerank_plugins.trees.k_best import write_scored
 
 __all__ = ["ParseCounts", "build_parser", "evaluate_parser", "parse_in_order", "write_parses"]
+KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
 
 def build_parser(job: Job, name: str) -> CachedParser:
@@ -30,9 +31,22 @@ def build_parser(job: Job, name: str) -> CachedParser:
     return CachedParser(job.builder.build("parser", plugin_table(name), f"--parser {name}"))
 
 
-def write_parses(job: Job, parser: CachedParser, text: str | None, nbest: Sequence[Path], output: Path) -> ParseCounts:
-    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, as CoNLL-U."""
+def write_parses(
+    job: Job,
+    parser: CachedParser,
+    text: str | None,
+    nbest: Sequence[Path],
+    output: Path,
+    kind: str | None = None,
+    k_best: bool = False,
+) -> ParseCounts:
+    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists.
+
+    `kind` is "conllu" or "brackets"; None takes what the first sentence with a parse has. `k_best` writes all
+    constituency trees with their ln p. Raises ConfigError for a kind that the parser does not give.
+    """
     counts = ParseCounts()
+    kind = "brackets" if k_best else kind
     with ExitStack() as files:
         if text is not None:
             found = _lines(files.enter_context(open_text(text)))
@@ -42,27 +56,31 @@ def write_parses(job: Job, parser: CachedParser, text: str | None, nbest: Sequen
         progress = files.enter_context(CountingBar("sentences parsed"))
         names, sentences = tee(found)
         parses = parse_in_order(parser, (words for _, words in sentences), job.config.jobs, counts)
+        empty = 0  # sentences without a parse before the first that has one
         for (name, _), (words, parse) in zip(names, parses, strict=True):
-            if parse.dependencies is not None:
-                out.write(write_conllu(parse.dependencies, {"sent_id": name, "text": " ".join(words)}))
             progress.add(1)
+            if kind is None:
+                if parse.is_empty:
+                    empty += 1
+                    continue
+                kind = "conllu" if parse.dependencies is not None else "brackets"
+                out.write("\n" * empty if kind == "brackets" else "")
+            out.write(_written(name, words, parse, kind, k_best))
     return counts
 
 
-def evaluate_parser(parser: Parser, gold: str) -> tuple[Attachment, int, float]:
-    """Scores on a CoNLL-U file with gold trees, its sentences, and the CPU seconds of parsing (without loading)."""
-    with open_text(gold) as lines:
-        trees = list(read_conllu(lines, gold))
-    if not trees:
-        raise FormatError("the file holds no trees", path=gold)
-    parser.parse([tree.words for tree in trees[:1]])  # loads the model
-    started = time.process_time()
-    parses = parser.parse([tree.words for tree in trees])
-    seconds = time.process_time() - started
-    scores = Attachment()
-    for tree, parse in zip(trees, parses, strict=True):
-        scores.add(tree, parse.dependencies)
-    return scores, len(trees), seconds
+def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> str:
+    """The lines of a sentence; nothing where it has no parse (a line of brackets is empty then)."""
+    there = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
+    if not there and not parse.is_empty:
+        other = "brackets" if kind == "conllu" else "conllu"
+        raise ConfigError(f"the parser gives no {KINDS[kind]}: --trees {other} writes what it gives")
+    if kind == "conllu":
+        tree = parse.dependencies
+        return "" if tree is None else write_conllu(tree, {"sent_id": name, "text": " ".join(words)})
+    if k_best:
+        return "".join(write_scored(name, *scored) for scored in parse.constituents)
+    return f"{parse.tree}\n" if parse.tree else "\n"
 
 
 def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Words]]:
