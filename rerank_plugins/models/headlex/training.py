@@ -29,13 +29,17 @@ def train(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> HeadlexModel:
-    """A model of the collected trees, which are gone from the collector afterwards. Raises ModelError for no trees."""
+    """A model of the collected trees, which are gone from the collector afterwards. Raises ModelError for no trees,
+    and for trees without phrases.
+    """
     if not collector.trees:
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
     heads = find_heads(forest, HeadFinder(symbols))
     made = factors(forest, heads, symbols.numbers()[0][ROOT], len(symbols), len(vocabulary))
+    if not len(made.events["head"]):
+        raise ModelError("the trees have no phrases under ROOT: there are no heads to learn")
     tables, ngrams = {}, {}
     for kind in KINDS:
         progress(kind)
