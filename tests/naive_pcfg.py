@@ -128,3 +128,27 @@ def spans(tree, begin=0):
         below, end = spans(child, end)
         found += below
     return [(label, begin, end), *found], end
+
+
+def rules_of(tree, begin=0):
+    """The rewritings of a derivation with their spans: (label, child labels or word, begin, split or None, end)."""
+    label, *children = tree
+    if isinstance(children[0], str):
+        return [(label, (children[0],), begin, None, begin + 1)], begin + 1
+    found, end, split = [], begin, None
+    for child in children:
+        split = end if child is not children[0] else None
+        below, end = rules_of(child, end)
+        found += below
+    return [(label, tuple(child[0] for child in children), begin, split, end), *found], end
+
+
+def relabelled(tree, names):
+    """A derivation with other labels: names[label]."""
+    label, *children = tree
+    return (names[label], *(child if isinstance(child, str) else relabelled(child, names) for child in children))
+
+
+def as_brackets(tree):
+    label, *children = tree
+    return f"({label} {' '.join(child if isinstance(child, str) else as_brackets(child) for child in children)})"

@@ -95,7 +95,9 @@ class PcfgParser:
             return []
         if decoding.criterion == "mbr":
             chart.fill_outside()
-            return self._trees(sentence, chart, rule_posteriors(chart), chart.items.base, decoding.k)
+            found = self._trees(sentence, chart, rule_posteriors(chart), chart.items.base, decoding.k)
+            if found:
+                return found
         items = items_of(self._symbols(chart, threshold), self.symbol_blocks)
         symbols = PrunedChart(self.symbol_blocks, items, words, scales)
         return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[items.base], decoding.k)
@@ -131,10 +133,14 @@ class PcfgParser:
 
 
 def _distinct(made: list[Tree], shapes: list[int], logp: FloatArray) -> list[ScoredTree]:
-    """Each tree once, in the order of the first: the sum over its derivations of different shape."""
+    """Each tree once, in the order of the first: the sum over its derivations of different shape.
+
+    Trees are left out whose rules are possible one by one, but not together with any choice of symbols.
+    """
     p: dict[int, dict[int, float]] = {}
     first: dict[int, Tree] = {}
     for tree, shape, value in zip(made, shapes, logp.tolist(), strict=True):
-        first.setdefault(id(tree), tree)
-        p.setdefault(id(tree), {})[shape] = value
+        if value > -np.inf:
+            first.setdefault(id(tree), tree)
+            p.setdefault(id(tree), {})[shape] = value
     return [ScoredTree(tree, float(np.logaddexp.reduce(list(p[key].values())))) for key, tree in first.items()]
