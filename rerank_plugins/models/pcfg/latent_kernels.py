@@ -2,10 +2,12 @@
 
 The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number
 of nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside
-vector so that outside · inside is the weight of the tree; what inside vectors were divided by adds up to ln p(tree).
+vector so that outside · inside is 1; what inside vectors were divided by adds up to ln p(tree).
 
-A rule's probabilities lie in one array from its place on, as a tensor (states of parent × left × right), row-major;
-those of a unary rule as (parent × child), of an emission as (parent).
+All trees are done at once: nodes in the order of their height (inside) or depth (outside), and within that by rule, so
+that a rule's probabilities stay in the processor's cache while all nodes that use it are done. They lie in one array
+from the rule's place on: a matrix of states of the parent × combinations of the children's states, those of the right
+child fastest. A node's vector begins at its `at`.
 """
 
 from __future__ import annotations
@@ -15,143 +17,162 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def inside_pass(first: int, last: int, nodes: Any, states: Any, places: Any, p: Any, inside: Any, scale: Any) -> float:
-    """Fill `inside` (nodes of the tree × states) and `scale` (nodes of the tree); ln p(tree), -inf for p = 0."""
-    label, left, right, rule = nodes
-    log_p = 0.0
-    for node in range(first, last):
-        k = states[label[node]]
-        mine = inside[node - first]
-        place = places[rule[node]]
-        if left[node] < 0:
-            for a in range(k):
-                mine[a] = p[place + a]
-        elif right[node] < 0:
-            below, kb = inside[left[node] - first], states[label[left[node]]]
-            for a in range(k):
-                total = 0.0
-                for b in range(kb):
-                    total += p[place + a * kb + b] * below[b]
-                mine[a] = total
-        else:
-            one, kb = inside[left[node] - first], states[label[left[node]]]
-            two, kc = inside[right[node] - first], states[label[right[node]]]
-            for a in range(k):
-                total = 0.0
-                for b in range(kb):
-                    at = place + (a * kb + b) * kc
-                    dot = 0.0
-                    for c in range(kc):
-                        dot += p[at + c] * two[c]
-                    total += one[b] * dot
-                mine[a] = total
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def fill_below(node: int, nodes: Any, states: Any, at: Any, inside: Any, below: Any) -> int:
+    """Write the inside value of each combination of the children's states into `below`; how many there are."""
+    label, left, right, _ = nodes
+    first, second = left[node], right[node]
+    kb, one = states[label[first]], at[first]
+    if second < 0:
+        for b in range(kb):
+            below[b] = inside[one + b]
+        return int(kb)
+    kc, two = states[label[second]], at[second]
+    for b in range(kb):
+        value = inside[one + b]
+        for c in range(kc):
+            below[b * kc + c] = value * inside[two + c]
+    return int(kb * kc)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def fill_inside(order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any) -> None:
+    """Fill `inside` and `scale` (nodes), children before parents; scale 0 where a node has p = 0."""
+    label, left, _, rule = nodes
+    below = np.ones(states.max() * states.max())
+    current, table = -1, np.empty((0, 0))
+    for node in order:
+        k, place, here = states[label[node]], places[rule[node]], at[node]
         most = 0.0
-        for a in range(k):
-            most = max(most, mine[a])
-        if most == 0.0:
-            return -np.inf
-        for a in range(k):
-            mine[a] /= most
-        scale[node - first] = most
-        log_p += np.log(most)
-    return log_p
-
-
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def outside_pass(
-    first: int, last: int, nodes: Any, states: Any, places: Any, p: Any, weight: float, inside: Any, scale: Any,
-    outside: Any, counts: Any,
-) -> None:  # fmt: skip
-    """Fill `outside` and add to `counts` (as p) the expected counts divided by p. Call it after `inside_pass`."""
-    label, left, right, rule = nodes
-    outside[last - 1 - first, 0] = weight / inside[last - 1 - first, 0]
-    for node in range(last - 1, first - 1, -1):
-        k = states[label[node]]
-        mine, place = outside[node - first], places[rule[node]]
-        per = 1.0 / scale[node - first]
         if left[node] < 0:
             for a in range(k):
-                counts[place + a] += mine[a] * per
-        elif right[node] < 0:
-            below, kb = inside[left[node] - first], states[label[left[node]]]
-            out = outside[left[node] - first]
-            out[:kb] = 0.0
-            for a in range(k):
-                o = mine[a] * per
-                if o == 0.0:
-                    continue
-                at = place + a * kb
-                for b in range(kb):
-                    counts[at + b] += o * below[b]
-                    out[b] += o * p[at + b]
+                inside[here + a] = p[place + a]
+                most = max(most, p[place + a])
         else:
-            one, kb = inside[left[node] - first], states[label[left[node]]]
-            two, kc = inside[right[node] - first], states[label[right[node]]]
-            out_one, out_two = outside[left[node] - first], outside[right[node] - first]
-            out_one[:kb] = 0.0
-            out_two[:kc] = 0.0
+            width = fill_below(node, nodes, states, at, inside, below)
+            if rule[node] != current:
+                current, table = rule[node], p[place : place + k * width].reshape(k, width)
             for a in range(k):
-                o = mine[a] * per
-                if o == 0.0:
-                    continue
-                for b in range(kb):
-                    at = place + (a * kb + b) * kc
-                    both = o * one[b]
-                    dot = 0.0
-                    for c in range(kc):
-                        probability = p[at + c]
-                        counts[at + c] += both * two[c]
-                        out_two[c] += both * probability
-                        dot += probability * two[c]
-                    out_one[b] += o * dot
+                total = 0.0
+                for bc in range(width):
+                    total += table[a, bc] * below[bc]
+                inside[here + a] = total
+                most = max(most, total)
+        scale[node] = most
+        if most > 0.0:
+            for a in range(k):
+                inside[here + a] /= most
 
 
-@njit(cache=True, nogil=True)
-def expect(
-    nodes: Any, offsets: Any, weights: Any, states: Any, places: Any, p: Any, counts: Any, inside: Any, outside: Any,
-    scale: Any,
-) -> float:  # fmt: skip
-    """Add the expected counts, still to be multiplied by p, of all trees to `counts`; Σ weight · ln p(tree)."""
-    total = 0.0
-    for tree in range(len(weights)):
-        if weights[tree] > 0.0:
-            first, last = offsets[tree], offsets[tree + 1]
-            total += weights[tree] * inside_pass(first, last, nodes, states, places, p, inside, scale)
-            outside_pass(first, last, nodes, states, places, p, weights[tree], inside, scale, outside, counts)
-    return total
+@njit(cache=True, nogil=True, fastmath=FAST)
+def fill_outside(
+    order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any, outside: Any
+) -> None:
+    """Fill `outside`, parents before children; those of the roots are there already. Nothing below p = 0."""
+    label, left, right, rule = nodes
+    down = np.empty(states.max() * states.max())
+    current, table = -1, np.empty((0, 0))
+    for node in order:
+        if left[node] < 0 or scale[node] == 0.0:
+            continue
+        k, place, first, second = states[label[node]], places[rule[node]], left[node], right[node]
+        kb = states[label[first]]
+        kc = states[label[second]] if second >= 0 else 1
+        width = kb * kc
+        if rule[node] != current:
+            current, table = rule[node], p[place : place + k * width].reshape(k, width)
+        down[:width] = 0.0
+        for a in range(k):
+            o = outside[at[node] + a] / scale[node]
+            for bc in range(width):
+                down[bc] += o * table[a, bc]
+        one = at[first]
+        if second < 0:
+            for b in range(kb):
+                outside[one + b] = down[b]
+            continue
+        two = at[second]
+        for c in range(kc):
+            outside[two + c] = 0.0
+        for b in range(kb):
+            total, value = 0.0, inside[one + b]
+            for c in range(kc):
+                total += down[b * kc + c] * inside[two + c]
+                outside[two + c] += down[b * kc + c] * value
+            outside[one + b] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def count(
+    order: Any, nodes: Any, states: Any, places: Any, weights: Any, at: Any, inside: Any, scale: Any, outside: Any,
+    counts: Any,
+) -> None:  # fmt: skip
+    """Add to `counts` (as p) the expected counts divided by p, each node's times its weight."""
+    label, left, _, rule = nodes
+    below = np.ones(states.max() * states.max())
+    current, table = -1, np.empty((0, 0))
+    for node in order:
+        if weights[node] == 0.0:
+            continue
+        k, place, per = states[label[node]], places[rule[node]], weights[node] / scale[node]
+        width = fill_below(node, nodes, states, at, inside, below) if left[node] >= 0 else 1
+        if left[node] < 0:
+            below[0] = 1.0
+        if rule[node] != current:
+            current, table = rule[node], counts[place : place + k * width].reshape(k, width)
+        for a in range(k):
+            o = outside[at[node] + a] * per
+            for bc in range(width):
+                table[a, bc] += o * below[bc]
 
 
 @njit(cache=True, nogil=True)
 def merge_losses(
-    nodes: Any, offsets: Any, weights: Any, states: Any, places: Any, p: Any, firsts: Any, shares: Any, losses: Any,
-    counts: Any, inside: Any, outside: Any, scale: Any,
-) -> None:  # fmt: skip
+    label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, shares: Any, losses: Any
+) -> None:
     """Add to `losses` (by even state number) the fall of Σ weight · ln p(tree) when a state and the next are merged.
 
     `shares` (states of all labels) is each state's part in the expected count of its pair; `firsts` where the states
     of a label begin. A merge is judged at one node at a time, the others as they are (Petrov et al. 2006, §2.2).
     """
-    label = nodes[0]
-    for tree in range(len(weights)):
-        if weights[tree] == 0.0:
-            continue
-        first, last = offsets[tree], offsets[tree + 1]
-        inside_pass(first, last, nodes, states, places, p, inside, scale)
-        outside_pass(first, last, nodes, states, places, p, 1.0, inside, scale, outside, counts)
-        for node in range(first, last):
-            base = firsts[label[node]]
-            o, i = outside[node - first], inside[node - first]
-            for a in range(0, states[label[node]] - 1, 2):
-                mixed = shares[base + a] * i[a] + shares[base + a + 1] * i[a + 1]
-                change = (o[a] + o[a + 1]) * mixed - o[a] * i[a] - o[a + 1] * i[a + 1]
-                losses[base + a] -= weights[tree] * np.log1p(max(change, -0.999999))
+    for node in range(len(label)):
+        base, here = firsts[label[node]], at[node]
+        for a in range(0, states[label[node]] - 1, 2):
+            i, j = inside[here + a], inside[here + a + 1]
+            o, u = outside[here + a], outside[here + a + 1]
+            mixed = shares[base + a] * i + shares[base + a + 1] * j
+            change = (o + u) * mixed - o * i - u * j
+            losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+    """Add the sum of row a of each rule's matrix to totals[begins[rule] + a]."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            row = values[places[rule] + a * columns[rule] : places[rule] + (a + 1) * columns[rule]]
+            totals[begins[rule] + a] += row.sum()
+
+
+@njit(cache=True, nogil=True)
+def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
+    """Divide row a of each rule's matrix by totals[begins[rule] + a]; where that is 0 the row becomes 1."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            row = values[places[rule] + a * columns[rule] : places[rule] + (a + 1) * columns[rule]]
+            total = totals[begins[rule] + a]
+            if total > 0.0:
+                row /= total
+            else:
+                row[:] = 1.0
 
 
 @njit(cache=True, nogil=True)
 def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> None:
-    """Smooth in place: the rows of each tensor move towards their mean by `shares` of the way."""
+    """Smooth in place: the rows of each tensor (states of the parent) move towards their mean by `shares`."""
     for rule in range(len(places)):
         k, width, at = rows[rule], columns[rule], places[rule]
         for c in range(width):
@@ -161,3 +182,19 @@ def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> 
             mean *= shares[rule] / k
             for a in range(k):
                 p[at + a * width + c] = (1.0 - shares[rule]) * p[at + a * width + c] + mean
+
+
+@njit(cache=True)
+def heights_and_depths(left: Any, right: Any, offsets: Any, heights: Any, depths: Any) -> None:
+    """Fill in the height of each node over its words and its depth below its root."""
+    for tree in range(len(offsets) - 1):
+        for node in range(offsets[tree], offsets[tree + 1]):  # children come first
+            if left[node] >= 0:
+                heights[node] = heights[left[node]] + 1
+            if right[node] >= 0:
+                heights[node] = max(heights[node], heights[right[node]] + 1)
+        for node in range(offsets[tree + 1] - 1, offsets[tree] - 1, -1):
+            if left[node] >= 0:
+                depths[left[node]] = depths[node] + 1
+            if right[node] >= 0:
+                depths[right[node]] = depths[node] + 1

@@ -42,9 +42,9 @@ class Schedule:
     """
 
     rounds: int = 4
-    after_split: int = 20
-    after_merge: int = 10
-    smoothing: int = 5
+    after_split: int = 50
+    after_merge: int = 20
+    smoothing: int = 10
     merge: float = 0.5
     rule_share: float = 0.01
     emission_share: float = 0.1
@@ -85,7 +85,7 @@ def _improved(
 def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGrammar:
     """Undo this share of the splits: those whose merging loses least likelihood. States come in pairs, save ROOT's."""
     _, counts = trees.expected(grammar)
-    total = np.bincount(grammar.owner, counts, grammar.firsts[-1])
+    total = grammar.totals(counts)
     first = np.concatenate([grammar.firsts[label] + np.arange(0, k - 1, 2) for label, k in enumerate(grammar.states)])
     first = first.astype(np.int64)
     pair = np.maximum(total[first] + total[first + 1], 1e-300)
@@ -109,8 +109,8 @@ def finished(
 
     `counts` say how often each state occurs. Symbols of a label with several states are named LABEL^number.
     """
-    owner, firsts = latent.owner, latent.firsts
-    weight = np.bincount(owner, counts, firsts[-1])
+    owner = latent.owner
+    weight = latent.totals(counts)
     value = latent.p * weight[owner]
     left, right = _child_states(latent)
     place = np.repeat(np.arange(len(latent.parent)), np.diff(latent.places))
