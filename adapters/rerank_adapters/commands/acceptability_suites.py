@@ -49,6 +49,7 @@ def command(
     from rerank_adapters.tasks.minimal_pairs import with_models
     from rerank_adapters.tasks.suites import judge_suites
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.features.parsed_lm import ParsedLM
 
     if not models:
         raise ConfigError("nothing to judge with: give a language model with --lm")
@@ -57,6 +58,9 @@ def command(
         str(table["label"]): job.builder.named_object("language_model", table["lm"], "--lm")
         for table in job.config.feature[-len(models) :]
     }
+    for name, model in named.items():
+        if isinstance(model, ParsedLM):
+            raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")
     read = [read_suite(path) for path in suites]
     results = judge_suites(named, read, TextPipeline(text_steps(steps)))
     write_records(suite_records(results), [suite_table(results)], style, output)

@@ -93,6 +93,16 @@ def _truecase(path: str) -> Step:
     return partial(truecaser.truecase, return_str=True, use_known=True)
 
 
+def _classes(path: str) -> Step:
+    from rerank_plugins.models.word_classes import read_classes
+
+    try:
+        with open(path, encoding="utf-8") as lines:
+            return read_classes(lines, path).apply
+    except OSError as error:
+        raise ConfigError(f"text step 'classes': {path}: cannot be read ({error.strerror})") from None
+
+
 def _normalize(form: str) -> Step:
     if form not in ("NFC", "NFD", "NFKC", "NFKD"):
         raise ConfigError(f"text step 'normalize-unicode:{form}': wanted NFC, NFD, NFKC or NFKD")
@@ -112,6 +122,7 @@ KINDS = {
         StepKind("lowercase", _plain(str.lower)),
         StepKind("uppercase", _plain(str.upper)),
         StepKind("truecase", _truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
+        StepKind("classes", _classes, "a file of classes (classes:classes.tsv)", takes_file=True),
         StepKind("normalize-unicode", _normalize, "a normal form (NFC, NFKC)", default="NFC"),
     )
 }
@@ -134,4 +145,4 @@ def _digest(path: str) -> str:
     try:
         return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
     except OSError as error:
-        raise ConfigError(f"text step 'truecase': {path}: cannot be read ({error.strerror})") from None
+        raise ConfigError(f"text step: {path}: cannot be read ({error.strerror})") from None
