@@ -1,0 +1,108 @@
+"""The table of added features in the README: what each does for lists that were not tuned on.
+
+    python -m tests.bench.added_features_table FOLDER NAME=FEATURE ... [--base FEATURE ...] [--without COLUMN] [--changes N]
+
+FOLDER holds {tune,test}.nbest.xz, .src and .ref (BLEU with tokenize=none). The base system has the decoder's features
+and those of --base (length and consensus); each NAME adds FEATURE (`name,option=value`; several with `+` between), and
+`NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its place. All are tuned by MIRA from
+uniform weights. `held out` is 5-fold cross-validation on the tuning set, mean and deviation over 5 seeds: settings are
+chosen by it. On test: BLEU, the difference to the base system with its 95 % interval, and p by paired bootstrap and by
+approximate randomisation. `changed` counts 1-bests that differ from the base system's; --changes shows some.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.evaluation import evaluate
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.report.tables import Table
+from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tasks.extracting import extract_with
+from rerank_adapters.tasks.job import Data, Job
+from rerank_adapters.tasks.learning import start_weights, tuning_data
+from rerank_adapters.tuning import cross_validate
+from rerank_adapters.tuning.choosing import chosen_rows
+from rerank_plugins import FeatureTable
+from rerank_plugins.plugins import load_plugins
+
+SEEDS = (1, 2, 3, 4, 5)
+
+
+class Lists:
+    """A set of lists with its references, to which features are added."""
+
+    def __init__(self, folder: Path, name: str, job: Job) -> None:
+        nbests = read_nbest([folder / f"{name}.nbest.xz"], job.format, folder / f"{name}.src")
+        references = read_references([folder / f"{name}.ref"]).for_segments([n.segment_id for n in nbests])
+        self.data, self.decoder = Data(name, nbests, references), decoder_table(nbests)
+
+    def table(self, job: Job, without: set[str]) -> FeatureTable:
+        """Features of the decoder, less some, and of the job."""
+        kept = [i for i, name in enumerate(self.decoder.names) if name not in without]
+        names = [self.decoder.names[i] for i in kept]
+        decoder = FeatureTable.dense(names, self.decoder.values[:, kept], self.decoder.offsets)
+        return extract_with(job, self.data.nbests, decoder)
+
+    def texts(self, rows: np.ndarray) -> list[str]:
+        """The hypotheses of some rows, one for each list."""
+        places = rows - self.decoder.offsets[:-1]
+        return [nbest[place].text for nbest, place in zip(self.data.nbests, places, strict=True)]
+
+
+def main() -> None:
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("folder", type=Path)
+    given.add_argument("systems", nargs="+", metavar="NAME=FEATURE")
+    given.add_argument("--base", nargs="*", default=["length", "consensus"], metavar="FEATURE")
+    given.add_argument("--changes", type=int, default=0)
+    options = given.parse_args()
+    systems = {"base": []} | {name: spec.split("+") for name, _, spec in (s.partition("=") for s in options.systems)}
+    registry = load_plugins(ADAPTERS)
+    outputs, held_out = {}, {}
+    lists: dict[str, Lists] = {}
+    for name, specs in systems.items():
+        features = [plugin_table(spec) for spec in [*options.base, *specs] if not spec.startswith("-")]
+        without = {spec[1:] for spec in specs if spec.startswith("-")}
+        config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=features, tuner={"use": "mira"})
+        job = Job.create(config, registry)
+        if not lists:
+            lists = {part: Lists(options.folder, part, job) for part in ("tune", "test")}
+        tables = {part: each.table(job, without) for part, each in lists.items()}
+        problem = tuning_data(job, lists["tune"].data, tables["tune"])
+        start = start_weights(job, lists["tune"].data, tables["tune"])
+        held_out[name] = cross_validate(problem, {name: job.tuner}, start, 5, SEEDS).rows[0]
+        tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
+        test = tuning_data(job, lists["test"].data, tables["test"])
+        outputs[name] = lists["test"].texts(chosen_rows(test, tuned))
+        metric = job.measures[0].metric
+    result = evaluate(outputs, lists["test"].data.references, {"BLEU": metric})
+    rows = []
+    for score in result.metrics[0].systems:
+        row = held_out[score.system]
+        line = [score.system, f"{row.mean:.2f} ± {row.spread:.2f}", f"{score.score:.2f}", "", "", "", ""]
+        against = score.comparison
+        if against is not None:
+            low, high = against.interval or (np.nan, np.nan)
+            changed = sum(a != b for a, b in zip(outputs[score.system], outputs["base"], strict=True))
+            line[3:] = [f"{against.difference:+.2f}", f"{low:+.2f} to {high:+.2f}"]
+            line += [f"{against.bootstrap_p:.3f}, {against.randomisation_p:.3f}", str(changed)]
+        rows.append(tuple(line))
+    header = ("features", "held out", "test", "difference", "95 % interval", "p", "changed")
+    print(markdown_table(Table("BLEU", header, tuple(rows))))
+    for name in list(systems)[1:] if options.changes else ():
+        pairs = zip(outputs["base"], outputs[name], lists["test"].data.references, strict=True)
+        different = [(before, after, right[0]) for before, after, right in pairs if before != after]
+        for before, after, right in different[: options.changes]:
+            print(f"\nbase       {before}\n{name:<10} {after}\nreference  {right}")
+
+
+if __name__ == "__main__":
+    main()
