@@ -119,7 +119,7 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
 
 
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
-    """One parse per sentence, over exactly its tokens, a tree with one root, constituency trees best first; the same
+    """One parse per sentence, over exactly its tokens, a tree with one root, constituency trees all different; the same
     each time, in any order, alone and from a pickled copy; none for an empty sentence.
     """
     texts = [*sentences, ()]
@@ -137,7 +137,6 @@ def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
             assert found.words() == tuple(sentence), f"{found} does not cover {tuple(sentence)}"
         scores = [score for _, score in parse.constituents]
         assert all(np.isfinite(scores)), f"ln p of trees must be finite, found {scores}"
-        assert scores == sorted(scores, reverse=True), f"the best tree comes first, found ln p {scores}"
         assert len({found for found, _ in parse.constituents}) == len(scores), "the k best trees are different ones"
     assert parses[-1].is_empty, "an empty sentence has no tree"
     assert parser.parse(texts) == parses, "parsing again must give the same"

@@ -51,6 +51,7 @@ CASES = {
         "kenlm": [{"model": ARPA}],
         "ngram": [{"model": ARPA}],
         "unigram": [{}, {"model": ARPA, "case": "exact"}],
+        "pcfg": [{}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {
@@ -58,7 +59,8 @@ CASES = {
         "biaffine": [{"model": str(EMBEDDED), "language": "en"}],
         "udpipe": [{"model": "micro.udpipe"}, {"model": "micro.udpipe", "beam": 1}],
         "stanza": [{"tagger": "tagger.pt", "parser": "parser.pt"}],
-        "treebank": [{"path": "trees.conllu"}],
+        "pcfg": [{}, {"decoder": "viterbi", "k": 3}, {"k": 20, "threshold": 0.0, "longest": 2}],
+        "treebank": [{"path": "trees.conllu"}, {"path": "trees.ptb"}, {"path": "k-best", "second": "trees.conllu"}],
     },
     "metric": {
         "bleu": [{}, {"tokenize": "none", "lowercase": True}, {"tokenize": "char", "sentence": "bleu+1-length"}],
@@ -153,7 +155,7 @@ def test_parsers(name, options, tmp_path, udpipe_model):
     sentences = [("the", "cat", "sat"), ("a", "dog"), ("unknown", "words"), ()]
     parser = built("parser", name, options, tmp_path)
     check_parser(parser, sentences)
-    assert parser.parse(sentences[:1])[0].dependencies is not None
+    assert not parser.parse(sentences[:1])[0].is_empty
 
 
 @pytest.mark.parametrize(("name", "options"), cases("metric"))

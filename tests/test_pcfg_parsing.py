@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rerank_plugins.models.pcfg.blocks import compile_blocks
 from rerank_plugins.models.pcfg.inside import Chart, inside
 from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, spans
-from rerank_plugins.models.pcfg.parsing import Decoding, PcfgParser
+from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
@@ -120,7 +120,7 @@ def all_trees(grammar, sentence, chain=4):
 def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
     grammar = random_grammar(seed, symbols=4)
     wanted = sorted(all_trees(grammar, sentence).values(), reverse=True)
-    parser = PcfgParser(grammar)
+    parser = ChartParser(grammar)
     for k in (1, 3, 10_000):
         found = parser.parse(sentence, Decoding("viterbi", k, 0.0))
         np.testing.assert_allclose([math.exp(logp) for _, logp in found], wanted[:k], 1e-9)
@@ -132,7 +132,7 @@ def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
 def test_trees_of_a_split_grammar_have_their_summed_probability(seed, sentence, criterion):
     grammar = random_grammar(seed, symbols=3, states=2)
     wanted = all_trees(grammar, sentence)
-    found = PcfgParser(grammar).parse(sentence, Decoding(criterion, 5000, 0.0))
+    found = ChartParser(grammar).parse(sentence, Decoding(criterion, 5000, 0.0))
     assert {str(tree) for tree, _ in found} <= wanted.keys()
     for tree, logp in found:
         assert math.exp(logp) == pytest.approx(wanted[str(tree)], rel=1e-9)
@@ -156,7 +156,7 @@ def test_max_rule_product(seed, sentence, states):
         for rule in rules_of(tree)[0]:
             expected[rule] += p / total
     scores = {as_brackets(tree): math.prod(min(expected[rule], 1.0) for rule in rules_of(tree)[0]) for _, tree in trees}
-    found = PcfgParser(grammar).parse(sentence, Decoding("mbr", 20, 0.0))
+    found = ChartParser(grammar).parse(sentence, Decoding("mbr", 20, 0.0))
     labels = list(grammar.bases)
     named = {as_brackets(relabelled(tree, labels)): scores[as_brackets(tree)] for _, tree in trees}
     wanted = sorted(scores.values(), reverse=True)[: len(found)]
@@ -169,7 +169,7 @@ def test_max_rule_product(seed, sentence, states):
 def test_k_best_goes_around_cycles_of_unary_rules(seed, sentence):
     """There are infinitely many trees: the best are those that long enough chains have, in order, none twice."""
     grammar = random_grammar(seed, symbols=3, cyclic=True)
-    found = PcfgParser(grammar).parse(sentence, Decoding("viterbi", 6, 0.0))
+    found = ChartParser(grammar).parse(sentence, Decoding("viterbi", 6, 0.0))
     wanted = sorted(all_trees(grammar, sentence, chain=7).values(), reverse=True)[:6]
     if wanted:
         np.testing.assert_allclose([math.exp(logp) for _, logp in found[: len(wanted)]], wanted, 1e-9)
@@ -178,7 +178,7 @@ def test_k_best_goes_around_cycles_of_unary_rules(seed, sentence):
 
 def test_more_of_the_best_change_nothing_above_them():
     grammar = random_grammar(7, symbols=4, states=2)
-    parser = PcfgParser(grammar)
+    parser = ChartParser(grammar)
     sentence = ("a", "b", "a", "c", "b", "a", "a")
     for criterion in ("mbr", "viterbi"):
         many = parser.parse(sentence, Decoding(criterion, 500, 0.0))
@@ -192,7 +192,7 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
     sentences = [sentence for n in (3, 6) for sentence in itertools.islice(itertools.product(WORDS, repeat=n), 10, 20)]
     same = 0
     for seed in range(5):
-        parser = PcfgParser(random_grammar(seed, symbols=4, states=2))
+        parser = ChartParser(random_grammar(seed, symbols=4, states=2))
         for sentence in sentences:
             exact = parser.parse(sentence, Decoding("mbr", 1, 0.0))
             assert bool(parser.parse(sentence, Decoding("mbr", 1, 0.9))) == bool(exact)
@@ -201,7 +201,7 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
 
 
 def test_the_order_of_sentences_does_not_matter():
-    parser = PcfgParser(random_grammar(3, states=2))
+    parser = ChartParser(random_grammar(3, states=2))
     sentences = [sentence for n in (1, 2, 3) for sentence in itertools.product(WORDS, repeat=n)]
     alone = [parser.parse(sentence) for sentence in sentences]
     assert parser.parse_all(sentences[::-1])[::-1] == alone

@@ -12,6 +12,7 @@ chart.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -32,6 +33,7 @@ from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
+from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree
 
@@ -49,7 +51,7 @@ class Decoding:
     threshold: float = 1e-3
 
 
-class PcfgParser:
+class ChartParser:
     """A grammar made ready for parsing. `chart` is the coarse one, whose counters say how many columns were shared."""
 
     def __init__(self, grammar: Grammar) -> None:
@@ -70,7 +72,23 @@ class PcfgParser:
         A tree's ln p sums over the symbols of its nodes, whatever the criterion of the order. Where several derivations
         differ in marks that are not the treebank's, they are one tree, with their sum.
         """
-        words = self.grammar.lexicon.ids(sentence)
+        return self._decode(sentence, self.grammar.lexicon.ids(sentence), decoding)
+
+    def parse_tagged(
+        self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
+    ) -> list[ScoredTree]:
+        """`parse` with the tag of each word given (tagged.py). Raises ModelError for a tag that the grammar lacks."""
+        if not sentence:
+            return []
+        fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))
+        parser = copy(self)
+        parser.blocks = with_emissions(self.blocks, fine)
+        parser.__dict__["symbol_blocks"] = with_emissions(self.symbol_blocks, fine)
+        rules = self.chart.rules._replace(word_starts=coarse.starts, word_symbol=coarse.symbol, word_p=coarse.p)
+        parser.chart = Chart(rules)
+        return parser._decode(sentence, np.arange(len(sentence), dtype=np.int32), decoding)
+
+    def _decode(self, sentence: Sentence, words: IntArray, decoding: Decoding) -> list[ScoredTree]:
         self.chart.fill(words)
         threshold = decoding.threshold
         while len(words):
@@ -130,6 +148,11 @@ class PcfgParser:
             if len(distinct) >= k or len(found.best) < asked or asked >= MORE * k:
                 return distinct[:k]
             asked *= 2
+
+
+def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
+    """The blocks with other emissions: word number i is the sentence's word i."""
+    return blocks._replace(words=emissions.starts, word_symbol=emissions.symbol, word_p=emissions.p)
 
 
 def _distinct(made: list[Tree], shapes: list[int], logp: FloatArray) -> list[ScoredTree]:

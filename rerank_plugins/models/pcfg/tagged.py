@@ -1,0 +1,65 @@
+"""Sentences whose tags are given: every word may have the symbols of its tag only.
+
+A word that the grammar knows, but not with this tag, emits as its signatures do with it, the most specific one first;
+where none does, with a probability of 1e-6 from each symbol of the tag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import Sentence
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.signatures import backed_off, signature
+from rerank_plugins.trees.cleaning import category
+
+NEVER = 1e-6
+
+
+class Emissions(NamedTuple):
+    """Emissions of the words of one sentence: `symbol` and `p`; those of word i are starts[i] to starts[i + 1]."""
+
+    starts: IntArray
+    symbol: IntArray
+    p: FloatArray
+
+
+def tag_symbols(grammar: Grammar) -> dict[str, IntArray]:
+    """The symbols of each tag: those preterminals whose bases are the tag when marks are taken away."""
+    found: dict[str, list[int]] = {}
+    for symbol in np.flatnonzero(grammar.preterminals).tolist():
+        found.setdefault(category(grammar.bases[grammar.base[symbol]]), []).append(symbol)
+    return {tag: np.array(symbols, np.int32) for tag, symbols in found.items()}
+
+
+def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) -> Emissions:
+    """Emissions of a sentence with one tag a word. Raises ModelError for a tag that the grammar does not have."""
+    known = tag_symbols(grammar)
+    symbols: list[IntArray] = []
+    ps: list[FloatArray] = []
+    for position, (word, tag) in enumerate(zip(sentence, tags, strict=True)):
+        if tag not in known:
+            some = ", ".join(sorted(known)[:60])
+            raise ModelError(f"tag {tag!r} (of {word!r}) is not in the grammar's tag set: {some}")
+        found, p = _emitted(grammar, word, position, known[tag])
+        symbols.append(found)
+        ps.append(p)
+    starts = np.cumsum([0, *map(len, symbols)]).astype(np.int32)
+    return Emissions(starts, np.concatenate(symbols), np.concatenate(ps))
+
+
+def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tuple[IntArray, FloatArray]:
+    lexicon = grammar.lexicon
+    for form in (word, *backed_off(signature(word, position == 0, word.lower() in lexicon))):
+        if form in lexicon:
+            symbols, logp = lexicon.emissions(form, position)
+            fits = np.isin(symbols, wanted)
+            if fits.any():
+                return symbols[fits], np.exp(logp[fits])
+    return wanted, np.full(len(wanted), NEVER)

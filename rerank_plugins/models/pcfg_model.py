@@ -1,0 +1,98 @@
+"""A grammar as a language model: words by exact prefix probabilities, sentences by inside probabilities.
+
+ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and `</s>` has what is left to ln p(w_1 … w_n):
+that the sentence ends here. Nothing is pruned. Of a latent grammar this is the PCFG-LA of Pauls & Klein (2012). Unknown
+words have the probability of their signature; multiply by p(word | signature) to compare with open vocabularies.
+
+Sentences are sorted, so that hypotheses that begin alike share the charts' columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.pcfg.grammar import Grammar
+    from rerank_plugins.models.pcfg.inside import Chart
+    from rerank_plugins.models.pcfg.prefix import PrefixChart
+
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
+LONGEST = 200  # words; a longer sentence is scored as several that begin and do not end
+FLOOR = -30.0  # ln p of a word that no derivation goes on with, and of the end where none ends
+
+
+@dataclass(frozen=True)
+class PcfgModel(LanguageModel):
+    """Exact probabilities of a grammar; embedded: English.
+
+    A word after which no derivation is left has ln p −30, and the words after it too; so has the end of a sentence (and
+    of an empty one) that has no tree. Natural logs. Raises ModelError for a file that is missing, cut short, or of
+    another kind or version.
+    """
+
+    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """The grammar, loaded on first use."""
+        from rerank_plugins.models.pcfg.model_file import read_grammar
+
+        return read_grammar(self.model or EMBEDDED)
+
+    @cached_property
+    def _prefixes(self) -> PrefixChart:
+        from rerank_plugins.models.pcfg.prefix import PrefixChart
+
+        return PrefixChart(self.grammar)
+
+    @cached_property
+    def _chart(self) -> Chart:
+        from rerank_plugins.models.pcfg.inside import Chart
+
+        return Chart(self._prefixes.rules)
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word and of `</s>`: one array of len(sentence) + 1 per sentence."""
+        scores = [np.zeros(0)] * len(sentences)
+        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+            scores[place] = self._scored(sentences[place])
+        return scores
+
+    def _scored(self, sentence: Sentence) -> FloatArray:
+        parts = []
+        for start in range(0, max(len(sentence), 1), LONGEST):
+            words = self.grammar.lexicon.ids(sentence[start : start + LONGEST])
+            ln_p = self._prefixes.log_probabilities(words)
+            ln_p[0] = 0.0  # of a grammar that is consistent, it is; else its lost mass counts against the first word
+            with np.errstate(invalid="ignore"):
+                steps = np.diff(ln_p)
+            ends = start + LONGEST >= len(sentence)
+            parts.append(np.where(np.isfinite(steps), np.minimum(steps, 0.0), FLOOR)[: len(words) + ends])
+        return np.concatenate(parts)
+
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, by the inside pass alone where that is defined."""
+        totals = np.empty(len(sentences))
+        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+            sentence, whole = sentences[place], -np.inf
+            if len(sentence) <= LONGEST:
+                self._chart.fill(self.grammar.lexicon.ids(sentence))
+                whole = self._chart.log_probability()
+            totals[place] = whole if whole > -np.inf else self._scored(sentence).sum()
+        return totals
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.grammar.lexicon
