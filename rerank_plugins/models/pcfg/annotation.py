@@ -1,8 +1,9 @@
 """The state splits of Klein & Manning (2003): marks that phrases and tags get before a grammar is read from a treebank.
 
 An annotation is a function of a node and the nodes above it (nearest first) that gives a mark or "". `annotate` adds
-the marks to the labels (NP-BASE, IN^PP): all of them look at the tree as it was. The names are the paper's. Its
-annotations rest on the Penn Treebank; where ours differ, because traces and most function tags are gone, it is said.
+the marks to the labels (NP-BASE, NN-NP): all of them look at the tree as it was. The names are the paper's; where ours
+differ, because traces and most function tags are gone, it is said. That phrases know their parent (§2.2) is vertical
+markovisation of order 2, which the binarisation does.
 `plain` takes annotations and binarisation away again.
 """
 
@@ -33,17 +34,12 @@ def unary_internal(node: Tree, above: Sequence[Tree]) -> str:
 def unary_external(node: Tree, above: Sequence[Tree]) -> str:
     """UNARY-EXTERNAL, for tags DT and RB only (UNARY-DT, UNARY-RB, §2.3): the only child of its phrase."""
     alone = bool(above) and len(above[0].children) == 1
-    return "^U" if alone and node.is_preterminal and category(node.label) in ("DT", "RB") else ""
+    return "-U" if alone and node.is_preterminal and category(node.label) in ("DT", "RB") else ""
 
 
 def tag_parent(node: Tree, above: Sequence[Tree]) -> str:
     """TAG-PA (§2.4): a tag with the category of its parent."""
-    return f"^{category(above[0].label)}" if node.is_preterminal and above else ""
-
-
-def phrase_parent(node: Tree, above: Sequence[Tree]) -> str:
-    """Vertical markovisation of order 2 (§2.2): a phrase with the category of its parent."""
-    return f"^{category(above[0].label)}" if above and not node.is_preterminal else ""
+    return f"-{category(above[0].label)}" if node.is_preterminal and above else ""
 
 
 def split_in(node: Tree, above: Sequence[Tree]) -> str:
@@ -148,7 +144,6 @@ ANNOTATIONS: dict[str, Annotation] = {
     "unary-internal": unary_internal,
     "unary-external": unary_external,
     "tag-pa": tag_parent,
-    "parent": phrase_parent,
     "split-in": split_in,
     "split-aux": split_aux,
     "split-cc": split_cc,

@@ -104,7 +104,7 @@ class LatentGrammar:
             labels = (self.parent[rule], *self.children[rule])
             for axis, label in enumerate(labels):
                 if label > 0:
-                    tensor = np.repeat(tensor, 2, axis)
+                    tensor = np.repeat(tensor if axis == 0 else tensor / 2, 2, axis)
             tensors.append(tensor.ravel())
         values = np.concatenate(tensors)
         halves = replace(self, states=states, p=values)

@@ -1,0 +1,386 @@
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins.models.pcfg.annotation import ANNOTATIONS, annotate, named, plain
+from rerank_plugins.models.pcfg.forest import Forest, plant
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit
+from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
+from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
+from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, merge_back, split_merge
+from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
+from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
+from rerank_plugins.trees.cleaning import clean
+from rerank_plugins.trees.constituency import Tree, read_trees
+from tests import naive_latent
+from tests.command_line import done, refused
+
+BANK = """
+(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ barks))))
+(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog)))))
+(ROOT (S (NP (PRP it)) (VP (VBZ sees) (NP (PRP it)))))
+(ROOT (NP (NN dog)))
+(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ barks))))
+""".strip().splitlines()
+
+
+@pytest.fixture(scope="module")
+def bank() -> list[Tree]:
+    return list(read_trees(BANK))
+
+
+@pytest.fixture(scope="module")
+def forest(bank: list[Tree]) -> Forest:
+    return plant(bank, weights=[1, 2, 1, 0.5, 1])
+
+
+def random_grammar(forest: Forest, seed: int, rounds: int = 1) -> LatentGrammar:
+    """States all of different probabilities."""
+    rng = np.random.default_rng(seed)
+    grammar = unsplit(forest)
+    for _ in range(rounds):
+        grammar = grammar.split(rng)
+    return grammar.normalised(rng.random(len(grammar.p)) + 0.1)
+
+
+# Signatures
+
+
+@pytest.mark.parametrize(
+    ("word", "first", "lower_known", "expected"),
+    [
+        ("Running", True, True, "UNK-INITC-KNOWNLC-ing"),
+        ("Baltimore", True, False, "UNK-INITC"),
+        ("Baltimore", False, False, "UNK-CAPS"),
+        ("IBM", True, False, "UNK-CAPS"),
+        ("eBay", False, False, "UNK-LC"),
+        ("walked", False, False, "UNK-LC-ed"),
+        ("1990s", False, False, "UNK-LC-NUM-s"),
+        ("4-door", False, False, "UNK-LC-NUM-DASH"),
+        ("glass", False, False, "UNK-LC"),
+        ("17", False, False, "UNK-NUM"),
+        ("…", False, False, "UNK"),
+    ],
+)
+def test_signatures(word: str, first: bool, lower_known: bool, expected: str) -> None:
+    assert signature(word, first, lower_known) == expected
+
+
+@given(st.text(max_size=12), st.integers(0, 2))
+def test_every_word_has_a_known_form(word: str, position: int) -> None:
+    known = {UNKNOWN, "UNK-LC", "the"}
+    assert known_form(word, position, known) in known
+    assert list(backed_off(signature(word, position == 0, False)))[-1] == UNKNOWN
+
+
+def test_small_corpora_lose_words_seen_once() -> None:
+    found = UnknownWords().replaced([("The", "dog", "barked"), ("The", "dog", "sleeps")])
+    assert found == [("The", "dog", "UNK-LC-ed"), ("The", "dog", "UNK-LC-s")]
+
+
+def test_large_corpora_lose_a_share_of_new_words() -> None:
+    sentences = [(f"w{i}", "the") for i in range(4000)]
+    rule = UnknownWords(first=1000, rate=0.1, seed=3)
+    found = rule.replaced(sentences)
+    assert found == rule.replaced(sentences)
+    assert found[:1000] == sentences[:1000]
+    replaced = sum(a != b for a, b in zip(found, sentences, strict=True))
+    assert 220 < replaced < 380  # 3,000 draws at 0.1
+    assert all(sentence[1] == "the" for sentence in found)
+
+
+def test_closed_sentences_hold_known_words_only(forest: Forest) -> None:
+    assert closed(("The", "dog", "quacked"), set(forest.words)) == ("UNK", "dog", "UNK")
+
+
+# Forests and treebank grammars
+
+
+def test_forest_is_the_trees(bank: list[Tree], forest: Forest) -> None:
+    def tree(node: int) -> Tree:
+        label = forest.labels[forest.label[node]]
+        if forest.word[node] >= 0:
+            return Tree(label, (forest.words[forest.word[node]],))
+        below = [child for child in (forest.left[node], forest.right[node]) if child >= 0]
+        return Tree(label, tuple(tree(child) for child in below))
+
+    assert [tree(end - 1) for end in forest.offsets[1:]] == bank
+
+
+def test_relative_frequencies(forest: Forest) -> None:
+    grammar = treebank_grammar(forest, Smoothing(strength=0))
+    assert np.allclose(grammar.totals(), 1)
+    p = {
+        tuple(grammar.symbols[x] for x in rule): value
+        for rule, value in zip(grammar.binary, np.exp(grammar.binary_logp), strict=True)
+    }
+    assert p["NP", "DT", "NN"] == pytest.approx(6 / 8.5)
+    assert p["VP", "VBZ", "NP"] == pytest.approx(3 / 5)
+    unary = {
+        tuple(grammar.symbols[x] for x in rule): np.exp(v)
+        for rule, v in zip(grammar.unary, grammar.unary_logp, strict=True)
+    }
+    assert unary["ROOT", "NP"] == pytest.approx(0.5 / 5.5)
+    symbols, logp = grammar.lexicon.emissions("dog", 1)
+    assert [grammar.symbols[s] for s in symbols] == ["NN"]
+    # 3.5 of the 6.5 nouns, and UNK has one count, shared among the tags of all 18 words as they are
+    assert np.exp(logp) == pytest.approx([3.5 / (6.5 + 6.5 / 21)], rel=0.2)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_smoothed_counts_keep_the_count_of_each_word(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    words = ("UNK", "UNK-LC", "UNK-LC-ed", "a", "walked", "zoo")
+    pairs = np.argwhere(rng.random((len(words), 4)) < 0.6).astype(np.int32)
+    if not len(pairs):
+        return
+    count = rng.integers(1, 20, len(pairs)).astype(float)
+    word, symbol, blended = smoothed(words, pairs[:, 0], pairs[:, 1], count, Smoothing(least=0))
+    before = np.bincount(pairs[:, 0], count, len(words))
+    after = np.bincount(word, blended, len(words))
+    before[0] += 1
+    seen = before > 0
+    assert np.allclose(after[seen], before[seen])
+    given_pairs = set(map(tuple, pairs.tolist()))
+    assert given_pairs <= set(zip(word.tolist(), symbol.tolist(), strict=True))
+
+
+def test_blended_share_by_hand() -> None:
+    words = ("UNK", "UNK-LC-ed", "walked")
+    word, symbol = np.array([1, 1, 2], np.int32), np.array([0, 1, 0], np.int32)
+    found = {
+        (words[w], s): c
+        for w, s, c in zip(
+            *smoothed(words, word, symbol, np.array([3.0, 1.0, 1.0]), Smoothing(strength=1, least=0)), strict=True
+        )
+    }
+    # UNK: 0.75 and 0.25. UNK-LC-ed: (3 + 0.75) / 5 and (1 + 0.25) / 5, so again. walked: (1 + 0.75) / 2 and 0.25 / 2
+    assert found["UNK", 0] == pytest.approx(0.75)
+    assert found["UNK-LC-ed", 0] == pytest.approx(3.0)
+    assert found["walked", 0] == pytest.approx(0.875)
+    assert found["walked", 1] == pytest.approx(0.125)
+
+
+# Latent states
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int) -> None:
+    grammar = random_grammar(forest, seed)
+    found = Trees(forest, grammar).expected(grammar)
+    slow = naive_latent.expected(forest, grammar)
+    assert found[0] == pytest.approx(slow[0], rel=1e-12)
+    assert np.allclose(found[1], slow[1], rtol=1e-10, atol=1e-13)
+    assert found[1].sum() == pytest.approx(forest.node_weights.sum())
+
+
+def test_merge_losses_are_those_of_all_assignments(forest: Forest) -> None:
+    grammar = random_grammar(forest, 5)
+    shares = np.random.default_rng(1).random(grammar.firsts[-1])
+    shares[2::2] = 1 - shares[1:-1:2]  # ROOT has one state, so pairs begin at 1
+    found = Trees(forest, grammar).merge_losses(grammar, shares)
+    assert np.allclose(found, naive_latent.merge_losses(forest, grammar, shares), rtol=1e-9, atol=1e-12)
+
+
+def test_likelihood_never_falls(forest: Forest) -> None:
+    grammar = random_grammar(forest, 2, rounds=2)
+    trees, last = Trees(forest, grammar), -np.inf
+    for _ in range(30):
+        log_p, counts = trees.expected(grammar)
+        assert log_p >= last - 1e-9
+        grammar, last = grammar.normalised(counts), log_p
+
+
+def test_a_split_without_noise_changes_nothing(forest: Forest) -> None:
+    grammar = unsplit(forest)
+    trees = Trees(forest, grammar)
+    split = grammar.split(np.random.default_rng(1), noise=0).split(np.random.default_rng(1), noise=0)
+    assert split.states[0] == 1
+    assert set(split.states[1:]) == {4}
+    assert trees.expected(split)[0] == pytest.approx(trees.expected(grammar)[0])
+
+
+def test_merging_all_gives_the_treebank_grammar(forest: Forest) -> None:
+    grammar = unsplit(forest)
+    trees = Trees(forest, grammar)
+    split = random_grammar(forest, 4)
+    split = split.normalised(trees.expected(split)[1])
+    merged = merge_back(trees, split, 1.0)
+    assert set(merged.states) == {1}
+    assert trees.expected(merged.normalised(trees.expected(merged)[1]))[0] == pytest.approx(trees.expected(grammar)[0])
+
+
+def test_merged_grammar_is_proper_and_loses_what_it_says(forest: Forest) -> None:
+    grammar = random_grammar(forest, 9)
+    trees = Trees(forest, grammar)
+    before, counts = trees.expected(grammar)
+    total = grammar.totals(counts)
+    label = forest.labels.index("DT")  # occurs once a sentence or less, save in one: the estimate is exact elsewhere
+    first = grammar.firsts[label]
+    shares = np.ones(len(total))
+    shares[first : first + 2] = total[first : first + 2] / total[first : first + 2].sum()
+    together = np.zeros(len(total), bool)
+    together[first] = True
+    merged = grammar.merged(together, shares)
+    assert np.allclose(merged.totals(merged.p), 1)
+    loss = before - trees.expected(merged)[0]
+    assert loss == pytest.approx(trees.merge_losses(grammar, shares)[first], rel=0.2, abs=1e-3)
+
+
+def test_smoothing_draws_states_together(forest: Forest) -> None:
+    grammar = random_grammar(forest, 3)
+    half = grammar.smoothed(0.5, 1.0)
+    assert np.allclose(half.totals(half.p), 1)
+    for rule, (before, after) in enumerate(zip(grammar.tensors(), half.tensors(), strict=True)):
+        mean = before.mean(axis=0, keepdims=True)
+        wanted = mean if grammar.children[rule, 0] < 0 else 0.5 * before + 0.5 * mean
+        assert np.allclose(after, wanted)
+
+
+def test_dead_states_stay_proper(forest: Forest) -> None:
+    grammar = random_grammar(forest, 3)
+    counts = np.where(grammar.owner == grammar.firsts[3], 0, grammar.p)
+    again = grammar.normalised(counts)
+    assert np.allclose(again.totals(again.p), 1)
+
+
+def test_training_is_repeatable_and_reported(forest: Forest) -> None:
+    schedule = Schedule(rounds=2, after_split=4, after_merge=3, smoothing=2, seed=7)
+    steps: list[EmStep] = []
+    latent, counts = split_merge(forest, schedule, steps.append)
+    again, _ = split_merge(forest, schedule)
+    assert np.array_equal(latent.p, again.p)
+    assert [(step.round, step.phase) for step in steps[:9]] == [(1, "split")] * 4 + [(1, "merge")] * 3 + [
+        (1, "smooth")
+    ] * 2
+    for phase in ("split", "merge"):
+        values = [step.log_likelihood for step in steps if step.phase == phase and step.round == 2]
+        assert all(b >= a - 1e-9 for a, b in pairwise(values))
+    grammar = finished(forest, latent, counts, 1e-5)
+    assert np.allclose(grammar.totals(), 1)
+    assert {name.split("^")[0] for name in grammar.symbols} == set(grammar.bases)
+    assert all(
+        name.split("^")[0] == grammar.bases[base] for name, base in zip(grammar.symbols, grammar.base, strict=True)
+    )
+
+
+def test_finished_grammar_has_the_latent_probabilities(forest: Forest) -> None:
+    grammar = random_grammar(forest, 8)
+    counts = grammar.p * np.repeat(2.0, len(grammar.p))  # every state occurs twice
+    found = finished(forest, grammar, counts, 0.0, Smoothing(strength=0))
+    rules = {tuple(rule): np.exp(p) for rule, p in zip(found.binary.tolist(), found.binary_logp, strict=True)}
+    for rule, tensor in enumerate(grammar.tensors()[: len(grammar.found.binary)]):
+        begins = [grammar.firsts[label] for label in (grammar.parent[rule], *grammar.children[rule])]
+        for index, p in np.ndenumerate(tensor):
+            assert rules[tuple(b + i for b, i in zip(begins, index, strict=True))] == pytest.approx(p)
+
+
+# Annotations
+
+
+def marks(name: str, brackets: str) -> list[str]:
+    (tree,) = read_trees([brackets])
+    return [node.label for node in annotate(tree, named([name])).nodes()]
+
+
+@pytest.mark.parametrize(
+    ("name", "brackets", "expected"),
+    [
+        ("unary-internal", "(ROOT (S (VP (VB go))))", ["ROOT", "S-U", "VP-U", "VB"]),
+        ("unary-external", "(ROOT (NP (NP (DT that)) (ADVP (RB up) (RB there))))", ["ROOT", "NP", "NP", "DT-U", "ADVP", "RB", "RB"]),
+        ("tag-pa", "(ROOT (NP (DT a) (NN b)))", ["ROOT", "NP", "DT-NP", "NN-NP"]),
+        ("split-in", "(ROOT (NP (NP (NN a)) (PP (IN of) (NP (NN b)))))", ["ROOT", "NP", "NP", "NN", "PP", "IN-N", "NP", "NN"]),
+        ("split-in", "(ROOT (VP (VB go) (SBAR (IN if) (S (VP (VB can))))))", ["ROOT", "VP", "VB", "SBAR", "IN-C", "S", "VP", "VB"]),
+        ("split-aux", "(ROOT (VP (VBZ Is) (VP (VBN had))))", ["ROOT", "VP", "VBZ-BE", "VP", "VBN-HAVE"]),
+        ("split-cc", "(ROOT (NP (CC But) (CC &) (CC and)))", ["ROOT", "NP", "CC-BUT", "CC-AMP", "CC"]),
+        ("split-percent", "(ROOT (NP (CD 3) (NN %)))", ["ROOT", "NP", "CD", "NN-PC"]),
+        ("base-np", "(ROOT (NP (NP (NN a)) (CC b)))", ["ROOT", "NP", "NP-BASE", "NN", "CC"]),
+        ("poss-np", "(ROOT (NP (NP (NN a) (POS 's)) (NN b)))", ["ROOT", "NP", "NP-P", "NN", "POS", "NN"]),
+        ("right-rec-np", "(ROOT (NP (NP (NN a)) (PP (IN b) (NP (NN c)))))", ["ROOT", "NP-R", "NP", "NN", "PP", "IN", "NP", "NN"]),
+        ("dominates-v", "(ROOT (NP (NP (NN a)) (VP (VBN b))))", ["ROOT-v", "NP-v", "NP", "NN", "VP-v", "VBN"]),
+        ("gapped-s", "(ROOT (S (VP (VB a) (S (NP (NN b)) (VP (VB c))))))", ["ROOT", "S-G", "VP", "VB", "S", "NP", "NN", "VP", "VB"]),
+        ("split-vp", "(ROOT (VP (VBD a) (VP (VBG b))))", ["ROOT", "VP-FIN", "VBD", "VP-VBG", "VBG"]),
+        ("tmp-np", "(ROOT (NP-TMP (JJ last) (NN May)))", ["ROOT", "NP-TMP", "JJ", "NN-TMP"]),
+    ],
+)  # fmt: skip
+def test_annotations(name: str, brackets: str, expected: list[str]) -> None:
+    assert marks(name, brackets) == expected
+
+
+def test_plain_takes_all_marks_away(bank: list[Tree]) -> None:
+    settings = GrammarSettings("en", "head", 1, 2, tuple(ANNOTATIONS))
+    for tree, prepared in zip(bank, settings.prepared(bank), strict=True):
+        assert plain(prepared) == clean(tree)
+
+
+def test_unknown_annotation() -> None:
+    with pytest.raises(ConfigError, match=r"unknown annotation 'tag-po'; there are .*tag-pa"):
+        named(["tag-po"])
+
+
+# Training and files
+
+
+@pytest.fixture(scope="module")
+def grammar(bank: list[Tree]) -> Grammar:
+    schedule = Schedule(rounds=1, after_split=3, after_merge=2, smoothing=1)
+    return train_grammar([bank, bank[:2]], [1.0, 0.5], GrammarSettings("en", schedule=schedule))
+
+
+@pytest.mark.parametrize(("compact", "most"), [(False, 1e-5), (True, 0.02)])
+def test_written_and_read(grammar: Grammar, tmp_path: Path, compact: bool, most: float) -> None:
+    path = tmp_path / "small.pcfg"
+    assert write_grammar(grammar, path, compact=compact) == path.stat().st_size
+    read = read_grammar(path)
+    assert np.allclose(read.totals(), 1, atol=1e-12)
+    assert np.abs(read.binary_logp - grammar.binary_logp).max() < most
+    assert np.abs(read.lexicon.logp - grammar.lexicon.logp).max() < most
+    for name in ("symbols", "bases"):
+        assert getattr(read, name) == getattr(grammar, name)
+    for name in ("base", "binary", "unary"):
+        assert np.array_equal(getattr(read, name), getattr(grammar, name))
+    assert read.lexicon.words == grammar.lexicon.words
+    assert read.settings["language"] == "en"
+    assert read.settings["trees"] == [5, 2]
+
+
+def test_damaged_files(grammar: Grammar, tmp_path: Path) -> None:
+    path = tmp_path / "small.pcfg"
+    write_grammar(grammar, path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    with pytest.raises(ModelError, match="cut short"):
+        read_grammar(path)
+    path.write_bytes(b"something else")
+    with pytest.raises(ModelError, match=r"small\.pcfg: not a model file"):
+        read_grammar(path)
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_grammar(tmp_path / "nothing")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_no_trees() -> None:
+    with pytest.raises(FormatError, match="no trees to learn a grammar from"):
+        train_grammar([[]], [1.0], GrammarSettings("en"))
+
+
+def test_command(tmp_path: Path) -> None:
+    bank, output = tmp_path / "bank.ptb", tmp_path / "bank.pcfg"
+    bank.write_text("\n".join(BANK), encoding="utf-8")
+    ran = done("train", "grammar", bank, "--language", "en", "--splits", 1, "-o", output)
+    assert ran.out == ""
+    assert "5 trees" in ran.err
+    assert "round 1 of 1, smooth: ln p of the trees" in ran.err
+    assert read_grammar(output).settings["schedule"]["rounds"] == 1
+    given = ("train", "grammar", bank, "--language", "en", "-o", output)
+    assert "--weight bank=2: expected one of the files and a positive number" in refused(*given, "--weight", "bank=2")
+    assert "unknown annotation 'x'" in refused(*given, "--annotations", "x")
+    bank.write_text("(ROOT (S", encoding="utf-8")
+    assert "bank.ptb:1: 2 opening brackets" in refused(*given)
