@@ -100,7 +100,9 @@ class Hhmm:
         """A beam that starts anew, in the place of the one after `state`."""
         given = {field.name: getattr(beam, field.name) for field in fields(beam)}
         before = state if self.derivations else None
-        return Beam(**{**given, "length": state.length + 1, "scale": scale, "before": before, "lost": state.lost + lost})
+        return Beam(
+            **{**given, "length": state.length + 1, "scale": scale, "before": before, "lost": state.lost + lost}
+        )
 
     def _share(self, word: str, position: int) -> float:
         """Ln of the mean of P(word | preterminal)."""

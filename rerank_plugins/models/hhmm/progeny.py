@@ -20,17 +20,22 @@ series, so with N_d[q, p] = Σ_c P(q -> p c) R_d(c)
     E*_d = U* N_d (I - U - N_{d+1})^-1         E*_0 is of ROOT itself, the left child of "ROOT </s>"
 
 and the expected number of nodes q down the left edge of an awaited b is E*_d[b, q]. Its part for k = 0 is (16), the
-rest (19); stepping.py has no need of the parts. Cost: D inversions of (S, S) matrices.
+rest (19); stepping.py has no need of the parts. Cost: 2 D inversions of (S, S) matrices.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numba import njit
+from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.closure import closed
+from rerank_plugins.models.pcfg.expectations import finite_mass
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 
 TOLERANCE = 1e-9  # below zero by rounding
@@ -55,8 +60,8 @@ class Progeny:
 def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Progeny:
     """Expectations for a store of `depth` elements.
 
-    Unless `bounded`, those of the grammar as it is, for which trees of any depth count: two rows, ROOT's and one for
-    all elements. Raises ModelError where a symbol's left descendants or unary chains would never end.
+    Unless `bounded`, those of trees of any depth: two rows, ROOT's and one for all elements, where R and L are the
+    probabilities that a symbol's tree is finite, which are 1 in a consistent grammar. Raises ModelError where a symbol's left descendants or unary chains would never end.
     """
     size = grammar.size
     p = np.exp(grammar.binary_logp)
@@ -64,21 +69,23 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
     unary = np.zeros((size, size))
     np.add.at(unary, (grammar.unary[:, 0], grammar.unary[:, 1]), np.exp(grammar.unary_logp))
     identity = np.eye(size)
-    closure = _inverse(identity - unary)
+    closure = closed(grammar.unary, np.exp(grammar.unary_logp), size)
+    possible = _reachable(size, np.concatenate([grammar.unary, grammar.binary[:, :2]]))
 
     def descent(right: FloatArray) -> FloatArray:
         """N: from a node to the place of its left child, weighted by what is to come of the right one."""
         return _matrix(grammar, 1, p * right[grammar.binary[:, 2]])
 
     if not bounded:
-        down = descent(np.ones(size))
-        edge = _inverse(identity - unary - down)
-        return Progeny(closure, np.stack([_root_only(edge), closure @ down @ edge]), np.ones((3, size)))
+        finite = finite_mass(grammar)
+        down = descent(finite)
+        edge = _inverse(identity - unary - down) * possible
+        return Progeny(closure, np.stack([_root_only(edge), closure @ down @ edge]), np.tile(finite, (3, 1)))
     expected = np.zeros((depth, size, size))
     fitting = np.zeros((depth + 1, size))
     fitting[depth] = closure @ words
     for d in range(depth, 0, -1):
-        edge = _inverse(identity - unary - descent(fitting[d]))
+        edge = _inverse(identity - unary - descent(fitting[d])) * possible  # rounding leaves no progeny where none is
         left = edge @ words  # L_d
         if d == 1:
             expected[0] = _root_only(edge)
@@ -114,3 +121,31 @@ def _inverse(matrix: FloatArray) -> FloatArray:
     if not (inverse >= -TOLERANCE).all():
         raise ModelError("the grammar's unary rules or left recursion go round for ever: a symbol never yields a word")
     return np.maximum(inverse, 0.0)
+
+
+def _reachable(size: int, steps: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """(size, size) which symbols lie down the left edge of which, by steps (parent, first child); each of itself."""
+    steps = steps[np.argsort(steps[:, 0], kind="stable")]
+    starts = np.searchsorted(steps[:, 0], np.arange(size + 1))
+    reached = np.zeros((size, size), np.bool_)
+    _walk(starts, np.ascontiguousarray(steps[:, 1]), reached)
+    return reached
+
+
+@njit(cache=True, nogil=True)
+def _walk(starts: Any, children: Any, reached: Any) -> None:
+    todo = np.empty(len(reached), np.int64)
+    for source in range(len(reached)):
+        row = reached[source]
+        row[source] = True
+        todo[0] = source
+        count = 1
+        while count:
+            count -= 1
+            node = todo[count]
+            for k in range(starts[node], starts[node + 1]):
+                child = children[k]
+                if not row[child]:
+                    row[child] = True
+                    todo[count] = child
+                    count += 1

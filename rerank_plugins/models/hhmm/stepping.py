@@ -25,6 +25,7 @@ entropy of a store's derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c over th
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,8 @@ EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
 CROSS, WITHIN = 0, 1  # kinds of reduction
 FIRST = 1 << 11  # rows that a table starts with
+FAR = 0.1  # what a store below the best may still gain, as a share
+EXPONENTS, HIGHEST = 128, 4  # kinds of binary exponent that rules are sorted by; the highest of a value
 
 
 class Table(NamedTuple):
@@ -82,9 +85,7 @@ def _depth(store: Any) -> int:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add(
-    table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int
-) -> int:
+def _add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> int:
     """Add a contribution to the store `key`, with where it comes from; how many stores there are now."""
     row = find(table.slots, table.stores, count, key)
     if row == count:
@@ -132,52 +133,105 @@ def promote(
 
 
 @njit(cache=True, nogil=True)
+def sorted_rules(rules: Any, ahead: Any, p: int, order: Any, worth: Any) -> None:
+    """Rules with left child p by P(q -> p c) ahead[c], highest binary exponent first, into their places in `order`
+    and `worth`: a counting sort, so values fall from one to the next, or rise to less than twice.
+    """
+    first, after = rules.starts[p], rules.starts[p + 1]
+    counts = np.zeros(EXPONENTS + 1, np.int32)
+    exponents = np.empty(after - first, np.int32)
+    for r in range(first, after):
+        value = rules.p[r] * ahead[rules.right[r]]
+        exponent = EXPONENTS - 1
+        if value > 0.0:
+            exponent = min(EXPONENTS - 2, max(0, HIGHEST - math.frexp(value)[1]))
+        exponents[r - first] = exponent
+        counts[exponent + 1] += 1
+    counts = np.cumsum(counts)
+    for r in range(first, after):
+        place = first + counts[exponents[r - first]]
+        counts[exponents[r - first]] += 1
+        order[place] = r
+        worth[place] = rules.p[r] * ahead[rules.right[r]]
+
+
+@njit(cache=True, nogil=True)
 def transit(
-    rules: Any, ahead: Any, most: Any, before: Any, n: int, depth: int, root: int, threshold: float, entropies: bool
+    rules: Any, ahead: Any, before: Any, n: int, depth: int, root: int, width: int, threshold: float, entropies: bool
 ) -> Any:
     """Step 2: stores that await a symbol which begins with the word; back: (promoted store, rule, kind)."""
-    table, count, best = new_table(FIRST, depth + 1), 0, 0.0
+    table, count, best, bound, full = new_table(FIRST, depth + 1), 0, 0.0, 0.0, 4 * width
     last = len(rules.expected) - 1
+    size = len(rules.starts) - 1
+    ready = np.zeros((depth + 1, size), np.bool_)
+    order = np.empty((depth + 1, len(rules.p)), np.int32)
+    worth = np.empty((depth + 1, len(rules.p)))
     for j in np.argsort(-before.sums[:n], kind="mergesort"):
         store = before.stores[j]
         d = _depth(store)
         top = store[d - 1] if d else root
         b = top & LOW if d else root
         p = store[-1]
-        edge, closure = rules.expected[min(d, last), b], rules.closure[b]
-        limit = rules.most[min(d, last), b] * most[d + 1] if d < depth else 0.0
-        if d:
-            limit = max(limit, rules.widest[b] * most[d])
         v, ratio = before.sums[j], before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
-            inner = before.spread[j] / v + np.log(v)
+            inner = max(0.0, before.spread[j] / v + np.log(v))
+        if 0 < full <= count:  # what is below the best `width` by far will not be among them
+            bound = max(bound, FAR * np.partition(table.sums[:count], count - width)[count - width])
+            full = 2 * count
         key = store.copy()
-        for r in range(rules.starts[p], rules.starts[p + 1]):
-            share = v * rules.p[r]
-            if share * limit <= threshold * best:
-                break  # the other rules are less likely still
-            q, c = rules.parent[r], rules.right[r]
-            key[-1] = EMPTY
-            if d < depth:
-                value = share * edge[q] * ahead[d + 1, c]
-                if value > threshold * best:
-                    best = max(best, value)
+        key[-1] = EMPTY
+        if d < depth:
+            if not ready[d + 1, p]:
+                ready[d + 1, p] = True
+                sorted_rules(rules, ahead[d + 1], p, order[d + 1], worth[d + 1])
+            edge, limit = rules.expected[min(d, last), b], 2.0 * v * rules.most[min(d, last), b]
+            for i in range(rules.starts[p], rules.starts[p + 1]):
+                if limit * worth[d + 1, i] <= bound:
+                    break  # the others are worth less
+                r = order[d + 1, i]
+                value = v * worth[d + 1, i] * edge[rules.parent[r]]
+                if value > bound:
+                    if value > best:
+                        best = value
+                        bound = max(bound, threshold * best)
                     if count == len(table.sums):
                         table = doubled(table, count)
-                    key[d] = q << 16 | c
+                    key[d] = rules.parent[r] << 16 | rules.right[r]
                     count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
-                    key[d] = EMPTY
-            if d > 0:
-                value = share * closure[q] * ahead[d, c]
-                if value > threshold * best:
-                    best = max(best, value)
-                    if count == len(table.sums):
-                        table = doubled(table, count)
-                    key[d - 1] = top & ~LOW | c
-                    count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
-                    key[d - 1] = top
+            key[d] = EMPTY
+        if d > 0:
+            for k in range(rules.filled[b], rules.filled[b + 1]):
+                q, share = rules.nodes[k], v * rules.filling[k]
+                first, after = rules_of(rules, q, p)
+                for r in range(first, after):
+                    value = share * rules.p[r] * ahead[d, rules.right[r]]
+                    if value > bound:
+                        if value > best:
+                            best = value
+                            bound = max(bound, threshold * best)
+                        if count == len(table.sums):
+                            table = doubled(table, count)
+                        key[d - 1] = top & ~LOW | rules.right[r]
+                        count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
     return table, count
+
+
+@njit(cache=True, nogil=True, inline="always")
+def rules_of(rules: Any, q: int, p: int) -> tuple[int, int]:
+    """The rules q -> p c: the first, and the one after the last."""
+    low, high = rules.starts[p], rules.starts[p + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if rules.parent[middle] < q:
+            low = middle + 1
+        else:
+            high = middle
+    high = low
+    while high < end and rules.parent[high] == q:
+        high += 1
+    return low, high
 
 
 @njit(cache=True, nogil=True)
@@ -195,7 +249,7 @@ def emit(
         ratio = before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
-            inner = before.spread[j] / before.sums[j] + np.log(before.sums[j])
+            inner = max(0.0, before.spread[j] / before.sums[j] + np.log(before.sums[j]))
         key = store.copy()
         if d > 0:
             value = v * word.here[c]
@@ -245,7 +299,7 @@ def advanced(
     """
     if len(stores):
         promoted, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies)
-        awaiting, m = transit(rules, word.ahead, word.most, promoted, n, depth, root, threshold, entropies)
+        awaiting, m = transit(rules, word.ahead, promoted, n, depth, root, width, threshold, entropies)
     else:
         promoted, n = new_table(1, depth + 1), 0
         awaiting, m = started(word.ahead, depth, root, mass)
@@ -256,7 +310,7 @@ def advanced(
     sums, best = table.sums[kept], table.likely[kept]
     inner = np.zeros(len(kept))
     if entropies:
-        inner = table.spread[kept] / sums + np.log(sums)
+        inner = np.maximum(0.0, table.spread[kept] / sums + np.log(sums))
     back = np.empty((len(kept), 5), np.int32)
     for i in range(len(kept)):
         state = table.back[kept[i], 0]

@@ -23,11 +23,12 @@ REMEMBERED = 1 << 12  # words whose emissions are kept
 class Rules(NamedTuple):
     """What the kernels read of a grammar, for a store of D elements; `rows` is min(D, rows of the expectations).
 
-    `starts`     (S + 1) rules with left child p are entries starts[p] to starts[p + 1] of the next three, likely first
+    `starts`     (S + 1) rules with left child p are entries starts[p] to starts[p + 1] of the next three, by parent
     `parent`, `right`, `p`   q, c and P(q -> p c)
+    `filled`     (S + 1) an awaited b may be filled by the nodes `nodes` with probability `filling` = U*[b, node]:
+                 entries filled[b] to filled[b + 1]; only nodes that have binary rules
     `promotions` (S + 1) node q may fill the places `places`, with probability `reaching` = U*[place, q]: entries
                  promotions[q] to promotions[q + 1]; only places that are left children of some rule
-    `closure`    (S, S) U*; `widest` (S) the largest value of each row
     `expected`   (rows, S, S) E*_d[b, q]; `most` (rows, S) the largest value of each row
     """
 
@@ -35,11 +36,12 @@ class Rules(NamedTuple):
     parent: IntArray
     right: IntArray
     p: FloatArray
+    filled: IntArray
+    nodes: IntArray
+    filling: FloatArray
     promotions: IntArray
     places: IntArray
     reaching: FloatArray
-    closure: FloatArray
-    widest: FloatArray
     expected: FloatArray
     most: FloatArray
 
@@ -71,6 +73,7 @@ class Tables:
     grammar: Grammar
     depth: int
     rules: Rules
+    numbers: NDArray[np.int64]  # (B) number in the grammar of each of the rules
     complete: FloatArray  # (S) U*[ROOT, q]: that node q is the whole sentence
     mass: float  # probability of the trees that fit in the store
     tag_closure: FloatArray  # (T, S) U* by preterminal
@@ -87,6 +90,8 @@ class Tables:
             if len(self.remembered) >= REMEMBERED:
                 self.remembered.clear()
             tags, logp = lexicon.emissions(form, position)
+            if not len(tags):  # no symbol emits it
+                tags, logp = np.zeros(1, np.int32), np.full(1, -np.inf)
             found = self.remembered[form] = self._emission(tags, np.exp(logp))
         return found
 
@@ -119,21 +124,23 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True) -> Tables:
         raise ModelError(f"a grammar of {grammar.size} symbols, this model takes up to {MOST_SYMBOLS - 1}")
     progeny = left_progeny(grammar, depth, bounded=bounded)
     p = np.exp(grammar.binary_logp)
-    order = np.lexsort((-p, grammar.binary[:, 1]))
+    order = np.lexsort((grammar.binary[:, 0], grammar.binary[:, 1]))
     parent, left, right = (np.ascontiguousarray(grammar.binary[order, column], np.int32) for column in range(3))
-    asked = np.zeros(grammar.size, np.bool_)
-    asked[left] = True
+    asked, binary = np.zeros((2, grammar.size), np.bool_)
+    asked[left] = binary[parent] = True
     node, place = np.nonzero((progeny.closure * asked[:, None]).T)
+    awaited, filler = np.nonzero(progeny.closure * binary)
     rules = Rules(
         _starts(left, grammar.size), parent, right, p[order],
+        _starts(awaited, grammar.size), filler.astype(np.int32), progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), progeny.closure[place, node],
-        progeny.closure, progeny.closure.max(axis=1), progeny.expected, progeny.expected.max(axis=2),
+        progeny.expected, progeny.expected.max(axis=2),
     )  # fmt: skip
     tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))
     return Tables(
-        grammar, depth, rules, progeny.closure[ROOT].copy(), float(progeny.fitting[0, ROOT]),
+        grammar, depth, rules, order, progeny.closure[ROOT].copy(), float(progeny.fitting[0, ROOT]),
         np.ascontiguousarray(progeny.closure[:, tags].T),
         np.ascontiguousarray(progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
     )  # fmt: skip
