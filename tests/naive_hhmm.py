@@ -166,7 +166,9 @@ class Trellis:
                 right[d], left[d] = (
                     {
                         c: word[c] + sum(
-                            p * first[l] * right[d][r] for (parent, l, r), p in self.rules.binary.items() if parent == c
+                            p * first[one] * right[d][two]
+                            for (parent, one, two), p in self.rules.binary.items()
+                            if parent == c
                         )
                         for c in symbols
                     }

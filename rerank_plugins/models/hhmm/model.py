@@ -9,7 +9,7 @@ where no store is complete costs `UNFINISHED`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -69,8 +69,8 @@ class Hhmm:
             return ln_p, beam
         ln_p, beam = self._step(self.start(), word, state.length)
         if beam is None:  # nothing can begin with it
-            return LOST + self._share(word, state.length), self._followed(state, self.start(), 0.0, lost=True)
-        return LOST + ln_p, self._followed(state, beam, beam.scale, lost=True)
+            return LOST + self._share(word, state.length), self._followed(state, self.start(), 0.0)
+        return LOST + ln_p, self._followed(state, beam, beam.scale)
 
     def finish(self, state: Beam) -> float:
         """Ln p(</s> | state)."""
@@ -96,13 +96,10 @@ class Hhmm:
         beam = Beam(position + 1, stores, values, likely, state.scale + scale, entropy, back, before, state.lost)
         return ln_p, beam
 
-    def _followed(self, state: Beam, beam: Beam, scale: float, *, lost: bool) -> Beam:
+    def _followed(self, state: Beam, beam: Beam, scale: float) -> Beam:
         """A beam that starts anew, in the place of the one after `state`."""
-        given = {field.name: getattr(beam, field.name) for field in fields(beam)}
         before = state if self.derivations else None
-        return Beam(
-            **{**given, "length": state.length + 1, "scale": scale, "before": before, "lost": state.lost + lost}
-        )
+        return replace(beam, length=state.length + 1, scale=scale, before=before, lost=state.lost + 1)
 
     def _share(self, word: str, position: int) -> float:
         """Ln of the mean of P(word | preterminal)."""

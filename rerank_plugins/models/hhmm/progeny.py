@@ -8,7 +8,7 @@ In the right-corner form of a tree with at most D store elements (Schuler 2009),
 that awaits it, a left child of an awaited symbol of element d opens element d + 1, and a left child within an element
 stays there. P(q -> p c) is the grammar's. The probabilities that what a place yields fits in the store are
 
-    R_d = U* e + U* Σ P(q -> p c) L_{d+1}(p) R_d(c)     awaited in element d; R_D = U* e, since there is no element D + 1
+    R_d = U* e + U* Σ P(q -> p c) L_{d+1}(p) R_d(c)     awaited in element d; R_D = U* e for want of D + 1
     L_d = U* e + U* Σ P(q -> p c) L_d(p) R_d(c)         a left child in element d
 
 with e the probability of being rewritten as a word. Each is linear once the other is known: D pairs of linear systems.
@@ -61,7 +61,8 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
     """Expectations for a store of `depth` elements.
 
     Unless `bounded`, those of trees of any depth: two rows, ROOT's and one for all elements, where R and L are the
-    probabilities that a symbol's tree is finite, which are 1 in a consistent grammar. Raises ModelError where a symbol's left descendants or unary chains would never end.
+    probabilities that a symbol's tree is finite, which are 1 in a consistent grammar. Raises ModelError where a
+    symbol's left descendants or unary chains would never end.
     """
     size = grammar.size
     p = np.exp(grammar.binary_logp)
@@ -103,7 +104,8 @@ def _matrix(grammar: Grammar, child: int, weights: FloatArray) -> FloatArray:
     """(S, S) sums of the weights of binary rules, by parent and child."""
     size = grammar.size
     cells = grammar.binary[:, 0].astype(np.int64) * size + grammar.binary[:, child]
-    return np.bincount(cells, weights, size * size).reshape(size, size)
+    sums: FloatArray = np.bincount(cells, weights, size * size).astype(np.float64)
+    return sums.reshape(size, size)
 
 
 def _root_only(edge: FloatArray) -> FloatArray:
@@ -120,7 +122,8 @@ def _inverse(matrix: FloatArray) -> FloatArray:
         inverse = np.full_like(matrix, np.nan)
     if not (inverse >= -TOLERANCE).all():
         raise ModelError("the grammar's unary rules or left recursion go round for ever: a symbol never yields a word")
-    return np.maximum(inverse, 0.0)
+    positive: FloatArray = np.maximum(inverse, 0.0)
+    return positive
 
 
 def _reachable(size: int, steps: NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -42,7 +42,7 @@ def find(slots: Any, stores: Any, count: int, key: Any) -> int:
                 same = False
                 break
         if same:
-            return row
+            return int(row)
         place = (place + np.uint64(1)) & mask
 
 

@@ -58,7 +58,7 @@ class Beam:
     @property
     def depths(self) -> NDArray[np.int64]:
         """(n) how many elements each store has, the one with the last word's preterminal among them."""
-        return (self.stores[:, :-1] >= 0).sum(axis=1) + 1
+        return np.asarray((self.stores[:, :-1] >= 0).sum(axis=1) + 1, np.int64)
 
     @property
     def mean_depth(self) -> float:

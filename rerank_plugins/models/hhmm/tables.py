@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,6 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True) -> Tables:
     )  # fmt: skip
 
 
-def _starts(numbers: NDArray[np.integer], size: int) -> IntArray:  # type: ignore[type-arg]
+def _starts(numbers: NDArray[Any], size: int) -> IntArray:
     """(size + 1) where each number starts in an ascending array."""
     return np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=size)))).astype(np.int32)
