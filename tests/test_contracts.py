@@ -97,6 +97,9 @@ TREES = """\
 
 """
 
+BRACKETS = "(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat))))\n( (NP (DT a) (NN dog)) )\n"
+K_BEST = "1 ||| (X (A the) (B cat) (C sat)) ||| -1\n1 ||| (X (Y (A the) (B cat)) (C sat)) ||| -2\n"
+
 
 def cases(kind: str) -> list[object]:
     """Each registered plugin of a kind with each of its cases; one without any stands alone, and its test fails."""
@@ -151,6 +154,8 @@ SLOW = {"stanza"}  # its models are trained first: see test_stanza_parser.py
 @pytest.mark.parametrize(("name", "options"), [case for case in cases("parser") if case.values[0] not in SLOW])
 def test_parsers(name, options, tmp_path, udpipe_model):
     (tmp_path / "trees.conllu").write_text(TREES, encoding="utf-8")
+    (tmp_path / "trees.ptb").write_text(BRACKETS, encoding="utf-8")
+    (tmp_path / "k-best").write_text(K_BEST, encoding="utf-8")
     (tmp_path / "micro.udpipe").write_bytes(udpipe_model.read_bytes())
     sentences = [("the", "cat", "sat"), ("a", "dog"), ("unknown", "words"), ()]
     parser = built("parser", name, options, tmp_path)

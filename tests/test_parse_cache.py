@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import Parse, Parser
+from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.parsers import cached
 from rerank_plugins.parsers.biaffine_parser import EnglishParser
 from rerank_plugins.parsers.cached import CachedParser, default_cache
@@ -22,8 +23,10 @@ from rerank_plugins.parsers.identity import identity
 from rerank_plugins.parsers.packed import pack, unpack
 from rerank_plugins.parsers.parse_cache import FILE, ParseCache, cache_folder
 from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.command_line import done, refused, rerank
+from tests.random_trees import trees
 
 SENTENCES = [["a", "b"], ["c"], ["a", "b"], []]
 
@@ -138,6 +141,47 @@ def test_what_is_kept_is_what_comes_back(sentence, data):
     assert unpack(pack(Parse()), sentence) == Parse()
     assert unpack(pack(parse), (*sentence, "more")) is None
     assert unpack(pack(parse)[:-3], sentence) in (None, parse)
+
+
+@given(st.lists(trees, min_size=1, max_size=4), st.data())
+def test_k_best_lists_come_back(found, data):
+    words = found[0].words()
+    same = [renamed(tree, words) for tree in found if len(tree.words()) == len(words)]
+    scores = sorted(data.draw(st.lists(st.floats(-1e6, 0), min_size=len(same), max_size=len(same))), reverse=True)
+    parse = Parse(None, tuple(map(ScoredTree, same, scores)))
+    assert unpack(pack(parse), words) == parse
+    both = Parse(DependencyTree(words, (-1,) * len(words), ("a",) * len(words)), parse.constituents)
+    assert unpack(pack(both), words) == both
+    assert unpack(pack(parse), (*words, "more")) is None
+    assert unpack(pack(parse), words[1:]) is None
+    assert unpack(pack(parse)[:-3], words) in (None, parse)
+
+
+def renamed(tree, words):
+    """The tree over other words; they are drawn from left to right, while a fold goes from right to left."""
+    from_last = reversed(words)
+    return tree.fold(
+        lambda tag: Tree(tag.label, (next(from_last),)), lambda node, below: Tree(node.label, tuple(below))
+    )
+
+
+def test_k_best_lists_are_small():
+    """A hundred trees that differ in one label take little more than one."""
+    words = tuple(f"w{i}" for i in range(40))
+    right = [Tree("X", (word,)) for word in words]
+
+    def chain(label):
+        tree = right[-1]
+        for i in range(len(words) - 2, -1, -1):
+            tree = Tree(label if i == 0 else f"P{i % 5}", (right[i], tree))
+        return tree
+
+    lists = [tuple(ScoredTree(chain(f"L{i}"), -float(i)) for i in range(k)) for k in (1, 100)]
+    one, many = (len(pack(Parse(None, trees))) for trees in lists)
+    assert many < one + 100 * 12
+    back = unpack(pack(Parse(None, lists[1])), words)
+    assert back.constituents == lists[1]
+    assert back.constituents[0].tree.children[1] is back.constituents[99].tree.children[1]
 
 
 @given(st.lists(words, min_size=2, max_size=2, unique=True))

@@ -128,9 +128,70 @@ def test_evaluation_prints_a_row_for_each_file(treebank_path, tmp_path):
         assert row.split("\t")[3:6] == ["100.00"] * 3
 
 
+BRACKETS = """( (S (NP-SBJ (DT the) (NN cat))
+   (VP (VBD sat) (NP (-NONE- *))) (. .)))
+(ROOT (INTJ (UH oh) (. .)))
+"""
+K_BEST = """1 ||| (ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .))) ||| -3.5
+1 ||| (ROOT (S (DT the) (NN cat) (VBD sat) (. .))) ||| -7.25
+"""
+
+
+@pytest.fixture
+def bracketed(tmp_path):
+    (tmp_path / "gold.ptb").write_text(BRACKETS)
+    (tmp_path / "k-best").write_text(K_BEST)
+    (tmp_path / "text").write_text("no tree\nthe cat sat .\noh .\n")
+    return tmp_path
+
+
+def test_brackets_are_written(bracketed):
+    ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}")
+    assert ran.out == "\n(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))\n\n"
+    assert ran.err.splitlines()[-1] == "3 sentences, 3 parsed now, 2 without a parse"
+    ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}", "--k-best")
+    assert ran.out == K_BEST.replace("1 |||", "2 |||")
+    ran = done("parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--trees", "brackets", stdin="oh .\n")
+    assert ran.out == "(ROOT (INTJ (UH oh) (. .)))\n"
+
+
+def test_either_kind_of_trees_where_a_parser_gives_both(bracketed, treebank_path, treebank):
+    text = " ".join(treebank[0].words)
+    flat = " ".join(f"(X {word})" for word in treebank[0].words)
+    (bracketed / "flat").write_text(f"(ROOT {flat})\n")
+    parser = f"treebank,path={bracketed / 'flat'},second={treebank_path}"
+    assert trees(done("parse", "-", "-p", parser, stdin=text).out) == [treebank[0]]
+    assert done("parse", "-", "-p", parser, "--trees", "brackets", stdin=text).out == f"(ROOT {flat})\n"
+    message = "the parser gives no constituents: --trees conllu writes what it gives"
+    assert message in refused("parse", "-", "-p", f"treebank,path={treebank_path}", "--k-best", stdin=text)
+    message = "the parser gives no dependencies: --trees brackets writes what it gives"
+    assert message in refused(
+        "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--trees", "conllu", stdin=text
+    )
+
+
+def test_evaluation_with_brackets(bracketed, treebank_path):
+    gold, parser = bracketed / "gold.ptb", f"treebank,path={bracketed / 'k-best'}"
+    header, row = done("parse", "--evaluate", gold, "-p", parser).lines
+    assert header == "gold\tsentences\twords\tLP\tLR\tF1\texact\ttags\tcoverage\tsentences/s"
+    assert row.split("\t")[:9] == ["gold.ptb", "2", "6", "100.00", "75.00", "85.71", "50.00", "75.00", "50.00"]
+    rows = done(
+        "parse", "--evaluate", gold, "--evaluate", treebank_path, "--longest", 5, "-p", f"treebank,path={gold}"
+    ).lines
+    assert [row.split("\t")[0] for row in rows] == ["gold", "gold.ptb", "gold", "small.conllu"]
+    assert rows[1].split("\t")[1:9] == ["2", "6", *["100.00"] * 6]
+    assert 0 < int(rows[3].split("\t")[1]) < 50
+    assert "holds no trees of up to 1 words" in refused("parse", "--evaluate", gold, "--longest", 1, "-p", parser)
+    (bracketed / "broken").write_text("(ROOT (X (Y a))\n")
+    assert refused("parse", "--evaluate", bracketed / "broken").endswith(
+        "broken:1: 1 opening brackets of the tree that begins here are not closed"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (("-", "--k-best", "--trees", "conllu"), "--k-best writes brackets"),
         ((), "give one of: a TEXT"),
         (("-", "--evaluate", "x"), "give one of: a TEXT"),
         (("-", "-p", "englsh"), "no parser named 'englsh'; did you mean 'english'"),

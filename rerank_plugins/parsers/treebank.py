@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.trees.cleaning import remove_empty
 from rerank_plugins.trees.dependency import read_conllu
 from rerank_plugins.trees.k_best import is_bracketed, read_scored
 
@@ -18,7 +19,8 @@ class TreebankParser(Parser):
     """Looks parses up in files by their tokens; a sentence that is not there has none.
 
     Either file may be CoNLL-U, plain brackets, or k-best lists as `rerank parse --k-best` writes them. Plain brackets
-    are certain (ln p = 0). Of several trees for the same words in CoNLL-U or plain brackets the last one counts.
+    are certain (ln p = 0), and empty elements are left out. Of several trees for the same words in CoNLL-U or plain
+    brackets the last one counts.
     """
 
     path: Path = option(doc="file with a tree for each distinct hypothesis: CoNLL-U or brackets")
@@ -48,7 +50,10 @@ def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -
             known[tree.words] = Parse(tree, known.get(tree.words, Parse()).constituents)
         return
     lists: dict[tuple[str, ...], tuple[str, list[ScoredTree]]] = {}
-    for name, found, score in read_scored(whole, path):
+    for name, read, score in read_scored(whole, path):
+        found = remove_empty(read)
+        if found is None:
+            continue
         words = found.words()
         if lists.get(words, ("", []))[0] != name:
             lists[words] = name, []
