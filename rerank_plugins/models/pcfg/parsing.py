@@ -125,13 +125,14 @@ class ChartParser:
         items, base = chart.items, self.grammar.base
         row = np.full((len(items.starts) - 1, len(self.grammar.bases)), -1, np.int64)
         row[items.cell, items.base] = items.offsets[:-1]
-        place = row[:, base] + self.blocks.local
+        there = row[:, base] >= 0
+        place = np.where(there, row[:, base] + self.blocks.local, 0)
         if threshold == 0:
             likely = chart.upper > 0
         else:
             chart.fill_outside()
             likely = chart.inner * chart.upper > threshold * chart.total
-        return np.asarray((row[:, base] >= 0) & likely[place])
+        return np.asarray(there & likely[place])
 
     def _trees(
         self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
