@@ -16,6 +16,7 @@ import numpy as np
 
 UNKNOWN = "UNK"  # the signature of no features: in every closed vocabulary
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
+PENN = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
 Sentence = Sequence[str]
 
 
@@ -59,9 +60,16 @@ def backed_off(full: str) -> Iterator[str]:
 
 
 def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
-    """The word where it is in the vocabulary, else the most specific of its signatures that is; at last `UNK`."""
-    if word in vocabulary:
-        return word
+    """The word where it is in the vocabulary, else the most specific of its signatures that is; at last `UNK`.
+
+    Penn-style names of brackets and quotation marks stand for these, where they are no words themselves.
+
+    >>> known_form("-LRB-", 3, {"(", "UNK"}), known_form("walking", 3, {"UNK-LC", "UNK"})
+    ('(', 'UNK-LC')
+    """
+    for form in (word, PENN.get(word, word)):
+        if form in vocabulary:
+            return form
     full = signature(word, position == 0, word.lower() in vocabulary)
     return next((each for each in backed_off(full) if each in vocabulary), UNKNOWN)
 
