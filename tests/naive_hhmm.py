@@ -271,5 +271,6 @@ class Trellis:
                     if reduced
                     for expanded, r in self.expansions(reduced).items()
                 ]
-            paths = [(p * tags[store[-1][1]], store) for p, store in paths if store[-1][1] in tags]
-        return [p for p, _ in paths if p > 0]
+            paths = [(p * tags.get(store[-1][1], 0.0), store) for p, store in paths]
+            paths = [(p, store) for p, store in paths if p > 0]
+        return [p for p, _ in paths]

@@ -37,6 +37,7 @@ CASES = {
         "oov-count": [{}, {"lm": "arpa"}],
         "unigram": [{}, {"model": ARPA, "case": "ignore"}, {"case": "exact"}],
         "ngram-lm": [{"model": ARPA}, {"lm": "arpa"}],
+        "hhmm-lm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "dependency-lm": [{}, {"parser": "english"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
@@ -52,6 +53,7 @@ CASES = {
         "ngram": [{"model": ARPA}],
         "unigram": [{}, {"model": ARPA, "case": "exact"}],
         "pcfg": [{}],
+        "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {
@@ -59,6 +61,7 @@ CASES = {
         "biaffine": [{"model": str(EMBEDDED), "language": "en"}],
         "udpipe": [{"model": "micro.udpipe"}, {"model": "micro.udpipe", "beam": 1}],
         "stanza": [{"tagger": "tagger.pt", "parser": "parser.pt"}],
+        "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "language": "en"}],
         "pcfg": [{}, {"decoder": "viterbi", "k": 3}, {"k": 20, "threshold": 0.0, "longest": 2}],
         "treebank": [{"path": "trees.conllu"}, {"path": "trees.ptb"}, {"path": "k-best", "second": "trees.conllu"}],
     },

@@ -111,7 +111,7 @@ def test_the_best_derivation_is_the_likeliest_tree(seed, sentence):
     wanted = max((p for p, deepest in trees(grammar, sentence) if deepest <= 3), default=0.0)
     if wanted == 0:
         return
-    found = best_tree(model, sentence)
+    found = best_tree(model, sentence).scored
     assert found.log_probability == pytest.approx(math.log(wanted / model.tables.mass), abs=1e-9)
     assert found.tree.words() == tuple(sentence)
     assert tree_probability(grammar, found.tree) == pytest.approx(wanted, rel=1e-9)
@@ -173,7 +173,7 @@ def test_figure_5_of_schwartz_et_al(figure):
         ("S/PP", "IN"),
         ("S/NP",),
     ]
-    assert str(best_tree(model, SENTENCE).tree) == (
+    assert str(best_tree(model, SENTENCE).scored.tree) == (
         "(ROOT (S (NP (DT the) (NN president)) (VP (VP (VB meets) (NP (DT the) (NN board))) (PP (IN on) (NP Friday)))))"
     )
 
@@ -184,7 +184,7 @@ def test_a_store_of_two_attaches_lower(figure):
     assert store_sequence(model, SENTENCE) == [
         ("DT",), ("NP/NN",), ("S/VP", "VB"), ("S/NP", "DT"), ("S/NP", "NP/NN"), ("S/PP", "IN"), ("S/NP",)
     ]  # fmt: skip
-    assert "(NP (NP (DT the) (NN board)) (PP (IN on) (NP Friday)))" in str(best_tree(model, SENTENCE).tree)
+    assert "(NP (NP (DT the) (NN board)) (PP (IN on) (NP Friday)))" in str(best_tree(model, SENTENCE).scored.tree)
 
 
 def test_one_that_no_store_can_read_begins_anew_and_is_counted(figure):
@@ -195,7 +195,7 @@ def test_one_that_no_store_can_read_begins_anew_and_is_counted(figure):
     assert scores[4] < LOST
     assert np.isfinite(scores).all()
     assert model.finish(beams[-1]) == UNFINISHED
-    found = best_tree(model, ["the", "the", "president", "meets", "on"])
+    found = best_tree(model, ["the", "the", "president", "meets", "on"]).scored
     assert found.tree.words() == ("the", "the", "president", "meets", "on")
     assert found.tree.subtrees[0].label == "FRAG"
     assert np.isfinite(found.log_probability)

@@ -9,6 +9,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.consensus import Consensus
     from rerank_plugins.features.decoder_score import DecoderScore, ReciprocalRank
     from rerank_plugins.features.dependency_lm import DependencyLM
+    from rerank_plugins.features.hhmm_lm import HhmmLM
     from rerank_plugins.features.length import CharacterLength, Length, WordPenalty
     from rerank_plugins.features.lexical_overlap import LexicalOverlap
     from rerank_plugins.features.ngram_lm import NgramLM
@@ -25,6 +26,7 @@ def register_feature_extractors(register: Register) -> None:
     register("unigram", Unigram)
     register("ngram-lm", NgramLM)
     register("dependency-lm", DependencyLM)
+    register("hhmm-lm", HhmmLM)
     register("lexical-overlap", LexicalOverlap)
     register("untranslated", Untranslated)
     register("consensus", Consensus)

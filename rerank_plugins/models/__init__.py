@@ -6,6 +6,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this package."""
+    from rerank_plugins.models.hhmm_model import HhmmModel
     from rerank_plugins.models.kenlm_model import KenlmModel
     from rerank_plugins.models.mixture import Mixture
     from rerank_plugins.models.ngram_model import NgramModel
@@ -17,3 +18,4 @@ def register_language_models(register: Register) -> None:
     register("mixture", Mixture)
     register("pcfg", PcfgModel)
     register("unigram", UnigramModel)
+    register("hhmm", HhmmModel)

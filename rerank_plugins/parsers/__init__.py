@@ -7,6 +7,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 def register_parsers(register: Register) -> None:
     """Register the parsers of this package."""
     from rerank_plugins.parsers.biaffine_parser import BiaffineParser, EnglishParser
+    from rerank_plugins.parsers.hhmm_parser import HhmmParser
     from rerank_plugins.parsers.pcfg_parser import PcfgParser
     from rerank_plugins.parsers.stanza_parser import StanzaParser
     from rerank_plugins.parsers.treebank import TreebankParser
@@ -16,5 +17,6 @@ def register_parsers(register: Register) -> None:
     register("biaffine", BiaffineParser)
     register("udpipe", UdpipeParser)
     register("pcfg", PcfgParser)
+    register("hhmm", HhmmParser)
     register("stanza", StanzaParser)
     register("treebank", TreebankParser)

@@ -167,7 +167,14 @@ class UnaryChains:
         return self._found[top, bottom]
 
 
-def best_tree(model: Hhmm, sentence: Sequence[str]) -> ScoredTree | None:
+class Found(NamedTuple):
+    """The best tree of a sentence, and whether it is one derivation from ROOT to the last word."""
+
+    scored: ScoredTree
+    complete: bool
+
+
+def best_tree(model: Hhmm, sentence: Sequence[str]) -> Found | None:
     """The tree of the best derivation, and ln p of that derivation and the words; None for no words.
 
     `model` keeps derivations. Where words were lost or nothing is complete, the tree is parts below `FRAGMENT`, and the
@@ -200,9 +207,9 @@ def best_tree(model: Hhmm, sentence: Sequence[str]) -> ScoredTree | None:
         parts += replay.trees(complete=whole)
         parts += [unread(word) for word in sentence[_covered(parts) : end.length]]
     if len(parts) == 1 and complete is not None:
-        return ScoredTree(parts[0], complete)
+        return Found(ScoredTree(parts[0], complete), True)
     bodies = [child for part in parts for child in (part.subtrees if part.label == "ROOT" else (part,))]
-    return ScoredTree(Tree("ROOT", (Tree(FRAGMENT, tuple(bodies)),)), total)
+    return Found(ScoredTree(Tree("ROOT", (Tree(FRAGMENT, tuple(bodies)),)), total), False)
 
 
 def completion(model: Hhmm, beam: Beam) -> tuple[float | None, int]:

@@ -1,0 +1,59 @@
+"""The incremental syntactic language model's opinion of a hypothesis (Schwartz et al. 2011).
+
+total = ln p(e_1 … e_n </s>) by the HHMM; per_word = total / (n + 1); lost = -(words that no store of the beam could
+read) / n, 0 for an empty hypothesis, which has the floor of an unfinished sentence. Cost: one step per distinct prefix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.nbest import NBestList
+
+
+@dataclass(frozen=True)
+class HhmmLM(FeatureExtractor):
+    """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
+
+    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    beam: int = option(200, doc="stores kept after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
+    threshold: float = option(1e-5, doc="stores below this share of the best are left out")
+
+    def __post_init__(self) -> None:
+        HhmmModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total`, `per_word`, `lost`."""
+        return ("total", "per_word", "lost")
+
+    @cached_property
+    def _lm(self) -> HhmmModel:
+        return HhmmModel(self.model, self.beam, self.depth, self.threshold)
+
+    @property
+    def vocabulary(self) -> LanguageModel:
+        """The words that the grammar knows."""
+        return self._lm
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 3) natural logs, natural logs per word, minus the share of lost words."""
+        sentences = [text.split() for text in nbest.texts]
+        scores, lost = self._lm.score_and_lost(sentences)
+        values = np.empty((len(sentences), 3))
+        for row, (sentence, ln_p) in enumerate(zip(sentences, scores, strict=True)):
+            total = float(ln_p.sum())
+            values[row] = total, total / len(ln_p), 0.0 - lost[row] / max(len(sentence), 1)
+        return values

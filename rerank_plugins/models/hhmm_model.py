@@ -1,0 +1,80 @@
+"""The incremental HHMM syntactic language model (models/hhmm): any grammar, or the embedded English one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.hhmm.model import Hhmm
+    from rerank_plugins.models.hhmm.store import Beam
+
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
+
+
+@dataclass(frozen=True)
+class HhmmModel(LanguageModel):
+    """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
+
+    Natural logs. Also an `IncrementalLM`: a state is a `Beam`, a value. Sentences are scored over the trie of their
+    prefixes. A word that no store of the beam can read has a low probability, and the model begins anew after it (see
+    models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or version.
+    """
+
+    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    beam: int = option(500, doc="stores kept after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
+    threshold: float = option(1e-6, doc="stores below this share of the best are left out")
+
+    def __post_init__(self) -> None:
+        if self.beam < 0 or not 1 <= self.depth <= 63 or not 0 <= self.threshold < 1:
+            raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def hhmm(self) -> Hhmm:
+        """The grammar as a hierarchic hidden Markov model, made on first use."""
+        from rerank_plugins.models.hhmm.model import Hhmm
+        from rerank_plugins.models.pcfg.model_file import read_grammar
+
+        return Hhmm(read_grammar(self.model or EMBEDDED), self.depth, self.beam, self.threshold)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.hhmm.grammar.lexicon
+
+    def start(self) -> Beam:
+        """The beam before the first word."""
+        return self.hhmm.start()
+
+    def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
+        """Ln p(word | state), and the beam after it."""
+        return self.hhmm.advance(state, word)
+
+    def finish(self, state: Beam) -> float:
+        """Ln p(</s> | state)."""
+        return self.hhmm.finish(state)
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it, and of `</s>` last."""
+        return self.score_and_lost(sentences)[0]
+
+    def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
+        """What `score` gives, and (n) how many words of each sentence no store of the beam could read."""
+        from rerank_plugins.models.prefix_trie import walk
+
+        scores, lost = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
+        for number, ln_p, states in walk(self.hhmm, sentences):
+            scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
+            lost[number] = states[-1].lost
+        return scores, lost
