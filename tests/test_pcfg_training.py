@@ -374,12 +374,13 @@ def test_no_trees() -> None:
 def test_command(tmp_path: Path) -> None:
     bank, output = tmp_path / "bank.ptb", tmp_path / "bank.pcfg"
     bank.write_text("\n".join(BANK), encoding="utf-8")
-    ran = done("train", "grammar", bank, "--language", "en", "--splits", 1, "-o", output)
+    given = ("train", "grammar", bank, "--language", "en", "-o", output)
+    ran = done(*given, "--splits", 1, "--held-out", bank)
     assert ran.out == ""
     assert "5 trees" in ran.err
     assert "round 1 of 1, smooth: ln p of the trees" in ran.err
     assert read_grammar(output).settings["schedule"]["rounds"] == 1
-    given = ("train", "grammar", bank, "--language", "en", "-o", output)
+    assert "5 sentences, F1 " in ran.err
     assert "--weight bank=2: expected one of the files and a positive number" in refused(*given, "--weight", "bank=2")
     assert "unknown annotation 'x'" in refused(*given, "--annotations", "x")
     bank.write_text("(ROOT (S", encoding="utf-8")

@@ -25,6 +25,7 @@ from rerank_plugins import ConfigError
 @click.option("--splits", type=click.IntRange(0, 8), default=4, show_default=True, help="Rounds of latent splitting.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits.")
 @click.option("--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees count.")
+@click.option("--held-out", multiple=True, type=Path, metavar="FILE", help="Say how well it parses these trees.")
 @click.option("--compact", is_flag=True, help="Half the size; probabilities are rounded by up to 0.8 %.")
 def command(
     inputs: tuple[Path, ...],
@@ -37,6 +38,7 @@ def command(
     splits: int,
     seed: int,
     weights: tuple[str, ...],
+    held_out: tuple[Path, ...],
     compact: bool,
 ) -> None:
     """Train a grammar on FILEs of Penn-style brackets (compressed or not), one tree or more on a line.
@@ -77,3 +79,11 @@ def command(
         f"{time.process_time() - started:.1f} s of CPU",
         err=True,
     )
+    for path in held_out:
+        found = training.held_out(output, path)
+        values = found.percent()
+        click.echo(
+            f"{path}: {found.sentences:,} sentences, F1 {values['F1']:.1f} (precision {values['LP']:.1f}, recall "
+            f"{values['LR']:.1f}), {values['exact']:.1f} % exact, {values['tags']:.1f} % of the tags right",
+            err=True,
+        )

@@ -10,7 +10,10 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.split_merge import EmStep
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
+from rerank_plugins.parsers.pcfg_parser import PcfgParser
+from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.parseval import Parseval
 
 
 def read_treebank(path: Path) -> list[Tree]:
@@ -60,3 +63,12 @@ def train(
             )
 
     return train_grammar(treebanks, list(weights.values()), settings, after)
+
+
+def held_out(model: Path, path: Path) -> Parseval:
+    """How well a grammar parses the words of other trees. Raises FormatError."""
+    trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
+    found = Parseval()
+    for tree, parse in zip(trees, PcfgParser(model=model).parse([tree.words() for tree in trees]), strict=True):
+        found.add(tree, parse.constituents[0].tree if parse.constituents else None)
+    return found

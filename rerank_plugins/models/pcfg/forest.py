@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +43,6 @@ class Forest:
     def node_weights(self) -> FloatArray:
         """(N) the weight of each node's tree."""
         return np.repeat(self.weights, np.diff(self.offsets))
-
-    def spread(self, rng: np.random.Generator) -> Forest:
-        """The forest with other tree weights: one bootstrap sample of its trees."""
-        drawn = rng.multinomial(len(self.weights), np.full(len(self.weights), 1 / len(self.weights)))
-        return replace(self, weights=self.weights * drawn)
 
 
 def plant(trees: Sequence[Tree], unknown: UnknownWords | None = None, weights: Sequence[float] | None = None) -> Forest:
