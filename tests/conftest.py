@@ -52,6 +52,14 @@ def stanza_models(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory)
 
 
 @pytest.fixture(scope="session")
+def stanza_constituency(treebank_path: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A micro constituency parser of Stanza and its word vectors."""
+    from tests.micro_parsers import train_stanza_constituency
+
+    return train_stanza_constituency(treebank_path, tmp_path_factory.mktemp("constituency"))
+
+
+@pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
 

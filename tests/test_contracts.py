@@ -8,6 +8,9 @@ import pytest
 from rerank_adapters.cli import ADAPTERS
 from rerank_plugins import ConfigError
 from rerank_plugins.builder import Builder
+from rerank_plugins.models.headlex import model as headlex_model
+from rerank_plugins.models.headlex import training as headlex_training
+from rerank_plugins.models.headlex.model_file import write_model as write_headlex
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import KINDS, load_plugins
 from rerank_plugins.testing import (
@@ -19,6 +22,7 @@ from rerank_plugins.testing import (
     check_parser,
     check_tuner,
 )
+from rerank_plugins.trees.constituency import read_trees
 
 ROOT = Path(__file__).resolve().parent.parent
 ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
@@ -39,6 +43,8 @@ CASES = {
         "ngram-lm": [{"model": ARPA}, {"lm": "arpa"}],
         "hhmm-lm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "dependency-lm": [{}, {"parser": "english"}],
+        "treelet-lm": [{}, {"parser": "pcfg", "k": 1}],
+        "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
         "consensus": [
@@ -54,13 +60,18 @@ CASES = {
         "unigram": [{}, {"model": ARPA, "case": "exact"}],
         "pcfg": [{}],
         "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
+        "treelet-lm": [{}, {"k": 1, "parser": "pcfg"}],
+        "headlex": [{"model": "micro.headlex"}],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {
         "english": [{}],
         "biaffine": [{"model": str(EMBEDDED), "language": "en"}],
         "udpipe": [{"model": "micro.udpipe"}, {"model": "micro.udpipe", "beam": 1}],
-        "stanza": [{"tagger": "tagger.pt", "parser": "parser.pt"}],
+        "stanza": [
+            {"tagger": "tagger.pt", "parser": "parser.pt"},
+            {"tagger": "tagger.pt", "constituency": "constituency.pt", "vectors": "vectors.pt"},
+        ],
         "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "language": "en"}],
         "pcfg": [{}, {"decoder": "viterbi", "k": 3}, {"k": 20, "threshold": 0.0, "longest": 2}],
         "treebank": [{"path": "trees.conllu"}, {"path": "trees.ptb"}, {"path": "k-best", "second": "trees.conllu"}],
@@ -133,7 +144,13 @@ def test_features(name, options):
 
 
 @pytest.mark.parametrize(("name", "options"), cases("language_model"))
-def test_language_models(name, options):
+def test_language_models(name, options, tmp_path):
+    if name == "headlex":
+        settings = headlex_model.Settings()
+        micro = headlex_training.train(headlex_training.collect(read_trees(BRACKETS.splitlines())), settings)
+        write_headlex(micro, tmp_path / "micro.headlex")
+        check_language_model(built("language_model", name, options, tmp_path))
+        return
     check_language_model(built("language_model", name, options))
 
 

@@ -14,6 +14,8 @@ from rerank_plugins import ModelError, Parse
 from rerank_plugins.parsers.stanza_parser import LONGEST, StanzaParser
 from rerank_plugins.testing import check_parser
 from rerank_plugins.trees.attachment import Attachment
+from rerank_plugins.trees.parseval import Parseval
+from tests.micro_parsers import phrases
 
 needs_stanza = pytest.mark.skipif(
     importlib.util.find_spec("stanza") is None, reason="the extra stanza is not installed"
@@ -43,6 +45,54 @@ def test_two_model_files(stanza_models, treebank):
     import torch
 
     assert torch.get_num_threads() == 1
+
+
+@needs_stanza
+@pytest.mark.slow
+def test_constituency_trees(stanza_models, stanza_constituency, treebank):
+    tagger, dependencies = stanza_models
+    model, vectors = stanza_constituency
+    sentences = [tree.words for tree in treebank]
+    parser = StanzaParser(tagger=tagger, constituency=model, vectors=vectors)
+    check_parser(parser, [*sentences[:20], (), ("unknown", "w-o-r-d-s", "(", "U.S."), ("a",) * (LONGEST + 1)])
+    scores = Parseval()
+    for gold, parse in zip(treebank, parser.parse(sentences), strict=True):
+        scores.add(phrases(gold), parse.tree)
+        assert parse.dependencies is None
+        assert len(parse.constituents) == 1
+        assert -1000 < parse.constituents[0].log_probability < 0
+    assert scores.percent()["F1"] > 8  # it learnt for seconds
+    assert scores.percent()["coverage"] == 100
+    both = StanzaParser(tagger=tagger, parser=dependencies, constituency=model, vectors=vectors)
+    check_parser(both, sentences[:5])
+    parse = both.parse(sentences[:1])[0]
+    assert parse.tree == parser.parse(sentences[:1])[0].tree
+    assert parse.dependencies is not None
+
+
+@needs_stanza
+@pytest.mark.slow
+def test_the_log_probability_of_a_tree_is_that_of_its_transitions(stanza_models, stanza_constituency, treebank):
+    """Stanza replays the transitions of our tree; their probabilities, one state at a time, multiply to ours."""
+    import torch
+    from stanza.models.constituency.transition_sequence import build_sequence
+    from stanza.models.constituency.tree_reader import read_trees as stanza_trees
+
+    parser = StanzaParser(tagger=stanza_models[0], constituency=stanza_constituency[0], vectors=stanza_constituency[1])
+    for gold in treebank[:5]:
+        scored = parser.parse([gold.words])[0].constituents[0]
+        model = parser._pipeline.processors["constituency"]._model
+        tree = stanza_trees(str(scored.tree))[0]
+        states = model.initial_state_from_words(
+            [[(leaf.children[0].label, leaf.label) for leaf in tree.yield_preterminals()]]
+        )
+        total = 0.0
+        with torch.no_grad():
+            for transition in build_sequence(tree, model.transition_scheme):
+                logits = model.forward(states)[0]
+                total += float(torch.softmax(logits, 0)[model.transitions.index(transition)].log())
+                states = model.bulk_apply(states, [transition])
+        assert scored.log_probability == pytest.approx(total, abs=1e-3)
 
 
 def layout(folder, models, language="en"):
@@ -125,6 +175,10 @@ def test_missing_files_are_named(tmp_path):
 def test_options_go_together(tmp_path):
     with pytest.raises(ValueError, match="give both"):
         StanzaParser(tagger=tmp_path)
+    with pytest.raises(ValueError, match="dependencies, constituents or both, not 'all'"):
+        StanzaParser(trees="all")
+    with pytest.raises(ValueError, match="leave 'trees' out"):
+        StanzaParser(tagger=tmp_path, parser=tmp_path, trees="both")
     with pytest.raises(ValueError, match="not both"):
         StanzaParser(tagger=tmp_path, parser=tmp_path, folder=tmp_path)
 

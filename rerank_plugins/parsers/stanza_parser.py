@@ -1,6 +1,6 @@
 """Stanza (Qi et al. 2020): neural parsers of some 70 languages, on tokens as they are; the extra `stanza`.
 
-Models come from where Stanza downloads them, from a folder that Stanza has filled, or from two model files. PyTorch
+Models come from where Stanza downloads them, from a folder that Stanza has filled, or from model files. PyTorch
 keeps to one thread a process: work is spread over processes, and two threads are slower, not faster, on busy cores.
 Left out: lemmas, Stanza's tokeniser, models that want word vectors in a file of their own unless `folder` has them.
 """
@@ -15,18 +15,21 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 
+PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's names of what gives what
 LONGEST = 300  # words: a longer sentence is none, and takes memory by the square of its length
 
 
 @dataclass(frozen=True)
 class StanzaParser(Parser):
-    """Dependency trees by Stanza: downloaded models, a folder of them, or a tagger's and a parser's model file.
+    """Trees by Stanza: downloaded models, a folder of them, or the model files of a tagger and of one or both parsers.
 
-    Raises ModelError, one line, where Stanza is not installed, there is no network to download from, the language or a
-    model is not there, or a model file is cut short.
+    Constituency trees are 1-best; their ln p is that of the parser's transitions, given words and tags. Raises
+    ModelError, one line, where Stanza is not installed, there is no network to download from, the language or a model
+    is not there, or a model file is cut short.
     """
 
     engines: ClassVar[tuple[str, ...]] = ("stanza",)
@@ -36,12 +39,21 @@ class StanzaParser(Parser):
     folder: Path | None = option(None, doc="folder with Stanza's resources.json and models; nothing is downloaded then")
     tagger: Path | None = option(None, doc="model file of the tagger (.pt), together with `parser`")
     parser: Path | None = option(None, doc="model file of the dependency parser (.pt)")
+    constituency: Path | None = option(None, doc="model file of the constituency parser (.pt)")
+    vectors: Path | None = option(None, doc="word vectors that the constituency parser was trained with (.pt)")
+    trees: str = option(
+        "", doc="dependencies, constituents or both; default: those of the model files, or dependencies"
+    )
 
     def __post_init__(self) -> None:
-        if (self.tagger is None) != (self.parser is None):
-            raise ValueError("give both of 'tagger' and 'parser' (model files), or neither")
+        if (self.tagger is None) != (self.parser is None and self.constituency is None):
+            raise ValueError("give both of 'tagger' and 'parser' or 'constituency' (model files), or neither")
         if self.tagger and self.folder:
-            raise ValueError("give either 'folder' or the two model files, not both")
+            raise ValueError("give either 'folder' or the model files, not both")
+        if self.trees not in ("", "dependencies", "constituents", "both"):
+            raise ValueError(f"'trees' is dependencies, constituents or both, not {self.trees!r}")
+        if self.tagger and self.trees:
+            raise ValueError("leave 'trees' out: the model files say which trees there are")
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -54,7 +66,8 @@ class StanzaParser(Parser):
         except ImportError:
             raise ModelError("the parser 'stanza' needs Stanza: pip install 'rerank-plugins[stanza]'") from None
         torch.set_num_threads(1)
-        for path in (self.tagger, self.parser, self.folder and self.folder / "resources.json"):
+        files = (self.tagger, self.parser, self.constituency, self.vectors)
+        for path in (*files, self.folder and self.folder / "resources.json"):
             if path and not path.is_file():
                 raise ModelError(f"{path}: no such file (wanted for the parser 'stanza')")
         try:
@@ -72,20 +85,36 @@ class StanzaParser(Parser):
             "verbose": False,
             "logging_level": "FATAL",
         }
-        steps = {"tokenize": self.package or "default", "pos": self.package or "default", "lemma": "identity"}
-        if self.tagger and self.parser:
+        kinds = [processor for processor, wanted in PROCESSORS.items() if self._gives(wanted)]
+        if self.tagger:
             (empty / "resources.json").write_text("{}", encoding="utf-8")
-            files = {"pos_model_path": str(self.tagger), "depparse_model_path": str(self.parser)}
+            paths = {
+                "pos_model_path": self.tagger,
+                "depparse_model_path": self.parser,
+                "constituency_model_path": self.constituency,
+                "constituency_pretrain_path": self.vectors,
+            }
+            files = {name: str(path) for name, path in paths.items() if path}
             local = {"dir": str(empty), "download_method": None, "allow_unknown_language": True}
-            return {**common, **files, **local, "processors": "tokenize,pos,lemma,depparse", "lemma_use_identity": True}
-        chosen = {"processors": {**steps, "depparse": self.package or "default"}, "package": self.package or "default"}
+            processors = ",".join(["tokenize", "pos", "lemma", *kinds])
+            return {**common, **files, **local, "processors": processors, "lemma_use_identity": True}
+        package = self.package or "default"
+        steps = {"tokenize": package, "pos": package, "lemma": "identity", **dict.fromkeys(kinds, package)}
+        chosen = {"processors": steps, "package": package}
         if self.folder:
             return {**common, **chosen, "dir": str(self.folder), "download_method": None}
         return {**common, **chosen, "download_method": "reuse_resources"}
 
+    def _gives(self, kind: str) -> bool:
+        """Whether there are to be trees of this kind."""
+        if self.tagger:
+            return bool(self.parser if kind == "dependencies" else self.constituency)
+        return self.trees in (kind, "both") or (kind == "dependencies" and not self.trees)
+
     def _explanation(self, error: Exception) -> str:
         text = " ".join(str(error).split()) or type(error).__name__
-        where = f"{self.folder}: " if self.folder else f"{self.tagger}, {self.parser}: " if self.tagger else ""
+        files = ", ".join(str(path) for path in (self.tagger, self.parser, self.constituency, self.vectors) if path)
+        where = f"{self.folder}: " if self.folder else f"{files}: " if files else ""
         names = {kind.__name__ for kind in type(error).__mro__}
         if names & {"ConnectionError", "Timeout", "ProxyError"}:
             return (
@@ -101,15 +130,24 @@ class StanzaParser(Parser):
         parses = [Parse()] * len(sentences)
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
         if fit:
-            found = self._pipeline([list(sentences[i]) for i in fit]).sentences
-            for i, sentence in zip(fit, found, strict=True):
-                parses[i] = _parse(sentences[i], sentence.words)
+            pipeline = self._pipeline
+            steps = ["tokenize", "pos", "lemma", *(["depparse"] if self._gives("dependencies") else [])]
+            found = [
+                sentence.words for sentence in pipeline([list(sentences[i]) for i in fit], processors=steps).sentences
+            ]
+            trees: list[ScoredTree | None] = [None] * len(fit)
+            if self._gives("constituents"):
+                model = pipeline.processors["constituency"]._model
+                trees = parse_tagged(model, tags_for(model, found))
+            for i, words, tree in zip(fit, found, trees, strict=True):
+                dependencies = _dependencies(sentences[i], words) if self._gives("dependencies") else None
+                parses[i] = Parse(dependencies, (tree,) if tree else ())
         return parses
 
 
-def _parse(sentence: Sentence, words: Sequence[Any]) -> Parse:
+def _dependencies(sentence: Sentence, words: Sequence[Any]) -> DependencyTree | None:
     heads = tuple(word.head - 1 for word in words)
     if len(heads) != len(sentence) or tree_fault(heads):
-        return Parse()
+        return None
     relations, tags = tuple(word.deprel for word in words), tuple(word.upos or "_" for word in words)
-    return Parse(DependencyTree(tuple(sentence), heads, relations, tags))
+    return DependencyTree(tuple(sentence), heads, relations, tags)
