@@ -3,11 +3,12 @@
     python tests/bench/acceptability_table.py pairs PAIRS --by field [--fit MADE] NAME=FEATURE ...
     python tests/bench/acceptability_table.py negatives DEV TEST NAME=FEATURE ...
 
-A FEATURE is one as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the system's ln p of a sentence.
+A FEATURE is one as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the system's ln p of a sentence;
+`text=STEP` among its options is a text step of its own (`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
 
 `pairs` (BLiMP: PAIRS is its JSON lines): accuracy of each system with its 95 % interval, by total and by group, and p of
-McNemar's test against the first. With `--fit` all systems together, and the number of words and the unigram ln p, by
-weights fitted to the pairs of MADE (`rerank negatives errors`), never to PAIRS.
+McNemar's test against the first. With `--fit` all systems together, by weights fitted to the pairs of MADE
+(`rerank negatives errors`), never to PAIRS; `--unigrams` adds ln p by unigrams and the number of words to them.
 
 `negatives` (Pauls & Klein 2012, §5.3): DEV and TEST are pairs of `rerank negatives`. By the syntactic log-odds ratio
 SLR = (ln p - ln p_unigram) / words: pairwise accuracy, and independent accuracy, each sentence accepted where its SLR is
@@ -29,7 +30,7 @@ from rerank_adapters.evaluation.preferences import Preferences
 from rerank_adapters.evaluation.wilson import wilson_interval
 from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
 from rerank_adapters.tasks.job import Job
-from rerank_adapters.tasks.minimal_pairs import fit_weights, held_out_preferences, pair_table
+from rerank_adapters.tasks.minimal_pairs import chosen_columns, fit_weights, held_out_preferences, pair_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.plugins import load_plugins
@@ -41,7 +42,9 @@ def scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], uni
     """A column a system, the first of its feature, then ln p by unigrams and the number of words; good, bad, good, …"""
     features = [{**plugin_table(spec), "label": name} for name, spec in named.items()]
     features += [{**plugin_table(unigram), "label": UNIGRAM}, {"use": "length", "label": WORDS}]
-    job = Job.create(Config(feature=features, jobs=jobs), load_plugins(ADAPTERS))
+    own = {feature["label"]: [feature["text"]] for feature in features if "text" in feature}
+    features = [{**feature, "text": feature["label"]} if "text" in feature else feature for feature in features]
+    job = Job.create(Config(feature=features, text=own, jobs=jobs), load_plugins(ADAPTERS))
     table = pair_table(job, pairs, TextPipeline(steps))
     wanted = [*named, UNIGRAM, WORDS]
     first = [next(i for i, name in enumerate(table.names) if name.rpartition(".")[0] == label or name == label)
@@ -109,6 +112,7 @@ def main() -> None:
     pairs.add_argument("pairs", type=Path)
     pairs.add_argument("--by", default="field")
     pairs.add_argument("--fit", type=Path, help="pairs to fit weights to")
+    pairs.add_argument("--unigrams", action="store_true", help="fit weights of unigram ln p and number of words too")
     negatives = kinds.add_parser("negatives")
     negatives.add_argument("dev", type=Path)
     negatives.add_argument("test", type=Path)
@@ -130,6 +134,8 @@ def main() -> None:
         systems = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
         if options.fit:
             made = scored(options.fit)[1]
+            kept = table.names if options.unigrams else tuple(named)
+            made, table = (chosen_columns(each, kept) for each in (made, table))
             weights = fit_weights(made)
             systems.append(preferences("all together", table.values @ weights))
             held_out = held_out_preferences(made, 10, 1.0, seed=1)
