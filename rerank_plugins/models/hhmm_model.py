@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +13,7 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.complexity import LN2, Complexity, EntropyKind
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
@@ -78,3 +79,27 @@ class HhmmModel(LanguageModel):
             scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
             lost[number] = states[-1].lost
         return scores, lost
+
+    def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
+        """Surprisal, entropy and expected depth of the store, word by word (models/complexity.py)."""
+        from rerank_plugins.models.prefix_trie import walk
+
+        found: list[Complexity | None] = [None] * len(sentences)
+        measuring = self._measuring
+        for number, ln_p, states in walk(measuring, sentences):
+            values = np.array([*ln_p, measuring.finish(states[-1])])
+            entropies = [state.store_entropy if entropy == "stores" else state.derivation_entropy for state in states]
+            bits = np.array(entropies) / LN2
+            if entropy == "printed":  # Σ P log2 P, P with the words so far
+                ln_prefix = np.cumsum([0.0, *ln_p])
+                bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
+            depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "lost"))
+            found[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
+        return [each for each in found if each is not None]
+
+    @cached_property
+    def _measuring(self) -> Hhmm:
+        """The model that keeps entropies, with the same tables."""
+        measuring = replace(self.hhmm, entropies=True)
+        measuring.__dict__["tables"] = self.hhmm.tables
+        return measuring

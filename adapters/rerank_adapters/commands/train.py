@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-MODELS = ("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser", "grammar")
+MODELS = ("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm")
 
 
 class TrainGroup(click.Group):

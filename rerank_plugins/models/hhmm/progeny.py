@@ -100,6 +100,14 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
     return Progeny(closure, expected, fitting)
 
 
+def fitting_mass(grammar: Grammar, depth: int) -> float:
+    """Probability that a tree of the grammar fits in a store of `depth` elements."""
+    try:
+        return float(left_progeny(grammar, depth).fitting[0, ROOT])
+    except ModelError:
+        return 0.0
+
+
 def _matrix(grammar: Grammar, child: int, weights: FloatArray) -> FloatArray:
     """(S, S) sums of the weights of binary rules, by parent and child."""
     size = grammar.size

@@ -1,0 +1,73 @@
+"""Measures of how hard a word is to process, from an incremental language model (Wu et al. 2010; Hale 2001, 2006).
+
+    surprisal(t)  = log2 Pre(o_1 … o_{t-1}) - log2 Pre(o_1 … o_t) = -log2 p(o_t | o_1 … o_{t-1})        (3)
+    ER(t)         = max(0, H_{t-1} - H_t), H_t the entropy of what the model holds possible after o_t    (4), (5)
+    EmbDiff(t)    = μ_EMB(t) - μ_EMB(t-1), μ_EMB the expected depth of the store                         (15), (16)
+
+All in bits, or elements of the store. The paper prints (4) as Σ P log2 P over derivations with the words, without a
+sign and not normalised; here H is the entropy of derivations given the words, unless another is asked for. An n-gram
+model has surprisal alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence
+
+LN2 = math.log(2.0)
+EntropyKind = Literal["derivations", "stores", "printed"]
+
+
+@dataclass(frozen=True, eq=False)
+class Complexity:
+    """Measures of a sentence of n words; nan where the model does not define them.
+
+    `surprisal` (n + 1) bits, that of `</s>` last
+    `entropy`   (n + 1) bits, before the first word and after each
+    `depth`     (n + 1) expected elements of the store, before the first word and after each
+    `lost`      (n) words that the model could not read
+    """
+
+    surprisal: FloatArray
+    entropy: FloatArray
+    depth: FloatArray
+    lost: FloatArray
+
+    @property
+    def reduction(self) -> FloatArray:
+        """(n) entropy reduction (5)."""
+        return np.asarray(np.maximum(0.0, -np.diff(self.entropy)), np.float64)
+
+    @property
+    def difference(self) -> FloatArray:
+        """(n) embedding difference (16)."""
+        return np.asarray(np.diff(self.depth), np.float64)
+
+
+@runtime_checkable
+class Measured(Protocol):
+    """A language model that knows more of a word than its probability."""
+
+    def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind) -> list[Complexity]:
+        """Measures of each sentence."""
+        ...
+
+
+def complexity(
+    model: LanguageModel, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations"
+) -> list[Complexity]:
+    """Measures of each sentence, as far as the model defines them."""
+    if isinstance(model, Measured):
+        return model.complexity(sentences, entropy)
+    found = []
+    for ln_p in model.score(sentences):
+        unknown = np.full(len(ln_p), np.nan)
+        found.append(Complexity(0.0 - ln_p / LN2, unknown, unknown, unknown[1:]))
+    return found

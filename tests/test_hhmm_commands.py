@@ -1,0 +1,162 @@
+"""The HHMM from the outside: language model, feature and parser; `rerank surprisal` and `rerank train hhmm`."""
+
+import json
+import logging
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rerank_plugins.features.hhmm_lm import HhmmLM
+from rerank_plugins.models.complexity import complexity
+from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.models.ngram_model import NgramModel
+from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
+from rerank_plugins.models.prefix_trie import prefixes, walk
+from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.parsers.hhmm_parser import HhmmParser
+from tests.command_line import done, refused
+from tests.naive_hhmm import random_grammar
+from tests.test_contracts import ARPA
+
+TEXT = "The president meets the board on Friday .\n\nDogs bark .\n"
+SENTENCES = [line.split() for line in TEXT.splitlines()]
+TREEBANK = """\
+(ROOT (S (NP (DT the) (NN dog)) (VP (VBZ barks)) (. .)))
+(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT the) (NN dog))) (. .)))
+(ROOT (S (NP (NP (DT a) (NN cat)) (PP (IN in) (NP (DT the) (NN garden)))) (VP (VBZ sleeps)) (. .)))
+"""
+
+
+@pytest.fixture(scope="module")
+def english():
+    return HhmmModel(beam=100)
+
+
+def test_hypotheses_share_their_prefixes(english):
+    """Together, alone, in another order: the same to the last bit, and each prefix is advanced once."""
+    sentences = [
+        ["the", "dog", "barks"], ["the", "dog", "barked"], ["the", "dog"], ["a", "dog", "barks"], [],
+        ["the", "dog", "barks"],
+    ]  # fmt: skip
+    together = english.score(sentences)
+    for sentence, scores in zip(sentences, together, strict=True):
+        np.testing.assert_array_equal(english.score([sentence])[0], scores)
+    for scores, again in zip(together, english.score(sentences[::-1])[::-1], strict=True):
+        np.testing.assert_array_equal(again, scores)
+    steps = []
+
+    class Counting:
+        def start(self):
+            return ()
+
+        def advance(self, state, word):
+            steps.append(word)
+            return 0.0, (*state, word)
+
+        def finish(self, state):
+            return 0.0
+
+    for number, _, states in walk(Counting(), sentences):
+        assert states[-1] == tuple(sentences[number])
+    assert prefixes(sentences) == (14, len(steps))
+
+
+def test_surprisal_is_minus_log2_of_score(english):
+    measured = complexity(english, SENTENCES)
+    for each, ln_p in zip(measured, english.score(SENTENCES), strict=True):
+        np.testing.assert_allclose(each.surprisal, -ln_p / math.log(2), 1e-12)
+    first = measured[0]
+    assert first.depth[0] == first.entropy[0] == 0.0
+    np.testing.assert_allclose(first.difference.sum(), first.depth[-1], 1e-12)
+    np.testing.assert_array_equal(first.reduction, np.maximum(0, first.entropy[:-1] - first.entropy[1:]))
+    assert (first.entropy >= 0).all()
+    assert ((first.depth[1:] >= 1) & (first.depth[1:] <= 4)).all()
+
+
+def test_the_entropy_as_printed(english):
+    """Σ P log2 P over derivations with the words so far: P(words) (log2 P(words) - H)."""
+    (plain,), (printed,) = (complexity(english, SENTENCES[:1], kind) for kind in ("derivations", "printed"))
+    ln_p = np.cumsum([0.0, *english.score(SENTENCES[:1])[0][:-1]])
+    np.testing.assert_allclose(printed.entropy, np.exp(ln_p) * (ln_p / math.log(2) - plain.entropy), 1e-9)
+    (stores,) = complexity(english, SENTENCES[:1], "stores")
+    assert (stores.entropy <= plain.entropy + 1e-9).all()
+
+
+def test_an_ngram_model_has_surprisal_alone():
+    model = NgramModel(Path(ARPA))
+    (measured,) = complexity(model, [["the", "dog"]])
+    np.testing.assert_allclose(measured.surprisal, -model.score([["the", "dog"]])[0] / math.log(2))
+    assert np.isnan(measured.entropy).all()
+    assert np.isnan(measured.depth).all()
+
+
+def test_surprisal_command(tmp_path):
+    (tmp_path / "text").write_text(TEXT)
+    lines = done("surprisal", tmp_path / "text", "--lm", "hhmm,beam=50").lines
+    rows = [line.split("\t") for line in lines]
+    header = "sentence position word surprisal entropy entropy_reduction depth depth_difference lost"
+    assert rows[0] == header.split()
+    assert [row[2] for row in rows[1:]] == [*SENTENCES[0], "</s>", "</s>", *SENTENCES[2], "</s>"]
+    assert all(len(row) == 9 and float(row[3]) >= 0 for row in rows[1:])
+    assert rows[9][4:] == [""] * 5
+    objects = [json.loads(line) for line in done("surprisal", tmp_path / "text", "-m", ARPA, "--layout", "json").lines]
+    assert [each["sentence"] for each in objects] == [1, 2, 3]
+    assert set(objects[0]["words"][0]) == {"word", "surprisal"}
+    assert "one of -m" in refused("surprisal", tmp_path / "text", "-m", ARPA, "--lm", "hhmm")
+
+
+def test_plot_of_a_sentence(tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "text").write_text(TEXT)
+    done(
+        "surprisal", tmp_path / "text", "--lm", "hhmm,beam=20", "--plot", tmp_path / "plot.svg", "-o", tmp_path / "out"
+    )
+    assert "Friday" in (tmp_path / "plot.svg").read_text() or (tmp_path / "plot.svg").stat().st_size > 5000
+    message = refused("surprisal", tmp_path / "text", "--plot", tmp_path / "plot.svg", "--sentence", 2)
+    assert "--sentence 2" in message
+
+
+def test_train_from_brackets(tmp_path):
+    (tmp_path / "trees.ptb").write_text(TREEBANK)
+    (tmp_path / "text").write_text("the cat barks .\n")
+    ran = done(
+        "train", "hhmm", tmp_path / "trees.ptb", "--language", "en", "--splits", 1, "-o", tmp_path / "small.pcfg",
+        "--held-out", tmp_path / "text",
+    )  # fmt: skip
+    assert "trees that fit in a store" in ran.err
+    assert "perplexity" in ran.err
+    assert read_grammar(tmp_path / "small.pcfg").settings["direction"] == "left"
+    model = HhmmModel(tmp_path / "small.pcfg")
+    likely, unlikely = model.totals([["the", "cat", "sees", "a", "dog", "."], ["cat", "the", "sees", "a", "dog", "."]])
+    assert likely > unlikely
+    (parse,) = HhmmParser(tmp_path / "small.pcfg", "en").parse([["the", "cat", "sees", "a", "dog", "."]])
+    assert str(parse.constituents[0].tree) == (
+        "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)))"
+    )
+    assert "a grammar for 'en'" in refused(
+        "parse", tmp_path / "text", "-p", f"hhmm,model={tmp_path / 'small.pcfg'},language=de"
+    )
+
+
+def test_parts_where_nothing_is_complete(tmp_path, caplog):
+    """A sentence that the grammar does not derive still gets a tree over its words, and is counted in the log."""
+    write_grammar(random_grammar(3, unary=False), tmp_path / "random.pcfg")
+    parser = HhmmParser(tmp_path / "random.pcfg", beam=3, depth=1)
+    sentences = [["w0", "w1", "w2", "w0", "w0", "unknown"], ["w1"], []]
+    with caplog.at_level(logging.WARNING):
+        parses = parser.parse(sentences)
+    assert [bool(parse.constituents) for parse in parses] == [True, True, False]
+    for sentence, parse in zip(sentences[:2], parses, strict=False):
+        assert list(parse.constituents[0].tree.words()) == sentence
+    assert "no complete tree" in caplog.text
+
+
+@pytest.mark.parametrize("text", ["", "zzyzx 🙂 42 1,000.5 -- ''", "( x ) -LRB- y -RRB-", "the " * 500])
+def test_any_text_has_finite_values(text):
+    feature = HhmmLM(beam=20)
+    values = feature.extract(NBestList("0", (Hypothesis(text, (), 0.0, {}),)))
+    assert np.isfinite(values).all()
+    assert values[0, 0] < 0
+    assert -1 <= values[0, 2] <= 0
