@@ -1,4 +1,4 @@
-"""Built-in feature extractors: one thin file each over a model or the list itself."""
+"""Built-in feature extractors: one thin file each over a model or the list itself; and language models that parse."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 
@@ -14,6 +14,8 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.lexical_overlap import LexicalOverlap
     from rerank_plugins.features.ngram_lm import NgramLM
     from rerank_plugins.features.oov_count import OovCount
+    from rerank_plugins.features.slr import Slr
+    from rerank_plugins.features.treelet_lm import TreeletLM
     from rerank_plugins.features.unigram import Unigram
     from rerank_plugins.features.untranslated import Untranslated
 
@@ -27,6 +29,17 @@ def register_feature_extractors(register: Register) -> None:
     register("ngram-lm", NgramLM)
     register("dependency-lm", DependencyLM)
     register("hhmm-lm", HhmmLM)
+    register("treelet-lm", TreeletLM)
+    register("slr", Slr)
     register("lexical-overlap", LexicalOverlap)
     register("untranslated", Untranslated)
     register("consensus", Consensus)
+
+
+@hookimpl
+def register_language_models(register: Register) -> None:
+    """Register the language models whose probability is a sum over parses."""
+    from rerank_plugins.features.parsed_lm import Headlex, Treelet
+
+    register("treelet-lm", Treelet)
+    register("headlex", Headlex)

@@ -50,7 +50,7 @@ class TreeModel(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParsedLM(LanguageModel):
     """A model of trees, and the parser that gives the trees of a sentence."""
 
@@ -102,7 +102,7 @@ class ParsedLM(LanguageModel):
         return self.trees.vocabulary.unigram_totals(sentences)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Treelet(ParsedLM):
     """Treelet language model: trees by windows of tree context, summed over the k best parses.
 
@@ -123,3 +123,20 @@ class Treelet(ParsedLM):
         from rerank_plugins.models.treelet.model_file import read_model
 
         return read_model(self.model or EMBEDDED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headlex(ParsedLM):
+    """Head-lexicalised language model (Collins' Model 1 and the modifier before), summed over the k best parses.
+
+    Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+
+    model: Path = option(doc="model from `rerank train treelet-lm --variant headlex`")
+
+    @cached_property
+    def trees(self) -> TreeModel:
+        """The model of trees, loaded on first use."""
+        from rerank_plugins.models.headlex.model_file import read_model
+
+        return read_model(self.model)

@@ -31,7 +31,7 @@ class TreeletLM(FeatureExtractor):
     k: int = option(10, doc="parses that are summed over, where the parser gives so many; 1 is cheapest")
 
     def __post_init__(self) -> None:
-        Treelet(self.parser, self.k, self.model)
+        Treelet(parser=self.parser, k=self.k, model=self.model)
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -43,7 +43,7 @@ class TreeletLM(FeatureExtractor):
 
     @cached_property
     def _lm(self) -> Treelet:
-        return Treelet(self.parser, self.k, self.model)
+        return Treelet(parser=self.parser, k=self.k, model=self.model)
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, o
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
-VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet"]
+VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 
 
 @click.command("treelet-lm")
@@ -57,35 +58,40 @@ def command(
     from rerank_adapters.tasks.parse_pool import ParseCounts
     from rerank_adapters.tasks.tree_source import CONSTITUENTS, TreeSource
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.models.headlex import model as headlex
+    from rerank_plugins.models.headlex.model_file import write_model as write_headlex
     from rerank_plugins.models.ngram_training import parse_prune
-    from rerank_plugins.models.treelet.model import Settings
+    from rerank_plugins.models.treelet.model import Settings, TreeletModel
     from rerank_plugins.models.treelet.model_file import write_model
 
     if str(output) == "-":
         raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     job = Job.create(flags.settings, registry)
-    settings = Settings(
-        variant,  # type: ignore[arg-type]
-        min_count=min_count,
-        min_rule_count=min_rule_count,
-        prune_words=parse_prune(prune),
-        prune_rules=parse_prune(prune_rules),
-        signatures_after=signatures_after,
-        signature_rate=signature_rate,
-        seed=job.config.seed,
-    )
+    unknown: dict[str, Any] = {"signatures_after": signatures_after, "signature_rate": signature_rate}
+    unknown["seed"] = job.config.seed
+    pruned = {"prune_words": parse_prune(prune), "prune_rules": parse_prune(prune_rules)}
+    if variant == "headlex":
+        if min_rule_count > 1 or any(map(any, pruned.values())):
+            raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
+        baseline = headlex.Settings(min_count, **unknown)
+    else:
+        settings = Settings(variant, "types", min_count, min_rule_count, **pruned, **unknown)  # type: ignore[arg-type]
     counts = ParseCounts()
     started = time.process_time()
     with CountingBar("trees") as progress:
         source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(steps), counts, progress.add)
-        model = training.train_treelet_lm(source, inputs, settings)
-    size = write_model(model, output)
+        model = (
+            training.train_headlex(source, inputs, baseline)
+            if variant == "headlex"
+            else training.train_treelet_lm(source, inputs, settings)
+        )
+    size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
     made = model.provenance
     without = f", {counts.without} without a parse" if counts.without else ""
     parsed = f" ({counts.parsed} parsed now{without})" if counts.sentences else ""
     click.echo(
         f"{output}: {made['trees']:,} trees{parsed}, {made['words']:,} words, {len(model.vocabulary):,} in the "
-        f"vocabulary, {len(model.symbols):,} symbols, {made['rule_types']:,} rules; {size / 1e6:.1f} MB, "
+        f"vocabulary, {len(model.symbols):,} symbols; {size / 1e6:.1f} MB, "
         f"{time.process_time() - started:.1f} s of CPU in this process",
         err=True,
     )

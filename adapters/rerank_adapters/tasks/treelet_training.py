@@ -1,4 +1,4 @@
-"""Training a treelet language model on treebanks, or on text that is parsed on the way; and testing it."""
+"""Training a treelet model, or HEADLEX, on treebanks, or on text that is parsed on the way; and testing it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.tasks.tree_source import BLOCK, TreeSource
+from rerank_plugins.models.headlex import training as headlex
+from rerank_plugins.models.headlex.model import HeadlexModel
+from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.constituency import Tree
@@ -27,6 +30,12 @@ def train_treelet_lm(
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
+def train_headlex(source: TreeSource[Tree], paths: Sequence[Path], settings: HeadlexSettings) -> HeadlexModel:
+    """The head-lexicalised baseline, in the same way."""
+    model = headlex.train(headlex.collect(source.trees(paths)), settings, jobs=source.job.config.jobs)
+    return replace(model, provenance={**model.provenance, **source.provenance(paths)})
+
+
 @dataclass(frozen=True)
 class HeldOut:
     """How well a model predicts other trees: sentences, words, those not in the vocabulary, and perplexity.
@@ -40,7 +49,7 @@ class HeldOut:
     perplexity: float
 
 
-def held_out(model: TreeletModel, trees: Iterable[Tree]) -> HeldOut:
+def held_out(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
     """The model on these trees, unknown words as their signatures."""
     sentences = words = unknown = 0
     total = 0.0
@@ -48,6 +57,6 @@ def held_out(model: TreeletModel, trees: Iterable[Tree]) -> HeldOut:
     while block := list(islice(stream, BLOCK)):
         leaves = [word for tree in block for word in tree.words()]
         sentences, words = sentences + len(block), words + len(leaves)
-        unknown += sum(word not in model for word in leaves)
+        unknown += sum(word not in model.vocabulary for word in leaves)
         total += float(model.score_trees(block).sum())
     return HeldOut(sentences, words, unknown, float(np.exp(-total / max(1, words + sentences))))

@@ -1,0 +1,77 @@
+"""Makes `treelet-lm.zst`, the embedded English treelet language model.
+
+    rerank parse textbooks.txt.xz -p pcfg --format brackets -o textbooks.ptb        # and so on: the texts
+    python -m rerank_plugins.resources.en.build_treelet_lm gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
+
+Words and rules that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values
+are rounded to 1/64 (a probability changes by at most 1.8 %).
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from numpy.typing import NDArray
+
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.treelet.model import Settings, TreeletModel
+from rerank_plugins.models.treelet.model_file import write_model
+from rerank_plugins.models.treelet.training import collect, train
+from rerank_plugins.trees.cleaning import clean
+from rerank_plugins.trees.constituency import Tree, read_trees
+
+SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 0, 1), prune_rules=(0, 0, 0, 1))
+STEPS = 64  # of a log10 value between whole numbers
+LEVEL = 19  # of compression
+
+
+def rounded(tables: BackoffTables) -> BackoffTables:
+    """The tables with log10 values that are multiples of 1 / STEPS."""
+
+    def rounding(records: NDArray[Any], name: str) -> NDArray[Any]:
+        copy = records.copy()
+        copy[name] = np.round(copy[name] * STEPS) / STEPS
+        return copy
+
+    return replace(tables, events=rounding(tables.events, "log10"), contexts=rounding(tables.contexts, "backoff"))
+
+
+def compact(model: TreeletModel) -> TreeletModel:
+    """The model with rounded tables; what unknown rules leave to the lowest order stays exact."""
+    rules = rounded(model.rule_tables)
+    rules.events["log10"][: model.rules.unknown] = model.rule_tables.events["log10"][: model.rules.unknown]
+    yields = replace(model.yields, given_parent=rounded(model.yields.given_parent), alone=rounded(model.yields.alone))
+    return replace(model, rule_tables=rules, word_tables=rounded(model.word_tables), yields=yields)
+
+
+def read(names: Sequence[str]) -> Iterator[Tree]:
+    """The trees of bracketed files."""
+    for name in names:
+        with open(name, encoding="utf-8") as lines:
+            yield from (tree for tree in map(clean, read_trees(lines, name)) if tree is not None)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train on bracketed files, and write the model beside this module."""
+    model = train(collect(read(arguments), SETTINGS), SETTINGS)
+    model.provenance["files"] = [Path(name).name for name in arguments]
+    target = Path(__file__).with_name("treelet-lm.zst")
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "model"
+        size = write_model(compact(model), plain)
+        target.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
+    made = model.provenance
+    print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
+    print(f"{len(model.symbols)} symbols, rules {model.rule_tables.sizes}, words {model.word_tables.sizes};")
+    print(f"{size} bytes, {target.stat().st_size} compressed")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
