@@ -1,0 +1,187 @@
+"""`rerank train treelet-lm` and `rerank sample`; the language models and features over treelet models; SLR."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rerank_plugins import Hypothesis, NBestList, Parse, Parser
+from rerank_plugins.features.parsed_lm import Headlex, Treelet
+from rerank_plugins.features.slr import Slr
+from rerank_plugins.features.treelet_lm import TreeletLM
+from rerank_plugins.interfaces import ScoredTree
+from rerank_plugins.models.headlex.model_file import read_model as read_headlex
+from rerank_plugins.models.treelet.model_file import read_model
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.testing import check_feature_extractor, check_language_model
+from rerank_plugins.trees.constituency import read_trees
+from tests.command_line import done, refused
+from tests.test_treelet import BANK, TREES
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A treebank, its sentences as text, and models of it."""
+    folder = tmp_path_factory.mktemp("treelet")
+    (folder / "bank.ptb").write_text(BANK, encoding="utf-8")
+    (folder / "text.txt").write_text("".join(" ".join(t.words()) + "\n" for t in TREES) + "\n", encoding="utf-8")
+    for variant in ("treelet", "headlex"):
+        done("train", "treelet-lm", folder / "bank.ptb", "--variant", variant, "-o", folder / f"bank.{variant}")
+    return folder
+
+
+class KnownTrees(Parser):
+    """The trees of the treebank, twice each and once more with another label; no parse of other sentences."""
+
+    def parse(self, sentences):
+        known = {tree.words(): tree for tree in TREES}
+        return [self._parse(known.get(tuple(words))) for words in sentences]
+
+    @staticmethod
+    def _parse(tree):
+        if tree is None:
+            return Parse()
+        other = next(read_trees([str(tree).replace("(S (", "(SQ (")]))
+        return Parse(constituents=tuple(ScoredTree(each, -1.0) for each in (tree, tree, other)))
+
+
+def test_treebank_and_text_give_the_same_model(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    parser = f"treebank,path={folder / 'bank.ptb'}"
+    for number, wanted in enumerate(["9 parsed now", "0 parsed now"]):
+        out = tmp_path / f"{number}.treelet"
+        ran = done("train", "treelet-lm", folder / "text.txt", "-p", parser, "-j", "1", "-o", out)
+        assert wanted in ran.err
+    bank, text = read_model(folder / "bank.treelet"), read_model(out)
+    np.testing.assert_array_equal(bank.score_trees(TREES), text.score_trees(TREES))
+    assert bank.provenance["files"] == ["bank.ptb"]
+    assert text.provenance["parser"] == parser
+
+
+def test_settings_and_held_out_trees(folder, tmp_path):
+    out = tmp_path / "m"
+    ran = done(
+        *("train", "treelet-lm", folder / "bank.ptb", "--variant", "treelet-rule", "--min-rule-count", "2", "-o", out),
+        *("--prune", "0,0,1", "--prune-rules", "0 0 1", "--held-out", folder / "bank.ptb", "--seed", "3"),
+    )
+    model = read_model(out)
+    assert (model.settings.variant, model.settings.seed) == ("treelet-rule", 3)
+    assert (model.settings.prune_words, model.settings.prune_rules) == ((0, 0, 1), (0, 0, 1))
+    words = sum(len(tree.words()) for tree in TREES)
+    wanted = np.exp(-model.score_trees(TREES).sum() / (words + len(TREES)))
+    assert f"{len(TREES)} sentences, {words} words" in ran.err
+    assert f"perplexity {wanted:.1f} by one tree each" in ran.err
+    assert read_headlex(folder / "bank.headlex").provenance["trees"] == len(TREES)
+
+
+def test_what_cannot_be_trained_is_one_clear_line(folder, tmp_path):
+    bad = tmp_path / "bad.ptb"
+    bad.write_text("(ROOT (NP (NN dog))\n", encoding="utf-8")
+    assert "bad.ptb:1" in refused("train", "treelet-lm", bad, "-o", tmp_path / "m")
+    bad.write_text("", encoding="utf-8")
+    assert "no trees" in refused("train", "treelet-lm", bad, "-o", tmp_path / "m")
+    assert "not to stdout" in refused("train", "treelet-lm", bad, "-o", "-")
+    said = refused("train", "treelet-lm", folder / "bank.ptb", "--variant", "headlex", "--prune", "0,1", "-o", "x")
+    assert "is not pruned" in said
+    assert not (tmp_path / "m").exists()
+
+
+def test_samples(folder):
+    lm = f"treelet-lm,model={folder / 'bank.treelet'}"
+    drawn = done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
+    assert len(drawn) == 5
+    assert all(2 <= len(line.split()) <= 6 for line in drawn)
+    assert drawn == done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7").lines
+    trees = list(read_trees(done("sample", lm, "-n", "5", "--length", "2-6", "--seed", "7", "--trees").lines))
+    assert [" ".join(tree.words()) for tree in trees] == drawn
+    done("train", "ngram", folder / "text.txt", "--order", "2", "-o", folder / "text.ngram")
+    ngram = f"ngram,model={folder / 'text.ngram'}"
+    assert len(done("sample", ngram, "-n", "3").lines) == 3
+    assert "trees cannot be drawn" in refused("sample", ngram, "--trees")
+    assert "sentences cannot be drawn" in refused("sample", "unigram")
+    assert "wanted words, as 7 or 15-20" in refused("sample", lm, "--length", "5-3")
+
+
+@pytest.mark.parametrize("kind", [Treelet, Headlex])
+def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind):
+    """Equal trees count once; shares of words are equal and sum to the total; floors without a parse."""
+    path = folder / f"bank.{kind.__name__.lower()}"
+    lm = kind(model=path, parser=KnownTrees(), k=3)
+    check_language_model(lm)
+    sentences = [TREES[0].words(), ("who", "?"), (), TREES[5].words()]
+    found = lm.totals(sentences)
+    model = lm.trees
+    first, _, other = (each.tree for each in KnownTrees().parse(sentences)[0].constituents)
+    assert found[0] == pytest.approx(np.logaddexp(*model.score_trees([first, other])))
+    assert found[1:3] == pytest.approx(model.floor(sentences[1:3]))
+    one = kind(model=path, parser=KnownTrees(), k=1).totals(sentences)
+    assert one[0] == pytest.approx(model.score_trees([first])[0])
+    assert [np.ptp(shares) for shares in lm.score(sentences)] == pytest.approx([0] * 4)
+    assert "dog" in lm
+    assert "zebra" not in lm
+    with pytest.raises(ValueError, match="k is 0"):
+        kind(model=path, k=0)
+
+
+def test_parses_that_become_equal_are_one_tree(folder):
+    """(NP (NP …) (PP …)) and the flat NP are one tree of the treelet model, and two of HEADLEX."""
+    nested, flat = read_trees(
+        [
+            "(ROOT (NP (NP (DT the) (NN man)) (PP (IN with) (NP (DT the) (NN dog)))))",
+            "(ROOT (NP (DT the) (NN man) (PP (IN with) (NP (DT the) (NN dog)))))",
+        ]
+    )
+    treelet, headlex = read_model(folder / "bank.treelet"), read_headlex(folder / "bank.headlex")
+    assert treelet.score_sentences([[nested, flat]]) == pytest.approx(treelet.score_trees([nested]))
+    both = headlex.score_trees([nested, flat])
+    assert headlex.score_sentences([[nested, flat]]) == pytest.approx([np.logaddexp(*both)])
+
+
+def nbest(*texts):
+    return NBestList("0", tuple(map(Hypothesis, texts)))
+
+
+def test_treelet_feature(folder, caplog):
+    extractor = TreeletLM(folder / "bank.treelet", CachedParser(KnownTrees(), None))
+    check_feature_extractor(extractor)
+    hypotheses = nbest("the cat ran", "who is it", "", "the cat ran")
+    values = extractor.extract(hypotheses)
+    model = read_model(folder / "bank.treelet")
+    assert values[:, 1] * [3, 3, 1, 3] == pytest.approx(values[:, 0])
+    assert values[1:3, 0] == pytest.approx(model.floor([("who", "is", "it"), ()]))
+    assert "no parse of" in caplog.text
+    assert (pickle.loads(pickle.dumps(extractor)).extract(hypotheses) == values).all()
+    assert extractor.extract_all([]) == []
+    with pytest.raises(ValueError, match="k is 0"):
+        TreeletLM(k=0)
+
+
+def test_slr_is_the_papers_ratio(folder):
+    """(ln p_model - ln p_unigram) / |s|, unigrams from the model's own corpus; or any two language models."""
+    lm = Treelet(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
+    sentences = [TREES[0].words(), TREES[5].words(), ()]
+    hypotheses = nbest(*(" ".join(words) for words in sentences))
+    own = lm.trees.vocabulary.unigram_totals(sentences)
+    wanted = (lm.totals(sentences) - own) / [5, 2, 1]
+    extractor = Slr(lm)
+    check_feature_extractor(extractor)
+    assert extractor.extract(hypotheses)[:, 0] == pytest.approx(wanted)
+    words = UnigramModel()
+    other = Slr(lm, words).extract(hypotheses)[:, 0]
+    assert other == pytest.approx((lm.totals(sentences) - words.totals(sentences)) / [5, 2, 1])
+    assert Slr(words).extract(hypotheses)[:, 0] == pytest.approx([0, 0, 0])
+    assert extractor.extract_all([]) == []
+
+
+def test_the_embedded_model_prefers_grammatical_sentences():
+    """Minimal pairs of our own, by the embedded grammar and model."""
+    pairs = [
+        ("The men walk to the house .", "The men walks to the house ."),
+        ("He has seen the old house .", "He has saw the old house ."),
+        ("She gave him the book .", "She gave him book the ."),
+        ("There is a man in the garden .", "There is man a in the garden ."),
+        ("They went to the city .", "They to the city went ."),
+    ]
+    values = Slr().extract(nbest(*(text for pair in pairs for text in pair)))[:, 0]
+    assert (values[::2] > values[1::2]).sum() >= 4
