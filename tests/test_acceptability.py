@@ -345,3 +345,15 @@ def test_the_example_is_in_order():
     ran = done("acceptability", "sentences", EXAMPLE / "dev.tsv", EXAMPLE / "test.tsv", "-f", "unigram")
     assert "unigram.per_word" in ran.out
     assert Path(EXAMPLE / "README.md").is_file()
+
+
+def test_a_model_without_probabilities_of_words_has_no_surprisals(written):
+    regions = [{"region_number": 1, "content": "we"}]
+    document = {
+        "predictions": [{"type": "formula", "formula": "(1;%a%) > 0"}],
+        "items": [{"item_number": 1, "conditions": [{"condition_name": "a", "regions": regions}]}],
+        "meta": {},
+    }
+    path = written(json.dumps(document), "s.json")
+    assert "no probabilities of single words" in refused("acceptability", "suites", path, "--lm", "treelet-lm")
+    assert rows(done("acceptability", "suites", path, "--lm", ARPA).out)["s"][2] == "100.0 %"

@@ -54,7 +54,8 @@ class SuiteResult:
     @property
     def counts(self) -> IntArray:
         """(predictions) items that meet each."""
-        return self.met.sum(axis=0, dtype=np.int64)
+        counts: IntArray = self.met.sum(axis=0, dtype=np.int64)
+        return counts
 
 
 def judge_suites(models: Mapping[str, LanguageModel], suites: Sequence[Suite], text: TextPipeline) -> list[SuiteResult]:
