@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from rerank_plugins import ModelError
 from rerank_plugins.models.pcfg.closure import closed
 from rerank_plugins.models.pcfg.expectations import expected_counts, finite_mass
+from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import Chart, inside, inside_all
+from rerank_plugins.models.pcfg.lexicon import lexicon_from
 from rerank_plugins.models.pcfg.prefix import PrefixChart, prefix_probabilities
 from rerank_plugins.models.pcfg.rules import compile_rules
 from tests.naive_pcfg import WORDS, derivations, language, random_grammar
@@ -82,9 +85,6 @@ def test_a_prefix_goes_on_with_a_word_or_ends(seed, sentence, cyclic):
 
 def explosive(p):
     """S → S S with probability p, S → T with 1 - p, T → a."""
-    from rerank_plugins.models.pcfg.grammar import Grammar
-    from rerank_plugins.models.pcfg.lexicon import lexicon_from
-
     names = ("ROOT", "S", "T")
     binary, unary = np.array([[1, 1, 1]], np.int32), np.array([[0, 1], [1, 2]], np.int32)
     lexicon = lexicon_from({("a", 2): 1.0})
@@ -110,17 +110,18 @@ def test_catalan_numbers():
 
 def test_scaling_reaches_what_no_float_does():
     """A rule of probability 1e-30 per word: 200 words are 1e-6000."""
-    from dataclasses import replace
-
     grammar = explosive(0.3)
     rare = replace(grammar, binary_logp=np.log([1e-30]), unary_logp=np.log([1.0, 1 - 1e-30]))
     wanted = math.log(math.comb(398, 199) // 200) + 199 * math.log(1e-30) + 200 * math.log(1 - 1e-30)
     assert inside(rare, ["a"] * 200) == pytest.approx(wanted, rel=1e-9)
+    two = replace(rare, lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
+    sentences = [["a"] * 60 + [word] + ["a"] * 60 for word in "aba"]
+    np.testing.assert_allclose(inside_all(two, sentences), [inside(two, sentence) for sentence in sentences], 1e-12)
 
 
 @settings(max_examples=30)
 @given(SEEDS, st.lists(SENTENCES, min_size=1, max_size=6))
-def test_shared_columns_change_nothing(seed, sentences):
+def test_shared_cells_change_nothing(seed, sentences):
     grammar = random_grammar(seed)
     alone = [inside(grammar, sentence) for sentence in sentences]
     np.testing.assert_array_equal(inside_all(grammar, sentences), alone)
@@ -132,13 +133,21 @@ def test_shared_columns_change_nothing(seed, sentences):
         np.testing.assert_array_equal(prefixes.log_probabilities(ids)[:-1], prefix_probabilities(grammar, sentence))
 
 
-def test_how_many_columns_are_shared():
+def test_how_many_cells_are_shared():
     grammar = random_grammar(1)
     chart = Chart(compile_rules(grammar))
     for sentence in sorted(itertools.product("ab", repeat=4)):
         chart.fill(grammar.lexicon.ids(sentence))
-    assert chart.columns == 64
-    assert chart.columns - chart.shared == 2 + 4 + 8 + 16  # the nodes of their prefix trie
+    assert chart.cells == 16 * 10
+    # a cell is filled anew as often as the words in it change, from one sentence to the next in alphabetical order
+    words = list(itertools.product("ab", repeat=4))
+    filled = sum(
+        previous is None or previous[i:j] != sentence[i:j]
+        for previous, sentence in zip([None, *words[:-1]], words, strict=True)
+        for i in range(4)
+        for j in range(i + 1, 5)
+    )
+    assert chart.cells - chart.shared == filled
 
 
 def test_an_empty_sentence_has_no_tree():

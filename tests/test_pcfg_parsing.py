@@ -31,7 +31,7 @@ def pruned(grammar, sentence, threshold=0.0):
     chart.fill(words)
     kept = expected_nodes(chart) > threshold
     blocks = compile_blocks(grammar)
-    return PrunedChart(blocks, items_of(kept, blocks), words, np.exp(chart.log_scales[1 : len(words) + 1]))
+    return PrunedChart(blocks, items_of(kept, blocks), words, chart.scales[1 : len(words) + 1])
 
 
 @settings(max_examples=40)
@@ -128,7 +128,7 @@ def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
 
 
 @settings(max_examples=40)
-@given(SEEDS, SENTENCES, st.sampled_from(["mbr", "viterbi"]))
+@given(SEEDS, SENTENCES.filter(lambda sentence: len(sentence) < 4), st.sampled_from(["mbr", "viterbi"]))
 def test_trees_of_a_split_grammar_have_their_summed_probability(seed, sentence, criterion):
     grammar = random_grammar(seed, symbols=3, states=2)
     wanted = all_trees(grammar, sentence)

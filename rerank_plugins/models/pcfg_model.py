@@ -4,7 +4,7 @@ ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …
 that the sentence ends here. Nothing is pruned. Of a latent grammar this is the PCFG-LA of Pauls & Klein (2012). Unknown
 words have the probability of their signature; multiply by p(word | signature) to compare with open vocabularies.
 
-Sentences are sorted, so that hypotheses that begin alike share the charts' columns.
+Hypotheses of a list share the charts' cells over words that they have in the same places.
 """
 
 from __future__ import annotations
@@ -66,8 +66,10 @@ class PcfgModel(LanguageModel):
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word and of `</s>`: one array of len(sentence) + 1 per sentence."""
+        from rerank_plugins.models.pcfg.inside import sharing_order
+
         scores = [np.zeros(0)] * len(sentences)
-        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+        for place in sharing_order(sentences):
             scores[place] = self._scored(sentences[place])
         return scores
 
@@ -85,8 +87,10 @@ class PcfgModel(LanguageModel):
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, by the inside pass alone where that is defined."""
+        from rerank_plugins.models.pcfg.inside import sharing_order
+
         totals = np.empty(len(sentences))
-        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+        for place in sharing_order(sentences):
             sentence, whole = sentences[place], -np.inf
             if len(sentence) <= LONGEST:
                 self._chart.fill(self.grammar.lexicon.ids(sentence))

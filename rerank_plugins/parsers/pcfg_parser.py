@@ -73,10 +73,12 @@ class PcfgParser(Parser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty one alone."""
+        from rerank_plugins.models.pcfg.inside import sharing_order
+
         parses = [Parse()] * len(sentences)
         flat: list[Sentence] = []
         long: list[Sentence] = []
-        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+        for place in sharing_order(sentences):
             if sentences[place]:
                 parses[place] = Parse(None, tuple(self._trees(sentences[place], flat, long)))
         for some, what in ((long, f"of more than {self.longest} words parsed in pieces"), (flat, "got flat trees")):

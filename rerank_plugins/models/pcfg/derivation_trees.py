@@ -104,19 +104,27 @@ def trees(items: Items, labels: Sequence[str], graph: Hypergraph, found: Derivat
     """
     known: dict[tuple[object, ...], Tree] = {}
     made: dict[int, tuple[Tree, ...]] = {}
+    inner = [label.startswith(INTERMEDIATE) for label in labels]
+    bases, cells = items.base.tolist(), items.cell.tolist()
     for d, item, left, right, first, second in _steps(graph, found):
-        label = labels[items.base[item]]
+        base = bases[item]
         if left < 0:
-            key: tuple[object, ...] = (label, int(items.cell[item]))
-            made[d] = (known.setdefault(key, Tree(label, (sentence[items.cell[item]],))),)
+            children: tuple[Tree | str, ...] = (sentence[cells[item]],)
+            key: tuple[object, ...] = (labels[base], cells[item])
         elif right < 0 and left % 2 == 0:
             made[d] = made[first]
+            continue
         else:
-            children = made[first] + (made[second] if right >= 0 else ())
-            if not label.startswith(INTERMEDIATE):
-                key = (label, None, *map(id, children))
-                children = (known.setdefault(key, Tree(label, children)),)
-            made[d] = children
+            below = made[first] + made[second] if right >= 0 else made[first]
+            if inner[base]:
+                made[d] = below
+                continue
+            children = below
+            key = (labels[base], None, *map(id, below))
+        tree = known.get(key)
+        if tree is None:
+            tree = known[key] = Tree(labels[base], children)
+        made[d] = (tree,)
     return [made[d][0] for d in found.best.tolist()]
 
 
@@ -124,10 +132,11 @@ def shapes(items: Items, graph: Hypergraph, found: Derivations) -> list[int]:
     """(k) the same number for best derivations that have the same bases over the same spans."""
     numbers: dict[tuple[int, ...], int] = {}
     made: dict[int, int] = {}
+    bases, cells = items.base.tolist(), items.cell.tolist()
     for d, item, left, right, first, second in _steps(graph, found):
-        base = int(items.base[item])
+        base = bases[item]
         if left < 0:
-            key: tuple[int, ...] = (base, int(items.cell[item]))
+            key: tuple[int, ...] = (base, cells[item])
         elif right >= 0:
             key = (base, -1, made[first], made[second])
         elif left % 2 == 0:

@@ -6,8 +6,9 @@ I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then
     I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (closure.py)
 
 Every word's emissions are multiplied by a scale of its own, so that numbers stay near one: each derivation of a span
-has the product of its words' scales as a factor, and sums need no logarithms. A column depends on the words up to its
-end alone, so sentences that begin alike share columns (`Chart.fill`). O(n^2 (B + P n)) for B rules with P pairs.
+has the product of its words' scales as a factor, and sums need no logarithms. A cell depends on the words that it spans
+alone, so hypotheses of an n-best list share those over words that they have in the same places: all of a common
+beginning, and others (`Chart.fill`). O(n^2 (B + P n)) for B binary rules with P pairs of children.
 """
 
 from __future__ import annotations
@@ -76,57 +77,77 @@ def first_scale(rules: Any, word: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fill_columns(
-    rules: Any, words: Any, first: int, from_start: Any, to_end: Any, seen: Any, log_scales: Any, maxima: Any
-) -> None:
-    """Columns first + 1 to n: from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j).
+def fill_columns(rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, seen: Any, scales: Any) -> int:
+    """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); how many cells were there already.
 
-    `seen[i, s]`: some span from i has s; `log_scales[j]` ln of the scale of word j - 1; `maxima` (n) is working space.
+    Cells i to j <= kept[i] are. `seen[i, s]`: some span from i has s; `scales[j]` is that of word j - 1.
     """
-    size = seen.shape[1]
-    below, above = np.empty(size), np.empty(size)
-    for j in range(first + 1, len(words) + 1):
-        scale = first_scale(rules, words[j - 1])
+    size, n, shared = seen.shape[1], len(words), 0
+    below, above, maxima = np.empty(size), np.empty(size), np.zeros(n)
+    for j in range(1, n + 1):
+        if kept[j - 1] < j:
+            scales[j] = first_scale(rules, words[j - 1])
+        new = False
         for i in range(j - 1, -1, -1):
+            if j <= kept[i]:
+                shared += 1
+                continue
+            new = True
             if i == j - 1:
                 seen[i] = False
-                emit(rules, words[i], scale, below)
+                emit(rules, words[i], scales[j], below)
             else:
                 sum_of_splits(rules, from_start[i], to_end[j], seen[i], i, j, below)
             apply_chains(rules.chains, below, above)
-            largest = 0.0
             for s in range(size):
                 if i == j - 1 or not rules.narrow[s]:
                     from_start[i, s, j] = to_end[j, s, i] = above[s]
                     if above[s] != 0.0:
                         seen[i, s] = True
-                        largest = max(largest, above[s])
-            maxima[i] = largest
-        log_scales[j] = math.log(scale)
-        least, most = math.inf, 0.0
-        for i in range(j):
-            if maxima[i] > 0.0:
-                least, most = min(least, maxima[i]), max(most, maxima[i])
-        if most > 0.0 and (least < SMALL or most > LARGE):
-            power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
-            log_scales[j] += power * math.log(2.0)
+        if new:
+            _scale_anew(rules, j, kept, from_start, to_end, scales, maxima)
+    return shared
+
+
+@njit(cache=True, nogil=True)
+def _scale_anew(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> None:
+    """Where numbers of column j are too small or too large, change the scale of its word by a power of two."""
+    size = len(rules.narrow)
+    least, most = math.inf, 0.0
+    maxima[:j] = 0.0
+    for s in range(size):
+        if rules.narrow[s]:
+            maxima[j - 1] = max(maxima[j - 1], to_end[j, s, j - 1])
+        else:
             for i in range(j):
-                for s in range(size):
-                    if i == j - 1 or not rules.narrow[s]:
-                        above[s] = math.ldexp(to_end[j, s, i], power)
-                        from_start[i, s, j] = to_end[j, s, i] = above[s]
+                maxima[i] = max(maxima[i], to_end[j, s, i])
+    for i in range(j):
+        if maxima[i] > 0.0:
+            least, most = min(least, maxima[i]), max(most, maxima[i])
+    if most == 0.0 or (least >= SMALL and most <= LARGE):
+        return
+    power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
+    scales[j] = math.ldexp(scales[j], power)
+    for i in range(j):
+        kept[i] = min(kept[i], j)  # later cells over this word had its scale before
+        for s in range(size):
+            if i == j - 1 or not rules.narrow[s]:
+                to_end[j, s, i] = math.ldexp(to_end[j, s, i], power)
+                from_start[i, s, j] = to_end[j, s, i]
 
 
 class Chart:
-    """The inside probabilities of one sentence after another; columns of a common beginning are kept.
+    """The inside probabilities of one sentence after another; a cell stays as long as the words that it spans do.
 
-    `columns` counts the columns that were asked for, `shared` those that the sentence before had made.
+    `cells` counts the cells that were asked for, `shared` those that the sentence before had filled. `kept` (n): of the
+    last sentence, the cells i to j <= kept[i] were there already.
     """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.words = np.zeros(0, np.int32)
-        self.columns = self.shared = 0
+        self.kept = np.zeros(0, np.int64)
+        self.cells = self.shared = 0
         self._make_room(0)
 
     def _make_room(self, length: int) -> None:
@@ -134,33 +155,35 @@ class Chart:
         self.from_start = np.zeros((length, size, length + 1))
         self.to_end = np.zeros((length + 1, size, length))
         self.seen = np.zeros((length, size), np.bool_)
-        self.log_scales = np.zeros(length + 1)
+        self.scales = np.ones(length + 1)
+        self.words = self.words[:0]
 
-    def fill(self, words: IntArray) -> int:
-        """Inside probabilities of a sentence (numbers of the lexicon); how many of its columns were there already."""
-        if len(words) > len(self.seen):
-            self._make_room(max(len(words), 24))
-            self.words = words[:0]
-        both = min(len(words), len(self.words))
-        differ = np.flatnonzero(self.words[:both] != words[:both])
-        common = int(differ[0]) if len(differ) else both
-        fill_columns(
-            self.rules, words, common, self.from_start, self.to_end, self.seen, self.log_scales, np.empty(len(words))
-        )
+    def fill(self, words: IntArray) -> None:
+        """Inside probabilities of a sentence (numbers of the lexicon)."""
+        n = len(words)
+        if n > len(self.seen):
+            self._make_room(max(n, 24))
+        both = min(n, len(self.words))
+        differ = np.append(np.flatnonzero(self.words[:both] != words[:both]), both)
+        self.kept = differ[np.minimum(np.searchsorted(differ, np.arange(n)), len(differ) - 1)]
         self.words = words
-        self.columns += len(words)
-        self.shared += common
-        return common
+        self.shared += fill_columns(self.rules, words, self.kept, self.from_start, self.to_end, self.seen, self.scales)
+        self.cells += n * (n + 1) // 2
 
-    def scale(self, end: int) -> float:
-        """Ln of the factor that derivations of the first `end` words have too much."""
-        return float(self.log_scales[1 : end + 1].sum())
+    def log_scale(self) -> float:
+        """Ln of the factor that derivations of the sentence have too much."""
+        return float(np.log(self.scales[1 : len(self.words) + 1]).sum())
 
     def log_probability(self) -> float:
         """Ln p of the whole sentence; -inf where the grammar cannot derive it, or it is empty."""
         n = len(self.words)
         total = float(self.from_start[0, ROOT, n]) if n else 0.0
-        return math.log(total) - self.scale(n) if total > 0 else -math.inf
+        return math.log(total) - self.log_scale() if total > 0 else -math.inf
+
+
+def sharing_order(sentences: Sequence[Sentence]) -> list[int]:
+    """Positions of the sentences in the order in which a chart has most to share: by length, then by words."""
+    return sorted(range(len(sentences)), key=lambda place: (len(sentences[place]), tuple(sentences[place])))
 
 
 def inside(grammar: Grammar, sentence: Sentence) -> float:
@@ -171,9 +194,9 @@ def inside(grammar: Grammar, sentence: Sentence) -> float:
 
 
 def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:
-    """(n) ln p of each sentence: sorted, so that those with a common beginning share the columns of the chart."""
+    """(n) ln p of each sentence; sentences share the cells over words that they have in the same places."""
     chart, totals = Chart(compile_rules(grammar)), np.empty(len(sentences))
-    for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+    for place in sharing_order(sentences):
         chart.fill(grammar.lexicon.ids(sentences[place]))
         totals[place] = chart.log_probability()
     return totals

@@ -5,8 +5,7 @@
 2. Inside and outside of the split grammar over what was kept. Where nothing is left of a sentence, the threshold falls.
 3. The k best trees: by "mbr" the max-rule-product trees, or by "viterbi" those of the best derivations of symbols.
 
-Sentences are parsed in the order of their words, so that those with a common beginning share columns of the coarse
-chart.
+Hypotheses of an n-best list share cells of the coarse chart (inside.py).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
 from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
 from rerank_plugins.models.pcfg.grammar import INTERMEDIATE, Grammar
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
-from rerank_plugins.models.pcfg.inside import Chart
+from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.k_best import k_best
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
@@ -99,14 +98,14 @@ class ChartParser:
         return []
 
     def parse_all(self, sentences: Sequence[Sentence], decoding: Decoding = Decoding()) -> list[list[ScoredTree]]:
-        """`parse` of each sentence, shared beginnings once."""
+        """`parse` of each sentence, sharing cells of the coarse chart."""
         found: list[list[ScoredTree]] = [[] for _ in sentences]
-        for place in sorted(range(len(sentences)), key=lambda place: tuple(sentences[place])):
+        for place in sharing_order(sentences):
             found[place] = self.parse(sentences[place], decoding)
         return found
 
     def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> list[ScoredTree]:
-        scales = np.exp(self.chart.log_scales[1 : len(words) + 1])
+        scales = self.chart.scales[1 : len(words) + 1].copy()
         kept = expected_nodes(self.chart, PASSED_OVER * threshold) > threshold
         chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
         if not 0 < chart.total < np.inf:
@@ -137,18 +136,27 @@ class ChartParser:
     def _trees(
         self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
     ) -> list[ScoredTree]:
-        """The k best distinct trees of a hypergraph over the items of a chart."""
+        """The k best trees of a hypergraph over the items of a chart, `bases` those of the items. There may be fewer:
+        after marks that are not the treebank's are taken away, some may be the same.
+
+        Derivations are passed over whose rules are possible one by one, but not together with any choice of symbols.
+        """
         items = chart.items._replace(base=bases)
+        split = chart.blocks is self.blocks  # each derivation is a tree of its own
         asked = k
         while True:
             found = k_best(graph, asked)
-            made = trees(items, self.labels, graph, found, sentence)
             logp = log_probabilities(self.blocks, items, graph, found, chart.words, chart.scales)
-            same = shapes(items, graph, found) if len(found.best) > 1 else [0] * len(found.best)
-            distinct = _distinct(made, same, logp)
-            if len(distinct) >= k or len(found.best) < asked or asked >= MORE * k:
-                return distinct[:k]
+            possible = np.flatnonzero(logp > -np.inf)
+            chosen = found._replace(best=found.best[possible])
+            same = list(range(len(possible))) if split else shapes(items, graph, chosen)
+            if len(set(same)) >= k or len(found.best) < asked or asked >= MORE * k:
+                break
             asked *= 2
+        if split:
+            possible = possible[:k]
+            same, chosen = same[:k], found._replace(best=found.best[possible])
+        return _distinct(trees(items, self.labels, graph, chosen, sentence), same, logp[possible])[:k]
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
@@ -157,14 +165,14 @@ def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
 
 
 def _distinct(made: list[Tree], shapes: list[int], logp: FloatArray) -> list[ScoredTree]:
-    """Each tree once, in the order of the first: the sum over its derivations of different shape.
-
-    Trees are left out whose rules are possible one by one, but not together with any choice of symbols.
-    """
-    p: dict[int, dict[int, float]] = {}
+    """Each tree once, in the order of the first: the sum over its derivations of different shape."""
+    found: dict[int, dict[int, float]] = {}
     first: dict[int, Tree] = {}
     for tree, shape, value in zip(made, shapes, logp.tolist(), strict=True):
-        if value > -np.inf:
-            first.setdefault(id(tree), tree)
-            p.setdefault(id(tree), {})[shape] = value
-    return [ScoredTree(tree, float(np.logaddexp.reduce(list(p[key].values())))) for key, tree in first.items()]
+        first.setdefault(id(tree), tree)
+        found.setdefault(id(tree), {})[shape] = value
+    return [ScoredTree(tree, _log_sum(list(found[key].values()))) for key, tree in first.items()]
+
+
+def _log_sum(values: list[float]) -> float:
+    return values[0] if len(values) == 1 else float(np.logaddexp.reduce(values))

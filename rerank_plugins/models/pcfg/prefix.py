@@ -43,20 +43,25 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
 
 @njit(cache=True, nogil=True)
 def fill_prefixes(
-    rules: Any, edges: Any, words: Any, first: int, from_start: Any, seen: Any, log_scales: Any, ahead: Any, totals: Any
+    rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, seen: Any, scales: Any, ahead: Any, totals: Any
 ) -> None:
-    """Columns first + 1 to n: ahead[j, s, i] = F(s, i, j), totals[j] = F(ROOT, 0, j), scaled as the inside chart is."""
+    """Fill ahead[j, s, i] = F(s, i, j), totals[j] = F(ROOT, 0, j), scaled as the inside chart is.
+
+    Cells i to j <= kept[i] are there already.
+    """
     size = seen.shape[1]
     below, above = np.empty(size), np.empty(size)
-    for j in range(first + 1, len(words) + 1):
+    for j in range(1, len(words) + 1):
         for i in range(j - 1, -1, -1):
+            if j <= kept[i]:
+                continue
             if i == j - 1:
-                emit(rules, words[i], math.exp(log_scales[j]), below)
+                emit(rules, words[i], scales[j], below)
             else:
                 sum_of_splits(rules, from_start[i], ahead[j], seen[i], i, j, below)
             apply_chains(edges, below, above)
             ahead[j, :, i] = above
-        totals[j] = above[ROOT]
+        totals[j] = ahead[j, ROOT, 0]
 
 
 class PrefixChart:
@@ -83,14 +88,14 @@ class PrefixChart:
         `words` are numbers of the grammar's lexicon.
         """
         before = len(self.chart.seen)
-        common = self.chart.fill(words)
-        chart, n, scales = self.chart, len(words), self.chart.log_scales
+        self.chart.fill(words)
+        chart, n, scales = self.chart, len(words), self.chart.scales
         if len(chart.seen) != before:
             self._make_room(len(chart.seen))
         rules, edges = chart.rules, self.edges
-        fill_prefixes(rules, edges, words, common, chart.from_start, chart.seen, scales, self.ahead, self.totals)
+        fill_prefixes(rules, edges, words, chart.kept, chart.from_start, chart.seen, scales, self.ahead, self.totals)
         with np.errstate(divide="ignore"):
-            prefixes = np.log(self.totals[1 : n + 1]) - np.cumsum(scales[1 : n + 1])
+            prefixes = np.log(self.totals[1 : n + 1]) - np.cumsum(np.log(scales[1 : n + 1]))
             return np.concatenate(([math.log(self.mass)], prefixes, [chart.log_probability()]))
 
 

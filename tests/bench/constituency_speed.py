@@ -1,0 +1,128 @@
+"""Speed of the constituency parser and of the grammar as a language model, against length and pruning; n-best lists.
+
+    python -m tests.bench.constituency_speed [--grammar english.pcfg] [--trees dev.ptb]
+
+Sentences are cut or joined from the trees' words (by default those of the embedded example), several for each length.
+CPU seconds, compilation not counted. Lists are of 100 sentences that differ in a few words, as a decoder's do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.report.tables import Table
+from rerank_adapters.report.text import markdown_table
+from rerank_plugins.models.pcfg.inside import Chart, sharing_order
+from rerank_plugins.models.pcfg.model_file import read_grammar
+from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
+from rerank_plugins.models.pcfg.prefix import PrefixChart
+from rerank_plugins.parsers.pcfg_parser import EMBEDDED
+from rerank_plugins.trees.constituency import read_trees
+
+Sentences = Sequence[tuple[str, ...]]
+EXAMPLE = Path(__file__).resolve().parent.parent.parent / "example_nbest" / "mt" / "tune.en"
+LENGTHS = (5, 10, 20, 40, 80)
+
+
+def seconds(action: Callable[[tuple[str, ...]], object], sentences: Sentences) -> float:
+    """CPU seconds a sentence."""
+    action(sentences[0])
+    started = time.process_time()
+    for sentence in sentences:
+        action(sentence)
+    return (time.process_time() - started) / len(sentences)
+
+
+def running_text(path: Path | None) -> list[str]:
+    """The words of the trees, or of the example's references."""
+    if path is None:
+        return EXAMPLE.read_text(encoding="utf-8").split()
+    with open(path, encoding="utf-8") as lines:
+        return [word for tree in read_trees(lines, str(path)) for word in tree.words()]
+
+
+def of_length(words: Sequence[str], length: int) -> Sentences:
+    """Up to 60 pieces of so many words."""
+    number = min(60, max(4, 2000 // length), len(words) // length)
+    return [tuple(words[i * length : (i + 1) * length]) for i in range(number)]
+
+
+def nbest_list(words: Sequence[str], rng: np.random.Generator, size: int = 100, length: int = 20) -> Sentences:
+    """A sentence with other words in up to three places."""
+    base, found = list(words[:length]), []
+    for _ in range(size):
+        changed = list(base)
+        for place in rng.integers(0, length, rng.integers(1, 4)):
+            changed[place] = words[rng.integers(len(words))]
+        found.append(tuple(changed))
+    return found
+
+
+def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
+    """Sentences a second for each length."""
+    ids = parser.grammar.lexicon.ids
+    inside, prefixes = Chart(PrefixChart(parser.grammar).rules), PrefixChart(parser.grammar)
+    ways: dict[str, Callable[[tuple[str, ...]], object]] = {
+        "mbr": parser.parse,
+        "mbr, 1e-4": lambda s: parser.parse(s, Decoding("mbr", 1, 1e-4)),
+        "mbr, 0": lambda s: parser.parse(s, Decoding("mbr", 1, 0.0)),
+        "viterbi": lambda s: parser.parse(s, Decoding("viterbi")),
+        "100 best": lambda s: parser.parse(s, Decoding("mbr", 100)),
+        "1000 best": lambda s: parser.parse(s, Decoding("mbr", 1000)),
+        "inside": lambda s: inside.fill(ids(s)),
+        "prefixes": lambda s: prefixes.log_probabilities(ids(s)),
+    }
+    rows = []
+    for length in LENGTHS:
+        sentences = of_length(words, length)
+        row = [str(length)]
+        for name, way in ways.items():
+            some = sentences[:5] if name == "mbr, 0" else sentences
+            skipped = name == "mbr, 0" and length > 20
+            row.append("–" if skipped else f"{1 / seconds(way, some):.1f}")
+        rows.append(tuple(row))
+    return Table("Sentences a second, by length in words", ("words", *ways), tuple(rows))
+
+
+def of_lists(parser: ChartParser, words: Sequence[str]) -> Table:
+    """A list of 100 together (cells shared) against 100 sentences alone."""
+    rng = np.random.default_rng(1)
+    sentences = nbest_list(words, rng)
+    ids = parser.grammar.lexicon.ids
+    rules = PrefixChart(parser.grammar).rules
+    rows = []
+    for name, chart in (("coarse chart of the parser", parser.chart), ("inside of the grammar", Chart(rules))):
+        fresh = Chart(chart.rules)
+
+        def alone(sentence: tuple[str, ...], fresh: Chart = fresh) -> None:
+            fresh.words = fresh.words[:0]
+            fresh.fill(ids(sentence))
+
+        apart = seconds(alone, sentences)
+        shared = Chart(chart.rules)
+        together = seconds(
+            lambda s, shared=shared: shared.fill(ids(s)), [sentences[place] for place in sharing_order(sentences)]
+        )  # type: ignore[misc]
+        share = 100 * shared.shared / shared.cells
+        rows.append((name, f"{1e3 * apart:.2f}", f"{1e3 * together:.2f}", f"{apart / together:.1f}", f"{share:.0f} %"))
+    columns = ("100 hypotheses of 20 words", "alone, ms each", "together, ms each", "ratio", "cells shared")
+    return Table("A list against single sentences", columns, tuple(rows))
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--grammar", type=Path, default=EMBEDDED)
+    options.add_argument("--trees", type=Path)
+    given = options.parse_args()
+    parser, words = ChartParser(read_grammar(given.grammar)), running_text(given.trees)
+    for table in (by_length(parser, words), of_lists(parser, words)):
+        print(markdown_table(table))
+
+
+if __name__ == "__main__":
+    main()
