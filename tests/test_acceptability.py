@@ -356,4 +356,5 @@ def test_a_model_without_probabilities_of_words_has_no_surprisals(written):
     }
     path = written(json.dumps(document), "s.json")
     assert "no probabilities of single words" in refused("acceptability", "suites", path, "--lm", "treelet-lm")
+    assert "two language models" in refused("acceptability", "suites", path, "--lm", ARPA, "--lm", ARPA)
     assert rows(done("acceptability", "suites", path, "--lm", ARPA).out)["s"][2] == "100.0 %"

@@ -58,6 +58,8 @@ def command(
         str(table["label"]): job.builder.named_object("language_model", table["lm"], "--lm")
         for table in job.config.feature[-len(models) :]
     }
+    if len(named) < len(models):
+        raise ConfigError("--lm: two language models have the same name; give them others in a config")
     for name, model in named.items():
         if isinstance(model, ParsedLM):
             raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")
