@@ -14,6 +14,7 @@ from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsp
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, merge_back, split_merge
+from rerank_plugins.models.pcfg.tagged_words import with_tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
@@ -282,6 +283,36 @@ def test_finished_grammar_has_the_latent_probabilities(forest: Forest) -> None:
             assert rules[tuple(b + i for b, i in zip(begins, index, strict=True))] == pytest.approx(p)
 
 
+def test_tagged_words_take_the_states_of_their_kin() -> None:
+    words, tags = ("UNK", "UNK-LC-s", "dogs"), ("NN", "NN", "VB")
+    word, symbol = np.array([0, 1, 1, 2, 2], np.int32), np.array([2, 0, 1, 0, 1], np.int32)
+    count = np.array([1.0, 3.0, 1.0, 1.0, 1.0])
+    given_words = {("dogs", "NN"): 2.0, ("cats", "NN"): 4.0, ("of", "NN"): 1.0, ("cats", "XX"): 5.0, ("go", "VB"): 0.5}
+    found_words, *columns = with_tagged_words(words, word, symbol, count, tags, given_words)
+    found = {(found_words[w], s): n for w, s, n in zip(*columns, strict=True)}
+    assert found == pytest.approx(
+        {
+            ("UNK", 2): 1, ("UNK-LC-s", 0): 3, ("UNK-LC-s", 1): 1,
+            ("dogs", 0): 2, ("dogs", 1): 2,  # as the word
+            ("cats", 0): 3, ("cats", 1): 1,  # as UNK-LC-s
+            ("of", 0): 4 / 6, ("of", 1): 2 / 6,  # as all NN
+            ("go", 2): 0.5,
+        }
+    )  # fmt: skip
+
+
+def test_tagged_words_and_words_seen_once_are_known(bank: list[Tree]) -> None:
+    schedule = Schedule(rounds=1, after_split=2, after_merge=1, smoothing=1)
+    settings = GrammarSettings("en", schedule=schedule)
+    trees = [*bank, *read_trees(["(ROOT (NP (DT a) (NN tapir)))"])]
+    without = train_grammar([trees], [1.0], settings)
+    grammar = train_grammar([trees], [1.0], settings, tagged={("okapi", "NN"): 2})
+    assert "tapir" not in without.lexicon
+    assert {"tapir", "okapi", "UNK-LC"} <= set(grammar.lexicon.words)
+    assert np.allclose(grammar.totals(), 1)
+    assert np.allclose(np.exp(grammar.binary_logp), np.exp(without.binary_logp))
+
+
 # Annotations
 
 
@@ -382,6 +413,13 @@ def test_command(tmp_path: Path) -> None:
     assert read_grammar(output).settings["schedule"]["rounds"] == 1
     assert "5 sentences, F1 " in ran.err
     assert "--weight bank=2: expected one of the files and a positive number" in refused(*given, "--weight", "bank=2")
+    text = tmp_path / "text.conllu"
+    text.write_text("# x\n1\tokapi\t_\tNOUN\tNN\n1.1\tx\t_\tX\tX\n\n", encoding="utf-8")
+    ran = done(*given, "--splits", 0, "--tagged", text, "--weight", f"{text}=3")
+    assert "text.conllu: 1 words with a tag" in ran.err
+    assert "okapi" in read_grammar(output).lexicon
+    text.write_text("1 okapi NN\n", encoding="utf-8")
+    assert "text.conllu:1: expected 10 tab-separated CoNLL-U columns" in refused(*given, "--tagged", text)
     assert "unknown annotation 'x'" in refused(*given, "--annotations", "x")
     bank.write_text("(ROOT (S", encoding="utf-8")
     assert "bank.ptb:1: 2 opening brackets" in refused(*given)

@@ -24,7 +24,12 @@ from rerank_plugins import ConfigError
 )
 @click.option("--splits", type=click.IntRange(0, 8), default=4, show_default=True, help="Rounds of latent splitting.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits.")
-@click.option("--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees count.")
+@click.option(
+    "--tagged", multiple=True, type=Path, metavar="FILE", help="Tagged words for the lexicon: CoNLL-U (XPOS) or trees."
+)
+@click.option(
+    "--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees or words count."
+)
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE", help="Say how well it parses these trees.")
 @click.option("--compact", is_flag=True, help="Half the size; probabilities are rounded by up to 0.8 %.")
 def command(
@@ -37,6 +42,7 @@ def command(
     annotations: str,
     splits: int,
     seed: int,
+    tagged: tuple[Path, ...],
     weights: tuple[str, ...],
     held_out: tuple[Path, ...],
     compact: bool,
@@ -44,11 +50,12 @@ def command(
     """Train a grammar on FILEs of Penn-style brackets (compressed or not), one tree or more on a line.
 
     Function tags and traces are taken out. Latent splits (Petrov et al. 2006) make the best parser; --splits 0 is the
-    treebank grammar of the binarised trees. For the grammar, name `pcfg,model=MODEL` where a parser or a language
+    treebank grammar of the binarised trees. Words of tagged text (--tagged) make fewer words unknown. For the grammar, name `pcfg,model=MODEL` where a parser or a language
     model is wanted.
 
     \b
     rerank train grammar train.ptb --language en -o english.pcfg
+    rerank train grammar train.ptb --tagged web.conllu --weight web.conllu=0.5 --language en -o english.pcfg
     rerank train grammar news.ptb papers.ptb.xz --weight papers.ptb.xz=0.3 --splits 5 --language en -o mixed.pcfg
     rerank train grammar train.ptb --splits 0 --binarise head --horizontal 1 --annotations klein-manning --language en -o km.pcfg
     """  # noqa: D301, E501
@@ -71,7 +78,13 @@ def command(
         Schedule(rounds=splits, seed=seed),
     )
     started = time.process_time()
-    grammar = training.train(training.parse_weights(weights, inputs), settings, lambda line: click.echo(line, err=True))
+    counts = training.parse_weights(weights, [*inputs, *tagged])
+
+    def say(line: str) -> None:
+        click.echo(line, err=True)
+
+    known = training.read_tagged({path: counts[path] for path in tagged}, say)
+    grammar = training.train({path: counts[path] for path in inputs}, settings, say, known)
     size = write_grammar(grammar, output, compact=compact)
     click.echo(
         f"{output}: {grammar.size:,} symbols of {len(grammar.bases)} bases, {len(grammar.binary):,} binary and "

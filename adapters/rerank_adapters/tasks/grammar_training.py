@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.split_merge import EmStep
+from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
@@ -20,6 +22,36 @@ def read_treebank(path: Path) -> list[Tree]:
     """The trees of a file, compressed or not. Raises FormatError."""
     with open_text(path) as lines:
         return list(read_trees(lines, str(path)))
+
+
+def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
+    """Words and their treebank's own tags (XPOS, column 5) in CoNLL-U. Raises FormatError for lines too short."""
+    for number, line in enumerate(lines, 1):
+        columns = line.rstrip("\r\n").split("\t")
+        if len(columns) < 5 and columns[0] and not line.startswith("#"):
+            wanted = f"expected 10 tab-separated CoNLL-U columns (at least 5), found {len(columns)}"
+            raise FormatError(wanted, path=path, line=number)
+        if columns[0].isdecimal():
+            yield columns[1], columns[4]
+
+
+def read_tagged(weights: Mapping[Path, float], report: Callable[[str], None]) -> Tagged:
+    """How often each word has each tag in files: CoNLL-U where the name says so, else bracketed trees.
+
+    A file's words count as often as its weight says. Raises FormatError.
+    """
+    counts: Counter[tuple[str, str]] = Counter()
+    for path, weight in weights.items():
+        if ".conllu" in path.suffixes[-2:]:
+            with open_text(path) as lines:
+                found = Counter(conllu_tags(lines, str(path)))
+            found = Counter({pair: weight * count for pair, count in found.items()})  # type: ignore[misc]
+        else:
+            trees = (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))
+            found = tagged_words([tree for tree in trees if tree], weight)
+        report(f"{path}: {len(found):,} words with a tag")
+        counts.update(found)
+    return counts
 
 
 def parse_weights(given: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
@@ -41,9 +73,14 @@ def parse_weights(given: Sequence[str], paths: Sequence[Path]) -> dict[Path, flo
 
 
 def train(
-    weights: Mapping[Path, float], settings: GrammarSettings, report: Callable[[str], None] = lambda line: None
+    weights: Mapping[Path, float],
+    settings: GrammarSettings,
+    report: Callable[[str], None] = lambda line: None,
+    tagged: Tagged | None = None,
 ) -> Grammar:
     """The grammar of treebanks by their weights; `report` gets a line for the trees and one per phase of training.
+
+    `tagged` words are added to its lexicon.
 
     Raises FormatError, also for a file without trees.
     """
@@ -62,7 +99,7 @@ def train(
                 f"round {step.round} of {schedule.rounds}, {step.phase}: ln p of the trees {step.log_likelihood:,.0f}"
             )
 
-    return train_grammar(treebanks, list(weights.values()), settings, after)
+    return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
 
 
 def held_out(model: Path, path: Path) -> Parseval:

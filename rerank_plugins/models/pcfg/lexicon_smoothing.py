@@ -23,7 +23,7 @@ from rerank_plugins.models.signatures import UNKNOWN, backed_off, is_signature, 
 class Smoothing:
     """`strength` is κ; words seen `common` times or more are not blended; tags not seen with x need p ≥ `least`."""
 
-    strength: float = 1.0
+    strength: float = 3.0
     common: int = 100
     least: float = 0.01
 

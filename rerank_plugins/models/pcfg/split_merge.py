@@ -17,6 +17,7 @@ from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
+from rerank_plugins.models.pcfg.tagged_words import Tagged
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, grammar_of_counts
 
 
@@ -104,10 +105,12 @@ def finished(
     least: float,
     smoothing: Smoothing | None = None,
     settings: Mapping[str, Any] | None = None,
+    tagged: Tagged | None = None,
 ) -> Grammar:
     """A latent grammar in the form of any other: one symbol per state, rules below `least` left out, lexicon blended.
 
-    `counts` say how often each state occurs. Symbols of a label with several states are named LABEL^number.
+    `counts` say how often each state occurs, `tagged` words are added to the lexicon. Symbols of a label with several
+    states are named LABEL^number.
     """
     owner = latent.owner
     weight = latent.totals(counts)
@@ -133,7 +136,7 @@ def finished(
     names = [f"{label}^{i}" if k > 1 else label for label, k in states for i in range(k)]
     base = np.repeat(np.arange(len(forest.labels), dtype=np.int32), latent.states)
     return grammar_of_counts(
-        tuple(names), forest.labels, base, forest.words, found, smoothing or Smoothing(), settings or {}
+        tuple(names), forest.labels, base, forest.words, found, smoothing or Smoothing(), settings or {}, tagged
     )
 
 

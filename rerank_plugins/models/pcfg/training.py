@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
@@ -13,6 +14,7 @@ from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
+from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import Binarisation
@@ -55,8 +57,11 @@ def train_grammar(
     weights: Sequence[float],
     settings: GrammarSettings,
     report: Callable[[EmStep], None] = lambda step: None,
+    tagged: Tagged | None = None,
 ) -> Grammar:
     """The grammar of several treebanks, each of whose trees counts as often as its weight says.
+
+    `tagged` words (tagged_words.py) are added to the lexicon, and with them the words that a treebank has once.
 
     Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
     """
@@ -66,7 +71,13 @@ def train_grammar(
     counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
     forest = plant([tree for treebank in prepared for tree in treebank], settings.unknown, counts)
     made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    if tagged:
+        known = set(forest.words)
+        own: Counter[tuple[str, str]] = Counter()
+        for treebank, weight in zip(prepared, weights, strict=True):
+            own += tagged_words(treebank, weight)
+        tagged = Counter({pair: count for pair, count in own.items() if pair[0] not in known}) + Counter(tagged)
     if settings.schedule.rounds == 0:
-        return treebank_grammar(forest, settings.smoothing, made)
+        return treebank_grammar(forest, settings.smoothing, made, tagged)
     latent, expected = split_merge(forest, settings.schedule, report)
-    return finished(forest, latent, expected, settings.schedule.least, settings.smoothing, made)
+    return finished(forest, latent, expected, settings.schedule.least, settings.smoothing, made, tagged)

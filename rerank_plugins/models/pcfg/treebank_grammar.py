@@ -13,6 +13,8 @@ from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_tagged_words
+from rerank_plugins.trees.cleaning import category
 
 
 class Productions(NamedTuple):
@@ -55,13 +57,16 @@ def _distinct(
 
 
 def treebank_grammar(
-    forest: Forest, smoothing: Smoothing | None = None, settings: Mapping[str, Any] | None = None
+    forest: Forest,
+    smoothing: Smoothing | None = None,
+    settings: Mapping[str, Any] | None = None,
+    tagged: Tagged | None = None,
 ) -> Grammar:
-    """The grammar of a forest; its symbols are the forest's labels."""
+    """The grammar of a forest; its symbols are the forest's labels. `tagged` words are added to its lexicon."""
     found = productions(forest)
     symbols = np.arange(len(forest.labels), dtype=np.int32)
     return grammar_of_counts(
-        forest.labels, forest.labels, symbols, forest.words, found, smoothing or Smoothing(), settings or {}
+        forest.labels, forest.labels, symbols, forest.words, found, smoothing or Smoothing(), settings or {}, tagged
     )
 
 
@@ -73,12 +78,16 @@ def grammar_of_counts(
     counts: Productions,
     smoothing: Smoothing,
     settings: Mapping[str, Any],
+    tagged: Tagged | None = None,
 ) -> Grammar:
     """Normalise counts per symbol, emissions after smoothing; rewritings without a count are left out."""
     binary, unary = counts.binary_count > 0, counts.unary_count > 0
     emitted = counts.emission_count > 0
-    entries = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
-    word, symbol, emission = smoothed(words, *entries, smoothing)
+    word, symbol, emission = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
+    if tagged:
+        tags = [category(bases[each]) for each in base]
+        words, word, symbol, emission = with_tagged_words(words, word, symbol, emission, tags, tagged)
+    word, symbol, emission = smoothed(words, word, symbol, emission, smoothing)
     kept = emission > 0
     word, symbol, emission = word[kept], symbol[kept], emission[kept]
     parents: list[NDArray[Any]] = [counts.binary[:, 0], counts.unary[:, 0], symbol]
