@@ -2,8 +2,8 @@
 
     python -m tests.bench.constituency_speed [--grammar english.pcfg] [--trees dev.ptb]
 
-Sentences are cut or joined from the trees' words (by default those of the embedded example), several for each length.
-CPU seconds, compilation not counted. Lists are of 100 sentences that differ in a few words, as a decoder's do.
+Sentences are cut or joined from the trees' words (by default the example's references), several for each length.
+CPU seconds, compilation not counted. Lists are those of the example (Moses), without repetitions.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
-
-import numpy as np
 
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -52,15 +51,14 @@ def of_length(words: Sequence[str], length: int) -> Sentences:
     return [tuple(words[i * length : (i + 1) * length]) for i in range(number)]
 
 
-def nbest_list(words: Sequence[str], rng: np.random.Generator, size: int = 100, length: int = 20) -> Sentences:
-    """A sentence with other words in up to three places."""
-    base, found = list(words[:length]), []
-    for _ in range(size):
-        changed = list(base)
-        for place in rng.integers(0, length, rng.integers(1, 4)):
-            changed[place] = words[rng.integers(len(words))]
-        found.append(tuple(changed))
-    return found
+def nbest_lists(lines: int) -> list[Sentences]:
+    """The distinct hypotheses of the lists in the first lines of the example."""
+    found: dict[str, dict[tuple[str, ...], None]] = {}
+    with open(EXAMPLE.with_name("tune.nbest"), encoding="utf-8") as stream:
+        for line in islice(stream, lines):
+            segment, text = line.split(" ||| ")[:2]
+            found.setdefault(segment, {})[tuple(text.split())] = None
+    return [list(texts) for texts in found.values()]
 
 
 def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
@@ -89,29 +87,31 @@ def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
     return Table("Sentences a second, by length in words", ("words", *ways), tuple(rows))
 
 
-def of_lists(parser: ChartParser, words: Sequence[str]) -> Table:
-    """A list of 100 together (cells shared) against 100 sentences alone."""
-    rng = np.random.default_rng(1)
-    sentences = nbest_list(words, rng)
+def of_lists(parser: ChartParser) -> Table:
+    """The hypotheses of a list after one another, cells shared, against each alone, nothing shared."""
     ids = parser.grammar.lexicon.ids
-    rules = PrefixChart(parser.grammar).rules
     rows = []
-    for name, chart in (("coarse chart of the parser", parser.chart), ("inside of the grammar", Chart(rules))):
-        fresh = Chart(chart.rules)
+    for name, rules in (
+        ("coarse chart of the parser", parser.chart.rules),
+        ("inside of the grammar", PrefixChart(parser.grammar).rules),
+    ):
+        apart, together, chart, alone = 0.0, 0.0, Chart(rules), Chart(rules)
 
-        def alone(sentence: tuple[str, ...], fresh: Chart = fresh) -> None:
-            fresh.words = fresh.words[:0]
-            fresh.fill(ids(sentence))
+        def forget(sentence: tuple[str, ...], alone: Chart = alone) -> None:
+            alone.words = alone.words[:0]
+            alone.fill(ids(sentence))
 
-        apart = seconds(alone, sentences)
-        shared = Chart(chart.rules)
-        together = seconds(
-            lambda s, shared=shared: shared.fill(ids(s)), [sentences[place] for place in sharing_order(sentences)]
-        )  # type: ignore[misc]
-        share = 100 * shared.shared / shared.cells
-        rows.append((name, f"{1e3 * apart:.2f}", f"{1e3 * together:.2f}", f"{apart / together:.1f}", f"{share:.0f} %"))
-    columns = ("100 hypotheses of 20 words", "alone, ms each", "together, ms each", "ratio", "cells shared")
-    return Table("A list against single sentences", columns, tuple(rows))
+        lists = nbest_lists(1000)
+        for texts in lists:
+            chart.fill(ids(texts[0]))
+            apart += len(texts) * seconds(forget, texts)
+            order = [texts[place] for place in sharing_order(texts)]
+            together += len(texts) * seconds(lambda s, chart=chart: chart.fill(ids(s)), order)  # type: ignore[misc]
+        number, share = sum(map(len, lists)), 100 * chart.shared / chart.cells
+        times = (f"{1e3 * apart / number:.2f}", f"{1e3 * together / number:.2f}", f"{apart / together:.1f}")
+        rows.append((name, *times, f"{share:.0f} %"))
+    columns = (f"{number} hypotheses in {len(lists)} lists", "alone, ms", "together, ms", "ratio", "cells shared")
+    return Table("Lists of hypotheses against single sentences, for one hypothesis", columns, tuple(rows))
 
 
 def main() -> None:
@@ -120,7 +120,7 @@ def main() -> None:
     options.add_argument("--trees", type=Path)
     given = options.parse_args()
     parser, words = ChartParser(read_grammar(given.grammar)), running_text(given.trees)
-    for table in (by_length(parser, words), of_lists(parser, words)):
+    for table in (by_length(parser, words), of_lists(parser)):
         print(markdown_table(table))
 
 
