@@ -1,7 +1,7 @@
 """Perplexity of syntactic language models and a 5-gram model trained on the same trees: the paper's table 2.
 
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
-    rerank parse texts.txt --format brackets -o texts.ptb
+    rerank parse texts.txt -p pcfg,model=gum.pcfg --format brackets -o texts.ptb
     python tests/bench/treelet_perplexity.py --grammar gum.pcfg --latent gum.pcfg \
         --training treebank gum-train.ptb --training "and texts" gum-train.ptb texts.ptb \
         --test "GUM dev" gum-dev.ptb --test novel novel-dev.txt
@@ -30,11 +30,13 @@ from rerank_plugins.models.ngram_training import NgramSettings
 from rerank_plugins.models.ngram_training import train as train_ngrams
 from rerank_plugins.models.pcfg.inside import inside_all
 from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import Decoding, PcfgParser
+from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.training import collect, train
+from rerank_plugins.models.treelet.collecting import TreeletCollector
+from rerank_plugins.models.treelet.training import train
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.treelet_transforms import transform
 
 NAMES = {"pcfg": "PCFG", "treelet-trans": "TREELET-TRANS", "treelet-rule": "TREELET-RULE", "treelet": "TREELET"}
 Words = tuple[str, ...]
@@ -96,7 +98,7 @@ def main() -> None:
     options.add_argument("--most", type=int, default=1000, help="sentences of a test set")
     given = options.parse_args()
     tests = {name: read_sentences(Path(path), given.longest, given.most) for name, path in given.test}
-    parser = PcfgParser(read_grammar(given.grammar))
+    parser = ChartParser(read_grammar(given.grammar))
     parses = {}
     for name, test in tests.items():
         found = parser.parse_all(test, Decoding("mbr", k=given.k))
@@ -104,10 +106,12 @@ def main() -> None:
         tests[name] = [test[i] for i in kept]
         parses[name] = [[each.tree for each in found[i]] for i in kept]
         print(f"{name}: {len(kept)} sentences of {len(test)}, {sum(map(len, tests[name]))} words")
+    changed_parses = {name: [list(map(transform, trees)) for trees in each] for name, each in parses.items()}
     print("\n| training | model |" + "".join(f" {name}, 1 parse | {given.k} parses |" for name in tests))
     print("| --- | --- |" + " ---: |" * 2 * len(tests))
     for number, (name, *files) in enumerate(given.training):
         trees = read_trees(files)
+        changed = list(map(transform, trees))
         size = f"{name}: {len(trees):,} trees, {sum(len(tree.words()) for tree in trees):,} words"
         for variant in [*ORDERS, "headlex"]:
             started = time.process_time()
@@ -115,11 +119,18 @@ def main() -> None:
                 model = headlex.train(headlex.collect(trees), HeadlexSettings(), jobs=1)
             else:
                 settings = Settings(variant)
-                model = train(collect(trees, settings), settings, jobs=1)
+                collector = TreeletCollector()
+                collector.add(changed if settings.transformed else trees)
+                model = train(collector, settings, jobs=1)
             cells = []
             for test, words in tests.items():
-                for best in ([each[:1] for each in parses[test]], parses[test]):
-                    cells.append(f"{perplexity(model.score_sentences(best), words):.1f}")
+                given_trees = changed_parses[test] if variant.startswith("treelet") else parses[test]
+                for best in ([each[:1] for each in given_trees], given_trees):
+                    if variant.startswith("treelet"):
+                        totals = model.score_sentences(best, transformed=True)
+                    else:
+                        totals = model.score_sentences(best)
+                    cells.append(f"{perplexity(totals, words):.1f}")
             seconds = time.process_time() - started
             print(
                 f"| {size} | {NAMES.get(variant, 'HEADLEX')} | {' | '.join(cells)} |", f"({seconds:.0f} s)", flush=True

@@ -141,9 +141,9 @@ class TreeletModel:
     def _totals(self, forest: Forest) -> FloatArray:
         return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
 
-    def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
+    def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees that the parses of each sentence become; -inf where there are none."""
-        forest = self.forest([tree for trees in parses for tree in trees])
+        forest = self.forest([tree for trees in parses for tree in trees], transformed)
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 
