@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
+from rerank_plugins.models import pcfg_model
 from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import inside
@@ -17,6 +18,7 @@ from rerank_plugins.models.pcfg.tagged import NEVER
 from rerank_plugins.models.pcfg_model import FLOOR as WORD_FLOOR
 from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.parsers.pcfg_parser import EMBEDDED, PcfgParser
+from rerank_plugins.testing import check_incremental_lm
 
 needs_grammar = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 
@@ -127,6 +129,17 @@ def test_what_has_no_derivation_has_the_floor(small):
     np.testing.assert_allclose(model.totals([[], ["dog"], ["the", "dog"]]), [value.sum() for value in scores])
     assert "dog" in model
     assert "cat" not in model
+
+
+def test_long_sentences_are_scored_as_several(small, monkeypatch):
+    """With two words at most: `the dog` as a beginning, then `sleeps` as one, with its end."""
+    monkeypatch.setattr(pcfg_model, "LONGEST", 2)
+    model = PcfgModel(small)
+    sentence = ["the", "dog", "the"]
+    (found,) = model.score([sentence])
+    np.testing.assert_allclose(found, [math.log(0.5), math.log(0.5), math.log(0.5), WORD_FLOOR])
+    assert model.totals([sentence])[0] == pytest.approx(found.sum())
+    check_incremental_lm(model, [sentence, sentence[:2], sentence * 2])
 
 
 @needs_grammar

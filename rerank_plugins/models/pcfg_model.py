@@ -20,13 +20,17 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.signatures import known_form
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
     from rerank_plugins.models.pcfg.inside import Chart
+    from rerank_plugins.models.pcfg.lexicon import IntArray
     from rerank_plugins.models.pcfg.prefix import PrefixChart
 
 EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
+State = tuple[int, ...]  # the words so far, as numbers of the lexicon
+
 LONGEST = 200  # words; a longer sentence is scored as several that begin and do not end
 FLOOR = -30.0  # ln p of a word that no derivation goes on with, and of the end where none ends
 
@@ -36,8 +40,8 @@ class PcfgModel(LanguageModel):
     """Exact probabilities of a grammar; embedded: English.
 
     A word after which no derivation is left has ln p −30, and the words after it too; so has the end of a sentence (and
-    of an empty one) that has no tree. Natural logs. Raises ModelError for a file that is missing, cut short, or of
-    another kind or version.
+    of an empty one) that has no tree. Natural logs. Also an `IncrementalLM`: a state is the words
+    so far. Raises ModelError for a file that is missing, cut short, or of another kind or version.
     """
 
     model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
@@ -77,13 +81,17 @@ class PcfgModel(LanguageModel):
         parts = []
         for start in range(0, max(len(sentence), 1), LONGEST):
             words = self.grammar.lexicon.ids(sentence[start : start + LONGEST])
-            ln_p = self._prefixes.log_probabilities(words)
-            ln_p[0] = 0.0  # of a grammar that is consistent, it is; else its lost mass counts against the first word
-            with np.errstate(invalid="ignore"):
-                steps = np.diff(ln_p)
             ends = start + LONGEST >= len(sentence)
-            parts.append(np.where(np.isfinite(steps), np.minimum(steps, 0.0), FLOOR)[: len(words) + ends])
+            parts.append(self._steps(words)[: len(words) + ends])
         return np.concatenate(parts)
+
+    def _steps(self, words: IntArray) -> FloatArray:
+        """(n + 1) ln p of up to LONGEST words and of the end after them."""
+        ln_p = self._prefixes.log_probabilities(words)
+        ln_p[0] = 0.0  # of a grammar that is consistent, it is; else its lost mass counts against the first word
+        with np.errstate(invalid="ignore"):
+            steps = np.diff(ln_p)
+        return np.where(np.isfinite(steps), np.minimum(steps, 0.0), FLOOR)
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, by the inside pass alone where that is defined."""
@@ -100,3 +108,19 @@ class PcfgModel(LanguageModel):
 
     def __contains__(self, word: str) -> bool:
         return word in self.grammar.lexicon
+
+    def start(self) -> State:
+        """The state before the first word."""
+        return ()
+
+    def advance(self, state: State, word: str) -> tuple[float, State]:
+        """Ln p(word | state), and the state after it: the cells that end at the word, if `state` was the last one."""
+        place = len(state) % LONGEST
+        number = self.grammar.lexicon.index[known_form(word, place, self.grammar.lexicon)]
+        words = (*state, number)
+        return float(self._steps(np.array(words[len(state) - place :], np.int32))[place]), words
+
+    def finish(self, state: State) -> float:
+        """Ln p(</s> | state)."""
+        words = state[max(0, (len(state) - 1) // LONGEST * LONGEST) :]
+        return float(self._steps(np.array(words, np.int32))[-1])
