@@ -159,6 +159,7 @@ def test_the_embedded_grammar():
 
 
 @needs_grammar
+@pytest.mark.slow
 def test_next_words_sum_to_one():
     """Over the closed vocabulary and the end of the sentence, after some words."""
     from rerank_plugins.models.pcfg.prefix import PrefixChart
