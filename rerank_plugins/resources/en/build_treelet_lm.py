@@ -1,14 +1,19 @@
 """Makes `treelet-lm.zst`, the embedded English treelet language model.
 
-    rerank parse textbooks.txt.xz -p pcfg --format brackets -o textbooks.ptb        # and so on: the texts
-    python -m rerank_plugins.resources.en.build_treelet_lm gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
+    python -m rerank_plugins.resources.en.build_treelet_lm select textbooks.txt.xz 16000 > textbooks.txt
+    rerank parse textbooks.txt -p pcfg,threshold=0.01 --format brackets -o textbooks.ptb
+    # the same with presidential (16000) and novels (32000)
+    python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
 
-Words and rules that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values
-are rounded to 1/64 (a probability changes by at most 1.8 %).
+Selected are sentences of up to 60 words at random (the same ones each time), with brackets as such. Words and rules
+that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values are rounded to
+1/64 (a probability changes by at most 1.8 %).
 """
 
 from __future__ import annotations
 
+import lzma
+import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -21,15 +26,17 @@ import zstandard
 from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.closed_vocabulary import BRACKETS
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.model_file import write_model
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 
-SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 0, 1), prune_rules=(0, 0, 0, 1))
+SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1), prune_rules=(0, 0, 1))
 STEPS = 64  # of a log10 value between whole numbers
 LEVEL = 19  # of compression
+LONGEST = 60  # words of a selected sentence
 
 
 def rounded(tables: BackoffTables) -> BackoffTables:
@@ -58,7 +65,16 @@ def read(names: Sequence[str]) -> Iterator[Tree]:
             yield from (tree for tree in map(clean, read_trees(lines, name)) if tree is not None)
 
 
-def main(arguments: Sequence[str]) -> None:
+def select(name: str, number: int) -> Iterator[str]:
+    """Some sentences of a text, packed by xz."""
+    with lzma.open(name, "rt", encoding="utf-8") as lines:
+        sentences = [[BRACKETS.get(word, word) for word in line.split()] for line in lines]
+    short = [words for words in sentences if 1 <= len(words) <= LONGEST]
+    random.Random(1).shuffle(short)
+    return map(" ".join, short[:number])
+
+
+def build(arguments: Sequence[str]) -> None:
     """Train on bracketed files, and write the model beside this module."""
     model = train(collect(read(arguments), SETTINGS), SETTINGS)
     model.provenance["files"] = [Path(name).name for name in arguments]
@@ -74,4 +90,9 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    if sys.argv[1:2] == ["select"]:
+        print(*select(sys.argv[2], int(sys.argv[3])), sep="\n")
+    elif sys.argv[1:2] == ["train"]:
+        build(sys.argv[2:])
+    else:
+        sys.exit(__doc__)
