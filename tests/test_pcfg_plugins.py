@@ -17,6 +17,8 @@ from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.tagged import NEVER
 from rerank_plugins.models.pcfg_model import FLOOR as WORD_FLOOR
 from rerank_plugins.models.pcfg_model import PcfgModel
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.parsers.pcfg_parser import EMBEDDED, PcfgParser
 from rerank_plugins.testing import check_incremental_lm
 
@@ -97,6 +99,13 @@ def test_tags_of_words_are_kept(small):
     assert scored.log_probability == pytest.approx(math.log(0.75 * 0.5 * 0.375 * 0.5 * 0.25), rel=1e-6)
     (scored,) = one(parser, "dog/DT dog/NN sleeps/VBZ")  # no signature is a determiner
     assert scored.log_probability == pytest.approx(math.log(0.75 * NEVER * 0.5 * 0.5 * 0.5), rel=1e-6)
+
+
+def test_trees_without_the_tags_are_not_read_back_with_them(small, tmp_path):
+    tagged = [["the/DT", "dog/NN", "sleeps/VBZ"]]
+    for _ in range(2):
+        parser = CachedParser(PcfgParser(small, tags=True), ParseCache(tmp_path))
+        assert parser.parse(tagged)[0].constituents[0].tree.words() == ("the", "dog", "sleeps")
 
 
 def test_bad_input_is_one_line(small, tmp_path):

@@ -69,7 +69,7 @@ class CachedParser(Parser):
             made = list(zip(batch, self.parser.parse(batch), strict=True))
             self._counts["parsed"] = self.parsed + len(batch)
             if self._cache and self._identity:
-                self._cache.save(self._identity, made)
+                self._cache.save(self._identity, [(words, parse) for words, parse in made if _over(words, parse)])
             self._remember(made)
         return [self._known[key] for key in keys]
 
@@ -83,3 +83,8 @@ class CachedParser(Parser):
             text = " ".join(without[0])
             text = text if len(text) <= 60 else text[:57] + "..."
             logger.warning("no parse of %d sentences, %d in all (first: %r)", len(without), self.unparsed, text)
+
+
+def _over(words: tuple[str, ...], parse: Parse) -> bool:
+    """Whether the trees have the sentence's own words: the disk has no others (tokens that were word/TAG lose the tag)."""
+    return not parse.constituents or parse.constituents[0].tree.words() == words
