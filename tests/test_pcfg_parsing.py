@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -174,6 +175,24 @@ def test_k_best_goes_around_cycles_of_unary_rules(seed, sentence):
     if wanted:
         np.testing.assert_allclose([math.exp(logp) for _, logp in found[: len(wanted)]], wanted, 1e-9)
     assert len({str(tree) for tree, _ in found}) == len(found)
+
+
+@settings(max_examples=20)
+@given(SEEDS, SENTENCES)
+def test_annotated_symbols_are_projected_too(seed, sentence):
+    """Symbols that are bases of their own, X^0 and X^1, have one coarse symbol; trees lose the marks and are summed."""
+    split = random_grammar(seed, symbols=3, states=2)
+    own = np.arange(split.size, dtype=np.int32)
+    annotated = replace(split, bases=split.symbols, base=own)
+    parser = ChartParser(annotated)
+    assert parser.coarse.bases == split.bases
+    names = {str(tree): p for tree, p in parser.parse(sentence, Decoding("mbr", 400, 0.0))}
+    wanted = all_trees(split, sentence)
+    if len(sentence) < 3:
+        assert names.keys() == wanted.keys()
+        for tree, logp in names.items():
+            assert math.exp(logp) == pytest.approx(wanted[tree], rel=1e-9)
+    assert names.keys() <= wanted.keys()
 
 
 def test_more_of_the_best_change_nothing_above_them():

@@ -86,5 +86,5 @@ class CachedParser(Parser):
 
 
 def _over(words: tuple[str, ...], parse: Parse) -> bool:
-    """Whether the trees have the sentence's own words: the disk has no others (tokens that were word/TAG lose the tag)."""
+    """Whether the trees have the sentence's own words, as on disk; with tokens word/TAG they have not."""
     return not parse.constituents or parse.constituents[0].tree.words() == words

@@ -1,7 +1,8 @@
 """Sentences to trees: coarse chart, pruning, fine chart, decoding.
 
-1. Inside and outside by the coarse grammar (projection.py); a base is kept over a span where it is expected more often
-   than `threshold` (0: everything possible is kept, and all that follows is exact over the whole grammar).
+1. Inside and outside by the coarse grammar (projection.py), whose symbols are the bases without annotations. A base is
+   kept over a span where its coarse symbol is expected more often than `threshold` (0: everything possible is kept, and
+   all that follows is exact over the whole grammar).
 2. Inside and outside of the split grammar over what was kept. Where nothing is left of a sentence, the threshold falls.
 3. The k best trees: by "mbr" the max-rule-product trees, or by "viterbi" those of the best derivations of symbols.
 
@@ -51,12 +52,21 @@ class Decoding:
 
 
 class ChartParser:
-    """A grammar made ready for parsing. `chart` is the coarse one, whose counters say how many columns were shared."""
+    """A grammar made ready for parsing.
+
+    `group` (C) is the coarse symbol of each base; `chart` is the coarse one, whose counters say how many cells were
+    shared.
+    """
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
         self.blocks = compile_blocks(grammar)
-        self.coarse = project(grammar) if len(grammar.bases) < grammar.size else grammar
+        names = [coarse_name(name) for name in grammar.bases]
+        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+        self.group = np.array([numbers[name] for name in names], np.int32)
+        self.coarse = grammar
+        if len(numbers) < grammar.size:
+            self.coarse = project(grammar, self.group[grammar.base], tuple(numbers))
         self.chart = Chart(compile_rules(self.coarse))
         self.labels = tuple(name if name.startswith(INTERMEDIATE) else category(name) for name in grammar.bases)
 
@@ -106,7 +116,7 @@ class ChartParser:
 
     def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> list[ScoredTree]:
         scales = self.chart.scales[1 : len(words) + 1].copy()
-        kept = expected_nodes(self.chart, PASSED_OVER * threshold) > threshold
+        kept = (expected_nodes(self.chart, PASSED_OVER * threshold) > threshold)[:, self.group]
         chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
         if not 0 < chart.total < np.inf:
             return []
@@ -157,6 +167,13 @@ class ChartParser:
             possible = possible[:k]
             same, chosen = same[:k], found._replace(best=found.best[possible])
         return _distinct(trees(items, self.labels, graph, chosen, sentence), same, logp[possible])[:k]
+
+
+def coarse_name(base: str) -> str:
+    """The coarse symbol of a base: without annotations, and without the siblings that binarisation has added."""
+    if not base.startswith(INTERMEDIATE):
+        return category(base)
+    return INTERMEDIATE + category(base[1:].split("|")[0].split(":")[0])
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
