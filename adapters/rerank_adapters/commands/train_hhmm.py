@@ -16,12 +16,18 @@ from rerank_plugins import ConfigError
 @click.option("--language", required=True, metavar="CODE", help="Code of the language, as en.")
 @click.option("--splits", type=click.IntRange(0, 8), default=4, show_default=True, help="Rounds of latent splitting.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits.")
-@click.option("--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees count.")
+@click.option(
+    "--tagged", multiple=True, type=Path, metavar="FILE", help="Tagged words for the lexicon: CoNLL-U (XPOS) or trees."
+)
+@click.option(
+    "--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees or words count."
+)
 @click.option("--depth", type=click.IntRange(1, 15), default=4, show_default=True, help="Elements of the store.")
 @click.option("--held-out", metavar="TEXT", help="Print the perplexity of a text (a sentence per line, tokenised).")
 @click.option("--compact", is_flag=True, help="Half the size; probabilities are rounded by up to 0.8 %.")
 def command(
-    inputs: tuple[Path, ...], output: Path, language: str, splits: int, seed: int, weights: tuple[str, ...],
+    inputs: tuple[Path, ...], output: Path, language: str, splits: int, seed: int,
+    tagged: tuple[Path, ...], weights: tuple[str, ...],
     depth: int, held_out: str | None, compact: bool,
 ) -> None:  # fmt: skip
     """Train a grammar for incremental parsing on FILEs of Penn-style brackets (compressed or not).
@@ -50,7 +56,9 @@ def command(
     if str(output) == "-":
         raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = GrammarSettings(language, "left", schedule=Schedule(rounds=splits, seed=seed))
-    grammar = training.train(training.parse_weights(weights, inputs), settings, say)
+    counts = training.parse_weights(weights, [*inputs, *tagged])
+    known = training.read_tagged({path: counts[path] for path in tagged}, say)
+    grammar = training.train({path: counts[path] for path in inputs}, settings, say, known)
     size = write_grammar(grammar, output, compact=compact)
     say(
         f"{output}: {grammar.size:,} symbols, {len(grammar.binary):,} binary and {len(grammar.unary):,} unary rules, "
