@@ -11,9 +11,13 @@ from rerank_plugins.builder import Builder
 from rerank_plugins.models.headlex import model as headlex_model
 from rerank_plugins.models.headlex import training as headlex_training
 from rerank_plugins.models.headlex.model_file import write_model as write_headlex
+from rerank_plugins.models.random_indexing import training as vector_training
+from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.models.random_indexing.training import train as train_vectors
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import KINDS, load_plugins
 from rerank_plugins.testing import (
+    SENTENCES,
     check_feature_extractor,
     check_format,
     check_incremental_lm,
@@ -52,6 +56,11 @@ CASES = {
             {"max_order": 2, "posterior": "rank", "counts": "presence", "value": "log", "length": False},
             {"posterior": "spread", "value": "mean", "scale": 2.0},
             {"posterior": "uniform"},
+        ],
+        "random-indexing": [
+            {"model": "micro.ri"},
+            {"model": "micro.ri", "space": "positional", "weight": "sif", "to": ["context", "list", "source"]},
+            {"model": "micro.ri", "to": ["file"], "file": "lines.txt", "back": 1},
         ],
     },
     "language_model": {
@@ -139,7 +148,12 @@ def test_every_case_is_of_something_registered():
 
 
 @pytest.mark.parametrize(("name", "options"), cases("feature"))
-def test_features(name, options):
+def test_features(name, options, tmp_path):
+    if name == "random-indexing":
+        write_vectors(train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri")
+        (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
     check_feature_extractor(built("feature", name, options))
 
 

@@ -14,6 +14,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.lexical_overlap import LexicalOverlap
     from rerank_plugins.features.ngram_lm import NgramLM
     from rerank_plugins.features.oov_count import OovCount
+    from rerank_plugins.features.random_indexing import RandomIndexing
     from rerank_plugins.features.slr import Slr
     from rerank_plugins.features.treelet_lm import TreeletLM
     from rerank_plugins.features.unigram import Unigram
@@ -34,6 +35,7 @@ def register_feature_extractors(register: Register) -> None:
     register("lexical-overlap", LexicalOverlap)
     register("untranslated", Untranslated)
     register("consensus", Consensus)
+    register("random-indexing", RandomIndexing)
 
 
 @hookimpl

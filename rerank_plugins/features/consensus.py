@@ -24,6 +24,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
 
@@ -37,7 +38,7 @@ class Consensus(FeatureExtractor):
     scope: ClassVar[Literal["text", "list"]] = "list"
 
     max_order: int = option(4, doc="longest n-grams")
-    posterior: Literal["score", "spread", "rank", "uniform"] = option(
+    posterior: Posterior = option(
         "score", doc="softmax of scale * decoder's total, of total / its deviation in the list, of -ln rank, or uniform"
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
@@ -78,20 +79,7 @@ class Consensus(FeatureExtractor):
 
     def posteriors(self, nbest: NBestList) -> FloatArray:
         """(n) P(e), summing to 1."""
-        scores = [hypothesis.score for hypothesis in nbest]
-        if not scores:
-            return np.zeros(0)
-        if self.posterior == "uniform":
-            logits = np.zeros(len(scores))
-        elif self.posterior == "rank" or None in scores:
-            logits = -np.log(np.arange(1.0, len(scores) + 1.0))
-        else:
-            logits = np.array(scores, np.float64)
-            spread = logits.std() if self.posterior == "spread" else 1.0
-            logits = logits / spread if spread > 0 else np.zeros(len(scores))
-        masses = np.exp(self.scale * (logits - logits.max()))
-        normalised: FloatArray = masses / masses.sum()
-        return normalised
+        return posteriors(nbest, self.posterior, self.scale)
 
 
 def token_ids(texts: Sequence[str]) -> tuple[IntArray, IntArray]:

@@ -6,7 +6,7 @@ from importlib import import_module
 
 import click
 
-MODELS = ("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm")
+MODELS = ("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm", "random-indexing")
 
 
 class TrainGroup(click.Group):

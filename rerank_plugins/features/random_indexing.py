@@ -1,0 +1,35 @@
+"""Similarity by random-indexing vectors (Wu et al. 2013, eq. 3): cosines of sums of word vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.features.similarity import SimilarityFeature
+from rerank_plugins.interfaces import option
+from rerank_plugins.models.random_indexing.model import RandomIndexModel, Space, Weighting
+
+
+@dataclass(frozen=True, kw_only=True)
+class RandomIndexing(SimilarityFeature):
+    """Similarity by random-indexing vectors: consensus with the list, or to a source, a context or a file.
+
+    Raises ModelError for a file that is missing, cut short, of another version or kind, or without the space.
+    """
+
+    model: Path = option(doc="model from `rerank train random-indexing`")
+    space: Space = option("document", doc="which vectors: by document, window, direction or position")
+    weight: Weighting = option("idf", doc="words of a sentence: each 1 (none), by ln(N / df) or by a / (a + p) (sif)")
+
+    @cached_property
+    def _model(self) -> RandomIndexModel:
+        from rerank_plugins.models.random_indexing.model_file import read_model
+
+        return read_model(self.model)
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, dimensions) sums of the word vectors, of length 1."""
+        return self._model.sentence_vectors(sentences, self.space, self.weight)
