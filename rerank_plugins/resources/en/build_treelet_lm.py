@@ -33,7 +33,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 
-SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1), prune_rules=(0, 0, 1))
+SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1, 1, 2), prune_rules=(0, 0, 1, 2))
 STEPS = 64  # of a log10 value between whole numbers
 LEVEL = 19  # of compression
 LONGEST = 60  # words of a selected sentence
