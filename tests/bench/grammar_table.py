@@ -24,7 +24,7 @@ SHORT = 40
 TREEBANKS = {
     "GUM dev": "treebank_gum/gum-dev.ptb",
     "CRAFT dev": "treebank_craft/craft-dev.ptb.xz",
-    "Natural Stories": "eval_only/naturalstories/parses/penn/all-parses-aligned.txt.penn",
+    "Natural Stories": "eval_only/naturalstories/parses/penn/all-parses.txt.penn",
 }
 
 
