@@ -37,6 +37,7 @@ def outside_pass(rules: Any, n: int, from_start: Any, to_end: Any, least: float,
     as_right = np.zeros((n + 1, size, n))  # of right children, by their end
     pairs = len(rules.pair_left)
     needed, used = np.zeros(pairs), np.empty(pairs, np.int32)
+    waits = np.zeros(pairs, np.bool_)
     above, below = np.empty(size), np.empty(size)
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
@@ -62,14 +63,15 @@ def outside_pass(rules: Any, n: int, from_start: Any, to_end: Any, least: float,
                 if width > 1:
                     for rule in range(rules.parent_starts[s], rules.parent_starts[s + 1]):
                         pair = rules.parent_pair[rule]
-                        if needed[pair] == 0.0:
+                        if not waits[pair]:
+                            waits[pair] = True
                             used[number] = pair
                             number += 1
                         needed[pair] += rules.parent_p[rule] * below[s]
             for place in range(number):
                 pair = used[place]
                 weight, left, right = needed[pair], rules.pair_left[pair], rules.pair_right[pair]
-                needed[pair] = 0.0
+                needed[pair], waits[pair] = 0.0, False
                 first, last = i + 1, j
                 if rules.narrow[left]:
                     last = i + 2

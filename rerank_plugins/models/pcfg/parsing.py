@@ -39,12 +39,17 @@ from rerank_plugins.trees.constituency import Tree
 
 PASSED_OVER = 0.1  # share of the threshold below which the coarse outside pass does not look
 LOWER = 1e-3  # by which the threshold falls for a sentence of which it leaves nothing
+LOWEST = 1e-9  # below it nothing is pruned, but in sentences of more than EXACT words: memory grows with n^3
+EXACT = 40
 MORE = 8  # times k derivations are asked for at most, where several of them are the same tree
 
 
 @dataclass(frozen=True)
 class Decoding:
-    """How trees are chosen. `k`: how many; `threshold`: expected number below which a base is not kept."""
+    """How trees are chosen. `k`: how many; `threshold`: expected number below which a base is not kept.
+
+    A threshold of 0 prunes nothing in sentences of up to 40 words; in longer ones it is 1e-9.
+    """
 
     criterion: Literal["mbr", "viterbi"] = "mbr"
     k: int = 1
@@ -99,12 +104,13 @@ class ChartParser:
 
     def _decode(self, sentence: Sentence, words: IntArray, decoding: Decoding) -> list[ScoredTree]:
         self.chart.fill(words)
-        threshold = decoding.threshold
+        lowest = LOWEST if len(words) > EXACT else 0.0
+        threshold = max(decoding.threshold, lowest)
         while len(words):
             found = self._parse(sentence, words, decoding, threshold)
-            if found or threshold == 0:
+            if found or threshold == lowest:
                 return found
-            threshold = threshold * LOWER if threshold > 1e-9 else 0.0
+            threshold = threshold * LOWER if threshold * LOWER > LOWEST else lowest
         return []
 
     def parse_all(self, sentences: Sequence[Sentence], decoding: Decoding = Decoding()) -> list[list[ScoredTree]]:
