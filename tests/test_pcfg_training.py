@@ -335,7 +335,7 @@ def marks(name: str, brackets: str) -> list[str]:
         ("base-np", "(ROOT (NP (NP (NN a)) (CC b)))", ["ROOT", "NP", "NP-BASE", "NN", "CC"]),
         ("poss-np", "(ROOT (NP (NP (NN a) (POS 's)) (NN b)))", ["ROOT", "NP", "NP-P", "NN", "POS", "NN"]),
         ("right-rec-np", "(ROOT (NP (NP (NN a)) (PP (IN b) (NP (NN c)))))", ["ROOT", "NP-R", "NP", "NN", "PP", "IN", "NP", "NN"]),
-        ("dominates-v", "(ROOT (NP (NP (NN a)) (VP (VBN b))))", ["ROOT-v", "NP-v", "NP", "NN", "VP-v", "VBN"]),
+        ("dominates-v", "(ROOT (NP (NP (NN a)) (VP (VBN b))))", ["ROOT", "NP-v", "NP", "NN", "VP-v", "VBN"]),
         ("gapped-s", "(ROOT (S (VP (VB a) (S (NP (NN b)) (VP (VB c))))))", ["ROOT", "S-G", "VP", "VB", "S", "NP", "NN", "VP", "VB"]),
         ("split-vp", "(ROOT (VP (VBD a) (VP (VBG b))))", ["ROOT", "VP-FIN", "VBD", "VP-VBG", "VBG"]),
         ("tmp-np", "(ROOT (NP-TMP (JJ last) (NN May)))", ["ROOT", "NP-TMP", "JJ", "NN-TMP"]),
@@ -349,6 +349,7 @@ def test_plain_takes_all_marks_away(bank: list[Tree]) -> None:
     settings = GrammarSettings("en", "head", 1, 2, tuple(ANNOTATIONS))
     for tree, prepared in zip(bank, settings.prepared(bank), strict=True):
         assert plain(prepared) == clean(tree)
+        assert prepared.label == "ROOT"  # the start symbol, whatever it dominates
 
 
 def test_unknown_annotation() -> None:

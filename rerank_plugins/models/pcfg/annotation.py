@@ -169,12 +169,13 @@ def named(names: Sequence[str]) -> list[Annotation]:
 
 
 def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:
-    """The tree without function tags, its labels with the marks of all annotations."""
+    """The tree without function tags, its labels, that of the root apart, with the marks of all annotations."""
     labels: list[str] = []  # in the order of nodes()
     todo: list[tuple[Tree, tuple[Tree, ...]]] = [(tree, ())]
     while todo:
         node, above = todo.pop()
-        labels.append(category(node.label) + "".join(mark(node, above) for mark in annotations))
+        marks = (mark(node, above) for mark in annotations if above)
+        labels.append(category(node.label) + "".join(marks))
         todo += [(child, (node, *above)) for child in reversed(node.subtrees)]
     last = iter(reversed(labels))
     return tree.fold(lambda tag: Tree(next(last), tag.children), lambda _, children: Tree(next(last), tuple(children)))
