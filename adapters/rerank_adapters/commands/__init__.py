@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 ORDER = (
     *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
     *("train", "score", "surprisal", "mix", "sample"),
-    *("complete", "acceptability", "negatives", "parse", "merge", "weights", "text", "plugins", "cache"),
+    *("complete", "similarity", "acceptability", "negatives", "parse", "merge", "weights", "text", "plugins", "cache"),
 )
 
 

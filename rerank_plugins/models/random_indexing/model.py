@@ -66,11 +66,14 @@ class RandomIndexModel:
             raise ModelError(f"the random-indexing model has no space {space!r}, only: {', '.join(self.spaces)}")
         return self.spaces[space]
 
-    def sentence_vectors(self, sentences: Sequence[Sequence[str]], space: str, weighting: Weighting) -> FloatArray:
-        """(n, dimensions) vectors of sentences, of length 1; 0 where no word is known."""
+    def sentence_vectors(
+        self, sentences: Sequence[Sequence[str]], space: str, weighting: Weighting | FloatArray
+    ) -> FloatArray:
+        """(n, dimensions) vectors of length 1, or 0 where no word is known; `weighting` by name, or (V) numbers."""
         from rerank_plugins.models.random_indexing.accumulating import sum_rows
 
-        table, weights, number = self.vectors(space), self.weights[weighting], self.number
+        table, number = self.vectors(space), self.number
+        weights = self.weights[weighting] if isinstance(weighting, str) else weighting
         known = [[number[form] for form in map(self.form, sentence) if form in number] for sentence in sentences]
         starts = np.cumsum([0, *map(len, known)], dtype=np.int64)
         tokens = np.fromiter((word for words in known for word in words), np.int64, int(starts[-1]))

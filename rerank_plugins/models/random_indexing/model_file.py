@@ -6,7 +6,9 @@ pages are read when they are touched, and shared between processes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +22,7 @@ KIND = "random-indexing"
 
 def write_model(model: RandomIndexModel, path: Path) -> int:
     """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
-    described = {
-        "settings": dict(model.settings),
-        "documents": model.total_documents,
-        "spaces": list(model.spaces),
-        "provenance": {**model.provenance, "version": __version__},
-    }
-    arrays: model_file.Arrays = {
-        "words": np.frombuffer("\n".join(model.words).encode(), np.uint8),
-        "counts": model.counts,
-        "documents": model.documents,
-    }
-    arrays |= {f"space.{name}": vectors for name, vectors in model.spaces.items()}
-    return model_file.write_model(path, KIND, described, arrays)
+    return model_file.write_model(path, KIND, described(model), model_arrays(model))
 
 
 def read_model(path: Path) -> RandomIndexModel:
@@ -40,20 +30,47 @@ def read_model(path: Path) -> RandomIndexModel:
 
     Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
     """
-    described, arrays = model_file.read_model(path, KIND)
+    settings, arrays = model_file.read_model(path, KIND)
+    return model_from(settings, arrays, str(path))
+
+
+def described(model: RandomIndexModel) -> dict[str, Any]:
+    """All but the arrays, as JSON can hold it."""
+    return {
+        "settings": dict(model.settings),
+        "documents": model.total_documents,
+        "spaces": list(model.spaces),
+        "provenance": {**model.provenance, "version": __version__},
+    }
+
+
+def model_arrays(model: RandomIndexModel, prefix: str = "") -> model_file.Arrays:
+    """The arrays of the model by name, for files that hold more than one thing under a `prefix`."""
+    arrays: model_file.Arrays = {
+        "words": np.frombuffer("\n".join(model.words).encode(), np.uint8),
+        "counts": model.counts,
+        "documents": model.documents,
+        **{f"space.{name}": vectors for name, vectors in model.spaces.items()},
+    }
+    return {prefix + name: array for name, array in arrays.items()}
+
+
+def model_from(
+    settings: Mapping[str, Any], arrays: model_file.Arrays, where: str, prefix: str = ""
+) -> RandomIndexModel:
+    """The model of `described` and `model_arrays`. Raises ModelError where parts are missing or do not fit together."""
     try:
-        words = tuple(bytes(arrays["words"]).decode().split("\n"))
-        spaces = {name: arrays[f"space.{name}"] for name in described["spaces"]}
+        words = tuple(bytes(arrays[f"{prefix}words"]).decode().split("\n"))
+        spaces = {name: arrays[f"{prefix}space.{name}"] for name in settings["spaces"]}
+        counts, documents = arrays[f"{prefix}counts"], arrays[f"{prefix}documents"]
         model = RandomIndexModel(
-            words, arrays["counts"], arrays["documents"], described["documents"],
-            spaces, described["settings"], described["provenance"],
-        )  # fmt: skip
+            words, counts, documents, settings["documents"], spaces, settings["settings"], settings["provenance"]
+        )
         model.form("")
     except (KeyError, TypeError, ValueError) as error:
-        raise ModelError(f"{path}: damaged random-indexing model ({type(error).__name__}: {error})") from None
-    rows = {len(model.counts), len(model.documents), *(len(vectors) for vectors in spaces.values())}
+        raise ModelError(f"{where}: damaged random-indexing model ({type(error).__name__}: {error})") from None
+    rows = {len(counts), len(documents), *(len(vectors) for vectors in spaces.values())}
     if rows != {len(words)}:
-        raise ModelError(
-            f"{path}: damaged random-indexing model: {len(words)} words, but tables of {sorted(rows)} rows"
-        )
+        found = f"{len(words)} words, but tables of {sorted(rows)} rows"
+        raise ModelError(f"{where}: damaged random-indexing model: {found}")
     return model

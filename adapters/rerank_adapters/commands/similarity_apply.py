@@ -1,0 +1,39 @@
+"""`rerank similarity apply`: scores for pairs of sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import output_option
+from rerank_adapters.commands.similarity import similarity_of, similarity_options
+
+
+@click.command("apply")
+@click.argument("pairs", type=Path)
+@similarity_options
+@click.option("--with-pairs", is_flag=True, help="Write the sentences after the score.")
+@output_option("Where to write the scores.")
+def command(
+    pairs: Path,
+    model: Path | None,
+    measure: str | None,
+    vectors: Path | None,
+    steps: tuple[str, ...],
+    with_pairs: bool,
+    output: Path,
+) -> None:
+    """Score PAIRS of sentences, a line a pair.
+
+    Words are weighted by how rare they are among the pairs of the file: score those of one kind together.
+    """
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.sentence_pairs import read_sentence_pairs
+    from rerank_adapters.tasks.similarity import score_pairs
+
+    found = read_sentence_pairs(pairs)
+    scores = score_pairs(similarity_of(model, measure, vectors, steps), found)
+    with open_atomic(output) as out:
+        for score, pair in zip(scores.tolist(), found.pairs, strict=True):
+            out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")

@@ -1,0 +1,33 @@
+"""`rerank similarity evaluate`: correlation with people's scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import output_option, style_option
+from rerank_adapters.commands.similarity import similarity_of, similarity_options
+
+
+@click.command("evaluate")
+@click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
+@similarity_options
+@style_option
+@output_option("Where to write the result.")
+def command(
+    files: tuple[Path, ...],
+    model: Path | None,
+    measure: str | None,
+    vectors: Path | None,
+    steps: tuple[str, ...],
+    style: str,
+    output: Path,
+) -> None:
+    """Pearson and Spearman correlation of scores with people's, for each FILE of scored pairs, and their mean."""
+    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.similarity import similarity_records, similarity_table
+    from rerank_adapters.tasks.similarity import evaluate_similarity
+
+    records = similarity_records(evaluate_similarity(similarity_of(model, measure, vectors, steps), files))
+    write_records(records, [similarity_table(records)], style, output)

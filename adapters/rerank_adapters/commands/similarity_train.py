@@ -1,0 +1,55 @@
+"""`rerank similarity train`: which measures tell how alike two sentences are, from scored pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import output_file, text_option, text_steps
+from rerank_plugins import ConfigError
+
+
+@click.command("train")
+@click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
+@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@click.option("--vectors", type=Path, metavar="MODEL", help="Vectors of `rerank train random-indexing`: more measures.")
+@click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
+              help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
+@click.option("--without", multiple=True, metavar="FAMILY",
+              help="Leave out overlap, ngrams, strings, entities, shape, tfidf or vectors. Repeatable.")  # fmt: skip
+@click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
+              help="Of ridge regression.")  # fmt: skip
+@click.option("--most", type=click.IntRange(1), default=30, show_default=True, help="Rounds of feature selection.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of folds and forest.")
+@click.option("--plot", type=output_file, metavar="FILE", help="The curve of the selection (extra `plot`).")
+@text_option
+def command(
+    files: tuple[str, ...], output: Path, vectors: Path | None, mode: str, without: tuple[str, ...], penalty: float,
+    most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
+
+    Measures are selected forwards, by the correlation with people's scores in ten-fold cross-validation. A mixture of
+    several sources is for pairs of sources that nobody scored.
+
+    \b
+    rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
+    """  # noqa: D301
+    from rerank_adapters.report.similarity import plot_curve, selection_lines
+    from rerank_adapters.tasks.similarity import SimilaritySettings, by_source, train_similarity
+    from rerank_adapters.tasks.stages import Stages
+    from rerank_adapters.weights.similarity_model import write_similarity
+    from rerank_plugins.models.random_indexing.model_file import read_model
+
+    if str(output) == "-":
+        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
+    settings = SimilaritySettings(mode, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
+    with Stages() as stages:
+        model = train_similarity(by_source(files), read_model(vectors) if vectors else None, settings, stages)
+        size = write_similarity(model, output)
+    for line in selection_lines(model):
+        click.echo(line, err=True)
+    click.echo(f"{output}: {size / 1e6:.2f} MB", err=True)
+    if plot is not None:
+        plot_curve(model, plot)

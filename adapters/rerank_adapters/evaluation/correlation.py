@@ -1,0 +1,59 @@
+"""Correlation of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % intervals.
+
+Intervals by Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n - 3) for r and √((1 + ρ²/2) / (n - 3)) for
+ρ (Bonett and Wright 2000). Where a side does not vary there is no correlation: 0, and all from -1 to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atanh, sqrt, tanh
+
+import numpy as np
+
+from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.evaluation.wilson import Z
+from rerank_plugins.feature_table import FloatArray
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Of n pairs of numbers."""
+
+    pearson: float
+    pearson_interval: Interval
+    spearman: float
+    spearman_interval: Interval
+    pairs: int
+
+
+def correlate(a: FloatArray, b: FloatArray) -> Correlation:
+    """The correlations of (n) numbers with (n) others."""
+    r, rho = pearson(a, b), pearson(ranks(a), ranks(b))
+    return Correlation(r, _interval(r, len(a), 1.0), rho, _interval(rho, len(a), 1 + rho * rho / 2), len(a))
+
+
+def pearson(a: FloatArray, b: FloatArray) -> float:
+    """Pearson's r; 0 where a side does not vary."""
+    if len(a) < 2:
+        return 0.0
+    x, y = a - a.mean(), b - b.mean()
+    size = float(sqrt(float(x @ x) * float(y @ y)))
+    tiny = 1e-12 * len(a) * (1 + float(np.abs(a).max())) * (1 + float(np.abs(b).max()))
+    return max(-1.0, min(1.0, float(x @ y) / size)) if size > tiny else 0.0
+
+
+def ranks(values: FloatArray) -> FloatArray:
+    """Ranks from 0, equal values sharing the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray((ends - (counts + 1) / 2)[place], np.float64)
+
+
+def _interval(r: float, pairs: int, variance: float) -> Interval:
+    if pairs <= 3:
+        return Interval(-1.0, 1.0)
+    if abs(r) == 1:
+        return Interval(r, r)
+    half = Z * sqrt(variance / (pairs - 3))
+    return Interval(tanh(atanh(r) - half), tanh(atanh(r) + half))

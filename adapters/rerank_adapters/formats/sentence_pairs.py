@@ -1,0 +1,99 @@
+"""Pairs of sentences, with or without a score of similarity.
+
+Forms, told apart by the ending of the name and the number of columns of the first line:
+
+    a.tsv   score<TAB>sentence<TAB>sentence                           as the STS tasks of 2012 to 2015 are handed around
+    a.tsv   sentence<TAB>sentence[<TAB>score]                         plain pairs
+    a.csv   sentence,sentence[,score]                                 STS benchmark; quoted as CSV is
+    a.tsv   genre, file, year, number, score, sentence, sentence …    STS benchmark, as first distributed
+
+Scores are finite numbers (0 to 5 in STS). A sentence may be empty: measures of it are defined. Linear.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_plugins.errors import FormatError
+from rerank_plugins.feature_table import FloatArray
+
+WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
+BENCHMARK = 7  # columns of the STS benchmark's own files, or more
+
+
+@dataclass(frozen=True, eq=False)
+class SentencePairs:
+    """The pairs of a file, and (n) their scores, None where it has none."""
+
+    name: str
+    pairs: tuple[tuple[str, str], ...]
+    scores: FloatArray | None
+
+
+def read_sentence_pairs(path: str | Path) -> SentencePairs:
+    """The pairs of a file. Raises FormatError, with path and line, for a row with other columns than the first, for a
+    score that is no number, and for a file without pairs.
+    """
+    name = display_name(path)
+    with open_text(path) as lines:
+        rows = list(_rows(lines, name, ".csv" in Path(name).suffixes))
+    if not rows:
+        raise FormatError("no pairs of sentences", path=name)
+    number, first = rows[0]
+    score_at, at = _columns(first, name, number)
+    pairs, scores = [], []
+    for number, cells in rows:
+        if len(cells) != len(first) and len(first) < BENCHMARK:
+            raise FormatError(f"{len(cells)} columns, the first row has {len(first)}", path=name, line=number)
+        if len(cells) < at + 2:
+            raise FormatError(f"{len(cells)} columns, wanted {WANTED}", path=name, line=number)
+        pairs.append((cells[at].strip(), cells[at + 1].strip()))
+        if score_at is not None:
+            scores.append(_score(cells[score_at], name, number))
+    return SentencePairs(name, tuple(pairs), np.array(scores, np.float64) if score_at is not None else None)
+
+
+def _rows(lines: Iterable[str], name: str, commas: bool) -> Iterator[tuple[int, list[str]]]:
+    if commas:
+        reader = csv.reader(lines, strict=True)
+        try:
+            for cells in reader:
+                if cells:
+                    yield reader.line_num, cells
+        except csv.Error as error:
+            raise FormatError(f"no CSV: {error}", path=name, line=reader.line_num) from None
+        return
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            yield number, line.rstrip("\r\n").split("\t")
+
+
+def _columns(first: list[str], name: str, line: int) -> tuple[int | None, int]:
+    """Where the score is, if there is one, and where the first sentence."""
+    if len(first) >= BENCHMARK:
+        return 4, 5
+    if len(first) == 2:
+        return None, 0
+    if len(first) == 3:
+        return (0, 1) if _is_number(first[0]) and not _is_number(first[2]) else (2, 0)
+    raise FormatError(f"{len(first)} columns, wanted {WANTED}", path=name, line=line)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return False
+
+
+def _score(text: str, name: str, line: int) -> float:
+    if not _is_number(text):
+        raise FormatError(f"the score is {text!r}, wanted a number", path=name, line=line)
+    return float(text)

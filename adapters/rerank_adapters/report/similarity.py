@@ -1,0 +1,73 @@
+"""Correlations of a similarity system, a row a file; and the curve of its feature selection."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_adapters.report.plots import new_figure, save_figure
+from rerank_adapters.report.tables import Table
+from rerank_adapters.tasks.similarity import Tested
+from rerank_adapters.weights.similarity_model import SimilarityModel
+
+
+def similarity_records(results: Sequence[Tested]) -> list[dict[str, Any]]:
+    """A record a file, and of several the mean weighted by pairs."""
+    records: list[dict[str, Any]] = [
+        {
+            "pairs_file": result.name,
+            "pairs": result.correlation.pairs,
+            "pearson": result.correlation.pearson,
+            "pearson_low": result.correlation.pearson_interval.low,
+            "pearson_high": result.correlation.pearson_interval.high,
+            "spearman": result.correlation.spearman,
+            "spearman_low": result.correlation.spearman_interval.low,
+            "spearman_high": result.correlation.spearman_interval.high,
+        }
+        for result in results
+    ]
+    if len(results) > 1:
+        weights = [record["pairs"] for record in records]
+        mean = {key: float(np.average([r[key] for r in records], weights=weights)) for key in ("pearson", "spearman")}
+        records.append({"pairs_file": "weighted mean", "pairs": sum(weights), **mean})
+    return records
+
+
+def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
+    """The same for people."""
+    rows = []
+    for record in records:
+        cells = [record["pairs_file"], f"{record['pairs']:,}"]
+        for kind in ("pearson", "spearman"):
+            low, high = record.get(f"{kind}_low"), record.get(f"{kind}_high")
+            cells += [f"{record[kind]:.3f}", "" if low is None else f"{low:.3f} to {high:.3f}"]
+        rows.append(tuple(cells))
+    header = ("pairs of", "pairs", "Pearson r", "95 % interval", "Spearman ρ", "95 % interval")
+    return Table("Correlation with people's scores", header, tuple(rows), ("intervals by Fisher's transformation",))
+
+
+def selection_lines(model: SimilarityModel) -> list[str]:
+    """What was selected for each source, and the correlation in cross-validation."""
+    lines = []
+    for source, regression in model.regressions.items():
+        best = regression.curve[len(regression.columns) - 1][1] if regression.columns else 0.0
+        lines.append(f"{source}: {len(regression.columns)} measures, r {best:.3f} in ten-fold cross-validation")
+        for (column, value), weight in zip(regression.curve, regression.weights, strict=False):
+            lines.append(f"  {column:<32} r {value:.3f}  weight {weight:+.3f}")
+    return lines
+
+
+def plot_curve(model: SimilarityModel, path: Path) -> None:
+    """The correlation in cross-validation after each round, a line a source (Figure 1 of Wu et al. 2013)."""
+    figure, axes = new_figure()
+    for source, regression in model.regressions.items():
+        values = [value for _, value in regression.curve]
+        axes.plot(range(1, len(values) + 1), values, label=source)
+        axes.plot(len(regression.columns), values[len(regression.columns) - 1], "o", color=axes.lines[-1].get_color())
+    axes.set_xlabel("measures selected")
+    axes.set_ylabel("Pearson's r in cross-validation")
+    axes.legend()
+    save_figure(figure, path)

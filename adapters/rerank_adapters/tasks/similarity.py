@@ -1,0 +1,185 @@
+"""Textual similarity: training on scored pairs of several sources, scores for new pairs, correlation with people's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.evaluation.correlation import Correlation, correlate
+from rerank_adapters.formats.compressed import display_name
+from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
+from rerank_adapters.tasks.similarity_selection import select
+from rerank_adapters.text import TextPipeline
+from rerank_adapters.weights.forest import train_forest
+from rerank_adapters.weights.similarity_model import Mode, Regression, SimilarityModel
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.models.random_indexing.model import RandomIndexModel
+from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.plugins import suggestion
+
+FEWEST = 20  # pairs, for ten folds
+
+
+@dataclass(frozen=True)
+class SimilaritySettings:
+    """How a system is trained: measures of the families `without` stay out, `penalty` is that of ridge regression."""
+
+    mode: Mode = "one"
+    without: tuple[str, ...] = ()
+    penalty: float = 100.0
+    most: int = 30
+    seed: int = 1
+    text: tuple[str, ...] = ("penn-tokenize",)
+
+
+def measure(found: SentencePairs, measures: Measures, text: TextPipeline) -> FloatArray:
+    """(pairs, measures) values of the pairs of a file."""
+    first, second = (text.apply([pair[side] for pair in found.pairs]) for side in (0, 1))
+    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)])
+
+
+def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
+    """Files by source, from `SOURCE=FILE` or `FILE`, whose source is its name up to the first dot."""
+    sources: dict[str, list[Path]] = {}
+    for argument in arguments:
+        source, sign, path = argument.partition("=")
+        given = sign and "/" not in source
+        name = source if given else Path(argument).name.partition(".")[0]
+        sources.setdefault(name, []).append(Path(path if given else argument))
+    return sources
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """(n, names) values of pairs, (n) their scores, and (n) the number of the source of each."""
+
+    names: tuple[str, ...]
+    values: FloatArray
+    scores: FloatArray
+    source: IntArray
+
+    def without(self, families: Sequence[str]) -> Training:
+        """The same less the measures of some families. Raises ConfigError for an unknown one."""
+        known = list(dict.fromkeys(map(family_of, self.names)))
+        for family in families:
+            if family not in known:
+                raise ConfigError(f"no family of measures is named {family!r}{suggestion(family, known)}")
+        keep = [i for i, name in enumerate(self.names) if family_of(name) not in families]
+        if not keep:
+            raise ConfigError("no measure is left: leave out fewer families")
+        return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
+
+
+def family_of(name: str) -> str:
+    """`tfidf` of `tfidf.words`."""
+    return name.partition(".")[0]
+
+
+def gather(
+    sources: Mapping[str, Sequence[Path]],
+    measures: Measures,
+    text: TextPipeline,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Training:
+    """The measures of the pairs of all sources. Raises FormatError for files without scores."""
+    blocks, scores, number = [], [], []
+    for index, path in ((index, path) for index, paths in enumerate(sources.values()) for path in paths):
+        found = read_sentence_pairs(path)
+        if found.scores is None:
+            raise FormatError("the pairs have no scores to learn from", path=found.name)
+        progress(f"measuring {found.name}")
+        blocks.append(measure(found, measures, text))
+        scores.append(found.scores)
+        number.append(np.full(len(found.pairs), index, np.int64))
+    return Training(measures.names, np.concatenate(blocks), np.concatenate(scores), np.concatenate(number))
+
+
+def fit(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """Regressions with selected features, and the forest that mixes them. Raises ConfigError for too few pairs, or one
+    source where a mixture is asked for.
+    """
+    if settings.mode != "one" and len(sources) < 2:
+        raise ConfigError(f"--mode {settings.mode} is for pairs of two sources or more, found one")
+    parts = {"all": np.full(len(training.scores), True)}
+    if settings.mode != "one":
+        parts = {name: training.source == index for index, name in enumerate(sources)}
+    regressions = {}
+    for name, rows in parts.items():
+        if rows.sum() < FEWEST:
+            raise ConfigError(f"{rows.sum()} pairs of source {name!r} are too few: wanted {FEWEST} or more")
+        progress(f"selecting measures for {name}")
+        regressions[name] = select(
+            training.values[rows],
+            training.scores[rows],
+            training.source[rows],
+            training.names,
+            penalty=settings.penalty,
+            most=settings.most,
+            rng=np.random.default_rng(settings.seed),
+        )
+    forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
+    scale = float(training.scores.min()), float(training.scores.max())
+    return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
+
+
+def train_similarity(
+    sources: Mapping[str, Sequence[Path]],
+    vectors: RandomIndexModel | None,
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `without`."""
+    training = gather(sources, Measures(vectors), TextPipeline(settings.text), progress)
+    model = fit(training.without(settings.without), list(sources), settings, progress)
+    kept = vectors if "vectors" not in settings.without else None
+    provenance = {
+        "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
+        "pairs": len(training.scores),
+        "settings": asdict(settings),
+    }
+    return replace(model, vectors=kept, provenance=provenance)
+
+
+def one_measure(name: str, vectors: RandomIndexModel | None, text: tuple[str, ...]) -> SimilarityModel:
+    """A measure on its own, on its own scale: nothing is learnt. Raises ConfigError for an unknown one."""
+    names = Measures(vectors).names
+    if name not in names:
+        hint = " (those of vectors need --vectors)" if family_of(name) == "vectors" and not vectors else ""
+        raise ConfigError(f"no measure is named {name!r}{suggestion(name, names)}{hint}")
+    regression = Regression((name,), np.ones(1), 0.0)
+    return SimilarityModel("one", names, {name: regression}, (-np.inf, np.inf), text, vectors=vectors)
+
+
+def score_pairs(model: SimilarityModel, found: SentencePairs) -> FloatArray:
+    """(pairs) scores on the scale of the training pairs."""
+    measures = Measures(model.vectors)
+    at = [measures.names.index(name) for name in model.names]
+    return model.scores(measure(found, measures, TextPipeline(model.text))[:, at])
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A file's pairs with people's scores, and how the system's scores go along with them."""
+
+    name: str
+    correlation: Correlation
+
+
+def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path]) -> list[Tested]:
+    """A result a file. Raises FormatError for a file without scores."""
+    results = []
+    for path in paths:
+        found = read_sentence_pairs(path)
+        if found.scores is None:
+            raise FormatError("the pairs have no scores to compare with", path=found.name)
+        results.append(Tested(found.name, correlate(score_pairs(model, found), found.scores)))
+    return results

@@ -1,0 +1,48 @@
+"""N-grams of words and characters (Bär et al. 2012): containment |A ∩ B| / |A|, Jaccard |A ∩ B| / |A ∪ B|, cosines.
+
+Of characters, the cosine of the counts of n-grams, spaces among them. `content` measures leave function words out.
+0 where there is no n-gram on a side.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set as AbstractSet
+from math import sqrt
+
+from rerank_plugins.models.similarity.overlap import grams
+from rerank_plugins.models.similarity.text import Lexicon, Text
+
+NAMES = (
+    "containment_1_content", "containment_2_content", "containment_1",
+    "jaccard_1", "jaccard_2", "jaccard_3", "jaccard_4", "jaccard_2_content",
+    "characters_2", "characters_3", "characters_4", "characters_5",
+)  # fmt: skip
+
+
+def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: ARG001
+    """One value from 0 to 1 per name."""
+    return (
+        *(containment(grams(a.content, n), grams(b.content, n)) for n in (1, 2)),
+        containment(grams(a.words, 1), grams(b.words, 1)),
+        *(jaccard(grams(a.words, n), grams(b.words, n)) for n in (1, 2, 3, 4)),
+        jaccard(grams(a.content, 2), grams(b.content, 2)),
+        *(character_cosine(a.characters, b.characters, n) for n in (2, 3, 4, 5)),
+    )
+
+
+def containment(a: AbstractSet[object], b: AbstractSet[object]) -> float:
+    """The share of the first set that is in the second."""
+    return len(a & b) / len(a) if a else 0.0
+
+
+def jaccard(a: AbstractSet[object], b: AbstractSet[object]) -> float:
+    """The share of both sets together that is in both."""
+    return len(a & b) / len(a | b) if a or b else 0.0
+
+
+def character_cosine(a: str, b: str, n: int) -> float:
+    """The cosine of the counts of character n-grams."""
+    left, right = (Counter(text[i : i + n] for i in range(len(text) - n + 1)) for text in (a, b))
+    both = sum(count * right[gram] for gram, count in left.items() if gram in right)
+    return both / sqrt(sum(c * c for c in left.values()) * sum(c * c for c in right.values())) if both else 0.0

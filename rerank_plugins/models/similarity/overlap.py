@@ -1,0 +1,39 @@
+"""Shared words: harmonic means of how much of each sentence the other has (Šarić et al. 2012).
+
+With A and B the sets of n-grams, overlap = 2 / (|A| / |A ∩ B| + |B| / |A ∩ B|); weighted, each word counts its
+information content. 0 where a side has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set as AbstractSet
+
+from rerank_plugins.models.similarity.text import Lexicon, Text
+
+NAMES = (
+    "unigram", "bigram", "trigram", "content_unigram", "content_bigram", "weighted", "weighted_in_second",
+)  # fmt: skip
+
+
+def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
+    """One value from 0 to 1 per name."""
+    weight = lexicon.information
+    left, right = set(a.words), set(b.words)
+    both = sum(map(weight, left & right))
+    in_first, in_second = (both / total if (total := sum(map(weight, side))) else 0.0 for side in (left, right))
+    return (
+        *(harmonic(grams(a.words, n), grams(b.words, n)) for n in (1, 2, 3)),
+        *(harmonic(grams(a.content, n), grams(b.content, n)) for n in (1, 2)),
+        2 * in_first * in_second / (in_first + in_second) if both else 0.0,
+        in_second,
+    )
+
+
+def grams(words: tuple[str, ...], n: int) -> set[tuple[str, ...]]:
+    """The n-grams of the words."""
+    return {words[i : i + n] for i in range(len(words) - n + 1)}
+
+
+def harmonic(a: AbstractSet[object], b: AbstractSet[object]) -> float:
+    """The harmonic mean of the shares of both sets that are in the other."""
+    return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0

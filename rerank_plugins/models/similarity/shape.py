@@ -1,0 +1,36 @@
+"""Lengths, numbers and case (Šarić et al. 2012): what sentences look like from afar.
+
+`length` and `information` divide the smaller side by the larger (1: equal); `size` is ln(1 + words of both), `short`
+exp(-words of the shorter / 10); numbers compare as they are written, but for separators of thousands.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+
+from rerank_plugins.models.similarity.overlap import harmonic
+from rerank_plugins.models.similarity.text import Lexicon, Text
+
+NAMES = ("length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case")
+
+
+def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
+    """One value per name: from 0 to 1, but `size` and `numbers_size`, which are logarithms of counts."""
+    left, right = ({number.replace(",", "") for number in side.numbers} for side in (a, b))
+    capitals = [{t for t in side.tokens if any(c.isupper() for c in t[1:]) or t[:1].isupper()} for side in (a, b)]
+    information = [sum(map(lexicon.information, set(side.words))) for side in (a, b)]
+    return (
+        ratio(len(a.words), len(b.words)),
+        ratio(*information),
+        log(1 + len(a.words) + len(b.words)),
+        exp(-min(len(a.words), len(b.words)) / 10),
+        log(1 + len(left) + len(right)),
+        1.0 if left == right else harmonic(left, right),
+        float(left <= right or right <= left),
+        harmonic(*capitals),
+    )
+
+
+def ratio(a: float, b: float) -> float:
+    """The smaller by the larger, 1 where both are 0."""
+    return min(a, b) / max(a, b) if max(a, b) else 1.0

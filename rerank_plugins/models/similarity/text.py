@@ -1,0 +1,57 @@
+"""A sentence as the measures see it, and how much its words say.
+
+Function words are those with p(w) > 1/1000 by the unigram model: no list is needed. Information content is -ln p(w).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rerank_plugins.models.similarity.entities import named_entities
+from rerank_plugins.models.unigram_model import UnigramModel
+
+FREQUENT = 6.9  # -ln p of 1/1000
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+WORD = re.compile(r"\w")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A tokenised sentence: `words` in lower case without punctuation, `content` those that are no function words.
+
+    `characters` is the sentence in lower case, tokens apart by one space; `numbers` as written; `names` the entities.
+    """
+
+    tokens: tuple[str, ...]
+    words: tuple[str, ...]
+    content: tuple[str, ...]
+    characters: str
+    numbers: frozenset[str]
+    names: tuple[str, ...]
+
+
+class Lexicon:
+    """How much words say, by a unigram model; embedded English if none is given."""
+
+    def __init__(self, unigrams: UnigramModel | None = None) -> None:
+        self._ln = (unigrams or UnigramModel(case="ignore")).ln
+        self.information = cache(self._information)
+
+    def _information(self, word: str) -> float:
+        """-ln p(w), at least 0."""
+        return max(0.0, -self._ln(word))
+
+    def text(self, tokens: Sequence[str]) -> Text:
+        """The sentence of these tokens, which may be none."""
+        words = tuple(token.lower() for token in tokens if WORD.search(token))
+        return Text(
+            tuple(tokens),
+            words,
+            tuple(word for word in words if self.information(word) > FREQUENT),
+            " ".join(tokens).lower(),
+            frozenset(number for token in tokens for number in NUMBER.findall(token)),
+            named_entities(tokens),
+        )

@@ -1,0 +1,303 @@
+"""Textual similarity: measures beside their twins and by hand, formats, selection, mixing, the commands."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rerank_adapters.evaluation.correlation import correlate, pearson, ranks
+from rerank_adapters.formats.sentence_pairs import read_sentence_pairs
+from rerank_adapters.tasks.similarity import SimilaritySettings, by_source, train_similarity
+from rerank_adapters.tasks.similarity_selection import FOLDS, centred, select
+from rerank_adapters.weights.forest import train_forest
+from rerank_adapters.weights.similarity_model import read_similarity, write_similarity
+from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins.models.random_indexing import training as vector_training
+from rerank_plugins.models.random_indexing.model_file import write_model
+from rerank_plugins.models.similarity import entities, overlap, shape, strings, tfidf
+from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
+from rerank_plugins.models.similarity.text import Lexicon
+from tests import naive_string_similarity as naive
+from tests.command_line import done, refused
+from tests.conftest import ROOT
+
+PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
+LEXICON = Lexicon()
+SEQUENCE = st.lists(st.integers(0, 2), max_size=9)
+
+
+@settings(max_examples=150)
+@given(SEQUENCE, SEQUENCE, st.integers(1, 3))
+def test_kernels_agree_with_their_twins(a, b, shortest):
+    x, y = np.array(a, np.int64), np.array(b, np.int64)
+    assert longest_common_substring(x, y) == naive.longest_common_substring(a, b)
+    assert greedy_string_tiling(x, y, shortest) == naive.greedy_string_tiling(a, b, shortest)
+
+
+@settings(max_examples=50)
+@given(st.text("abc ", max_size=8), st.text("abc ", max_size=8))
+def test_subsequences(a, b):
+    wanted = naive.longest_common_subsequence(a, b)
+    assert strings.subsequence(a, b) * (len(a) + len(b)) == pytest.approx(2 * wanted if a or b else 0)
+
+
+def text(sentence):
+    return LEXICON.text(sentence.split())
+
+
+def test_overlaps_by_hand():
+    a, b = text("the old cat sat ."), text("the cat slept")
+    values = dict(zip(overlap.NAMES, overlap.measure(a, b, LEXICON), strict=True))
+    assert values["unigram"] == pytest.approx(2 * 2 / (4 + 3))
+    assert values["bigram"] == 0
+    assert values["content_unigram"] == pytest.approx(2 * 1 / (len(a.content) + len(b.content)))
+    info = LEXICON.information
+    in_second = (info("the") + info("cat")) / (info("the") + info("cat") + info("slept"))
+    assert values["weighted_in_second"] == pytest.approx(in_second)
+    assert info("the") < info("cat")
+
+
+def test_names_by_their_capitals():
+    def found(sentence):
+        return entities.named_entities(sentence.split())
+
+    assert found("We met Anna Berg of the Bank of England in Oslo .") == ("anna berg of the bank of england", "oslo")
+    assert found("Yesterday it rained in Rome and then") == ("rome",)
+    assert found("Rome Paris fell") == ("rome paris",)
+    assert found("HEADLINES LIKE TO SHOUT") == ()
+    assert found("all lower case") == ()
+    assert found("") == ()
+
+
+def test_names_aligned_by_hand():
+    """The pair that is most alike comes first; what is left over counts as unlike (equation 2)."""
+    same = lambda x, y: {("a", "x"): 0.9, ("a", "y"): 0.8, ("b", "x"): 0.85, ("b", "y"): 0.1}[x, y]  # noqa: E731
+    assert entities.aligned(["a", "b"], ["x", "y"], same) == pytest.approx((0.9 + 0.1) / 2)
+    assert entities.aligned(["a", "b"], ["x"], same) == pytest.approx(0.9 / 2)
+    left, right = text("he met Ann Lee in Rome"), text("she saw Ann Lee in Oslo")
+    values = dict(zip(entities.NAMES, entities.measure(left, right, LEXICON), strict=True))
+    assert values["overlap"] == pytest.approx(2 * 1 / 4)
+    assert 0.5 < values["aligned_subsequence"] < 1
+
+
+def test_numbers_and_lengths():
+    values = dict(zip(shape.NAMES, shape.measure(text("in 1,890 or 12"), text("in 1890"), LEXICON), strict=True))
+    assert values["numbers_overlap"] == pytest.approx(2 / 3)
+    assert values["numbers_subset"] == 1
+    assert values["length"] == 0.5
+
+
+def test_weights_come_from_the_pairs():
+    pairs = [
+        (text("the act of sailing"), text("the act of sleeping")),
+        (text("the act of war"), text("the act of ice")),
+    ]
+    bags, idf = tfidf.bags_of(pairs, tfidf.words)
+    assert idf["act"] == pytest.approx(np.log(5 / 5))
+    assert idf["war"] == pytest.approx(np.log(5 / 2))
+    assert tfidf.cosine(*bags[0], idf) == 0
+    values = tfidf.columns(pairs)
+    assert values.shape == (2, len(tfidf.NAMES))
+
+
+@pytest.fixture(scope="module")
+def vectors():
+    lines = [part for line in PAIRS.read_text(encoding="utf-8").splitlines() for part in line.split("\t")[1:]]
+    lines = [line.replace(".", " .") for line in lines]
+    return vector_training.train([("pairs", lines)], vector_training.Settings(min_count=1))
+
+
+SENTENCES = st.lists(st.sampled_from(["a", "the", "cat", "Rome", "12", ".", "ünheard", "sat"]), max_size=6)
+
+
+@settings(max_examples=30)
+@given(pairs=st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4))
+def test_measures_are_finite_and_bounded_and_of_the_pair(vectors, pairs):
+    measures = Measures(vectors, LEXICON)
+    values = measures.columns(pairs)
+    assert values.shape == (len(pairs), len(measures.names))
+    assert np.isfinite(values).all()
+    sizes = [i for i, name in enumerate(measures.names) if name in ("shape.size", "shape.numbers_size")]
+    others = np.delete(values, sizes, axis=1)
+    assert others.min() >= -1 - 1e-9
+    assert others.max() <= 1 + 1e-9
+
+
+def test_equal_sentences_have_one_and_empty_ones_nothing(vectors):
+    measures = Measures(vectors, LEXICON)
+    sentence = ["A", "cat", "is", "sleeping", "on", "the", "sofa", "in", "Rome", "with", "3", "dogs"]
+    equal, empty = measures.columns([(sentence, sentence), ([], [])])
+    named = dict(zip(measures.names, equal, strict=True))
+    free = {"shape.size", "shape.short", "shape.numbers_size", "entities.none"}
+    assert {name for name, value in named.items() if abs(value - 1) > 1e-6} == free
+    nothing = {name: value for name, value in zip(measures.names, empty, strict=True) if value}
+    assert nothing == {
+        "entities.none": 1, "shape.length": 1, "shape.information": 1, "shape.short": 1, "shape.numbers_overlap": 1,
+        "shape.numbers_subset": 1,
+    }  # fmt: skip
+    assert Measures(None, LEXICON).columns([]).shape == (0, len(Measures(None, LEXICON).names))
+
+
+FORMS = {
+    "scored.tsv": "4.5\ta b\tc d\n0\te\t\n",
+    "plain.tsv": "a b\tc d\ne\t\n",
+    "last.tsv": "a b\tc d\t4.5\ne\t\t0\n",
+    "benchmark.csv": 'a b,c d,4.5\n"e","",0\n',
+    "original.csv.tsv": "news\tx\t2012\t1\t4.5\ta b\tc d\tlicence\nnews\tx\t2012\t2\t0\te\t\n",
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_forms_of_pairs(name, tmp_path):
+    name = name.replace(".csv.tsv", ".tsv")
+    (tmp_path / name).write_text(FORMS.get(name, FORMS["original.csv.tsv"]), encoding="utf-8")
+    found = read_sentence_pairs(tmp_path / name)
+    assert found.pairs == (("a b", "c d"), ("e", ""))
+    assert (found.scores is None) == (name == "plain.tsv")
+    if found.scores is not None:
+        assert found.scores.tolist() == [4.5, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\n5\ta\tb\n", r"x.tsv:2: 3 columns, the first row has 2"),
+        ("only one\n", r"x.tsv:1: 1 columns, wanted score"),
+        ("5\ta\tb\nfive\ta\tb\n", r"x.tsv:2: the score is 'five', wanted a number"),
+        ("nan\ta\tb\n", r"x.tsv:1: the score is 'b', wanted a number"),
+        ("", "no pairs"),
+    ],
+)
+def test_pairs_that_cannot_be_read(content, message, tmp_path):
+    (tmp_path / "x.tsv").write_text(content, encoding="utf-8")
+    with pytest.raises(FormatError, match=message):
+        read_sentence_pairs(tmp_path / "x.tsv")
+
+
+def test_correlations_and_their_intervals():
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=50)
+    b = np.round(a + rng.normal(size=50), 1)
+    found = correlate(a, b)
+    assert found.pearson == pytest.approx(np.corrcoef(a, b)[0, 1])
+    stats = pytest.importorskip("scipy.stats")
+    assert found.spearman == pytest.approx(stats.spearmanr(a, b).statistic)
+    np.testing.assert_allclose(ranks(b) + 1, stats.rankdata(b))
+    interval = stats.pearsonr(a, b).confidence_interval()
+    np.testing.assert_allclose(found.pearson_interval, interval, atol=1e-9)
+    assert pearson(a, np.ones(50)) == 0
+    assert correlate(a[:3], b[:3]).pearson_interval == (-1, 1)
+
+
+def made(rng, n=200):
+    """Two informative columns, one copy of a source's level, noise; sources with other means."""
+    source = np.repeat([0, 1], n // 2)
+    values = rng.normal(size=(n, 5))
+    values[:, 2] = source
+    scores = 2 * values[:, 0] + values[:, 3] + 3 * source + 0.5 * rng.normal(size=n)
+    return values, scores, source
+
+
+def test_selection_finds_what_was_put_in():
+    values, scores, source = made(np.random.default_rng(2))
+    found = select(values, scores, source, list("abcde"), penalty=1e-3, most=5, rng=np.random.default_rng(1))
+    assert found.columns == ("a", "d")
+    np.testing.assert_allclose(found.weights, [2, 1], atol=0.1)
+    assert [name for name, _ in found.curve[:2]] == ["a", "d"]
+    assert "c" not in [name for name, _ in found.curve]  # it does not vary within a source
+    own, target = centred(values, source), centred(scores, source)
+    folds = np.empty(len(scores), int)
+    folds[np.random.default_rng(1).permutation(len(scores))] = np.arange(len(scores)) % FOLDS
+    predicted = np.empty(len(scores))
+    for fold in range(FOLDS):
+        rest = folds != fold
+        predicted[~rest] = own[~rest, 0] * np.linalg.lstsq(own[rest, :1], target[rest], rcond=None)[0]
+    mean = np.mean([np.corrcoef(predicted[source == s], target[source == s])[0, 1] for s in (0, 1)])
+    assert found.curve[0][1] == pytest.approx(mean, abs=1e-4)
+
+
+def test_a_forest_gives_what_scikit_learn_gives():
+    ensemble = pytest.importorskip("sklearn.ensemble")
+    values, _, source = made(np.random.default_rng(3))
+    values[:, 2] = values[:, 1] + source
+    forest = train_forest(values, source, 4)
+    theirs = ensemble.RandomForestClassifier(200, min_samples_leaf=5, random_state=4).fit(values, source)
+    np.testing.assert_allclose(forest.probabilities(values), theirs.predict_proba(values), atol=1e-9)
+
+
+@pytest.mark.parametrize("mode", ["one", "mixed", "best"])
+def test_systems_learn_and_are_kept(mode, vectors, tmp_path):
+    lines = PAIRS.read_text(encoding="utf-8").splitlines(keepends=True)
+    for source in ("x", "y"):
+        kept = lines if source == "x" else [line.replace("The", "A") for line in lines]
+        (tmp_path / f"{source}.tsv").write_text("".join(kept), encoding="utf-8")
+    sources = by_source([f"x={tmp_path / 'x.tsv'}", str(tmp_path / "y.tsv")])
+    assert list(sources) == ["x", "y"]
+    model = train_similarity(sources, vectors, SimilaritySettings(mode=mode, most=4))
+    assert len(model.regressions) == (1 if mode == "one" else 2)
+    size = write_similarity(model, tmp_path / "model.sim")
+    again = read_similarity(tmp_path / "model.sim")
+    values = np.random.default_rng(5).random((40, len(model.names)))
+    np.testing.assert_array_equal(again.scores(values), model.scores(values))
+    assert 0 <= model.scores(values).min() <= model.scores(values).max() <= 5
+    if model.forest is not None:
+        shares = model.forest.probabilities(values)
+        every = np.column_stack([each.scores(values, model.names) for each in model.regressions.values()])
+        wanted = (every * shares).sum(axis=1) if mode == "mixed" else every[np.arange(40), shares.argmax(axis=1)]
+        np.testing.assert_allclose(model.scores(values), np.clip(wanted, 0, 5))
+    (tmp_path / "short.sim").write_bytes((tmp_path / "model.sim").read_bytes()[: size - 99])
+    with pytest.raises(ModelError, match="cut short"):
+        read_similarity(tmp_path / "short.sim")
+
+
+def test_systems_that_cannot_be_learnt(tmp_path):
+    few = tmp_path / "few.tsv"
+    few.write_text("1\ta\tb\n" * 5, encoding="utf-8")
+    plain = tmp_path / "plain.tsv"
+    plain.write_text("a\tb\n", encoding="utf-8")
+    for paths, options, error, message in [
+        ([PAIRS], {"without": ("strnigs",)}, ConfigError, "no family of measures is named 'strnigs'.*strings"),
+        ([PAIRS], {"mode": "mixed"}, ConfigError, "two sources or more"),
+        ([few], {}, ConfigError, "5 pairs of source 'all' are too few"),
+        ([plain], {}, FormatError, "no scores to learn from"),
+    ]:
+        with pytest.raises(error, match=message):
+            train_similarity({"one": paths}, None, SimilaritySettings(**options))
+
+
+def test_the_commands(vectors, tmp_path):
+    write_model(vectors, tmp_path / "pairs.ri")
+    model = tmp_path / "pairs.sim"
+    ran = done("similarity", "train", PAIRS, "-o", model, "--most", 3, "--vectors", tmp_path / "pairs.ri")
+    assert "in ten-fold cross-validation" in ran.err
+    new = PAIRS.with_name("new.tsv")
+    scores = [float(line) for line in done("similarity", "apply", new, "-m", model).lines]
+    assert len(scores) == 3
+    assert all(0 <= score <= 5 for score in scores)
+    lines = done("similarity", "apply", new, "-m", model, "--with-pairs").lines
+    assert lines[1].split("\t")[1:] == new.read_text(encoding="utf-8").splitlines()[1].split("\t")
+    records = json.loads(done("similarity", "evaluate", PAIRS, PAIRS, "-m", model, "--as", "json").out)
+    assert records[0]["pearson"] > 0.5
+    assert records[2] == {"pairs_file": "weighted mean", "pairs": 60} | {
+        key: pytest.approx(records[0][key]) for key in ("pearson", "spearman")
+    }
+    untrained = json.loads(done("similarity", "evaluate", PAIRS, "--measure", "tfidf.stems", "--as", "json").out)
+    assert 0.3 < untrained[0]["pearson"] < 1
+    assert "no measure is named 'tfidf.stem'" in refused("similarity", "apply", new, "--measure", "tfidf.stem")
+    assert "need --vectors" in refused("similarity", "apply", new, "--measure", "vectors.window_idf")
+    assert "give a model" in refused("similarity", "apply", new)
+    assert "no scores to compare with" in refused("similarity", "evaluate", new, "-m", model)
+    assert "the model has its own" in refused(
+        "similarity", "apply", new, "-m", model, "--vectors", tmp_path / "pairs.ri"
+    )
+    wanted = "holds a random-indexing model, wanted a similarity model"
+    assert wanted in refused("similarity", "apply", new, "-m", tmp_path / "pairs.ri")
+
+
+def test_the_curve_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    done("similarity", "train", PAIRS, "-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
