@@ -29,7 +29,7 @@ from rerank_plugins.trees.constituency import read_trees
 
 MORE_TEXT = ("textbooks.txt.xz", "novels.txt.xz")
 BEAMS = (50, 200, 500, 2000)
-SENTENCES = 300  # of each text
+SENTENCES = 200  # of each text
 DEPTHS = range(1, 7)
 
 
