@@ -108,6 +108,7 @@ CASES = {
         "travatar": ["travatar.nbest"],
         "marian": ["marian.nbest"],
         "fairseq": ["fairseq.out"],
+        "hyporadise": ["hyporadise.jsonl"],
     },
 }
 TREES = """\

@@ -1,6 +1,7 @@
 """N-best formats: golden files read as they should, written back byte for byte, rescored without losing anything."""
 
 import io
+import json
 import math
 import re
 from pathlib import Path
@@ -15,6 +16,7 @@ from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
+from rerank_adapters.formats.hyporadise import HyporadiseFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.errors import ConfigError, FormatError
 from rerank_plugins.interfaces import Rescored
@@ -32,6 +34,7 @@ FILES = {
     "travatar.nbest": TravatarFormat(),
     "marian.nbest": MarianFormat(),
     "fairseq.out": FairseqFormat(),
+    "hyporadise.jsonl": HyporadiseFormat(),
 }
 every_file = pytest.mark.parametrize(("name", "format"), FILES.items(), ids=FILES)
 
@@ -55,7 +58,7 @@ def test_every_format_is_registered():
     found = {}
     formats.register_nbest_formats(found.__setitem__)
     assert {name: type(factory()) for name, factory in found.items()} == found
-    assert set(found) == {"moses", "cdec", "joshua", "travatar", "marian", "fairseq"}
+    assert set(found) == {"moses", "cdec", "joshua", "travatar", "marian", "fairseq", "hyporadise"}
 
 
 @every_file
@@ -348,3 +351,18 @@ def test_lists_get_their_source_sentence(tmp_path):
     (tmp_path / "n").write_text("4 ||| a ||| LM= 1 ||| 0\n")
     with pytest.raises(FormatError, match=r"src: no line for segment id 4: the file has 4 lines, for the ids 0 to 3"):
         read_nbest([tmp_path / "n"], MosesFormat(), tmp_path / "src")
+
+
+def test_hyporadise():
+    first, second, third = lists("hyporadise.jsonl")
+    assert first.texts == ["it was made by floyd", "it was made by lloyd", "it was made by floyd"]
+    assert [nbest.segment_id for nbest in (first, second, third)] == ["0", "1", "2"]
+    assert first[0].score is None
+    assert first.feature_names == ()
+    (line,) = HyporadiseFormat().write(second, reversed_with(second, "f"))
+    assert json.loads(line) == {
+        "input": ["a street of three", "a straße of 3"], "output": "a straße of three", "segment": "1",
+        "scores": [1 / 3 - 7, -7.0], "features": {"f": [2 / 3, -1.0]},
+    }  # fmt: skip
+    (shorter,) = HyporadiseFormat().write(first.select([1]))
+    assert json.loads(shorter) == {"segment": "0", "hyps": ["it was made by lloyd"]}

@@ -4,6 +4,7 @@ import pytest
 
 from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
+from rerank_adapters.formats.hyporadise import HyporadiseFormat
 from rerank_adapters.formats.reading import check_same_features, read_nbest, stream_nbest
 from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import Hypothesis, NBestList
@@ -153,3 +154,20 @@ def test_check_same_features():
         check_same_features([one, NBestList("1", (), ("x", "y", "z"))])
     with pytest.raises(FormatError, match="has them in another order"):
         check_same_features([one, NBestList("1", (), ("y", "x"))])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"hyps": ["a"]}\nhyps\n', "x:2: no JSON"),
+        ('{"nbest": ["a"]}\n', 'x:1: expected an object with "hyps"'),
+        ('{"hyps": []}\n', 'x:1: expected an object with "hyps"'),
+        ('{"hyps": ["a"], "scores": [NaN]}\n', 'x:1: "scores" must be a number per hypothesis'),
+        ('{"hyps": ["a"], "features": {"f": [1, 2]}}\n', 'x:1: "features" must have a number per hypothesis'),
+        ('{"hyps": ["a"]}\n{"hyps": ["a"], "features": {"f": [1]}}\n', "x:2: its features are not those of line 1"),
+    ],
+)
+def test_hyporadise(text, said):
+    with pytest.raises(FormatError) as caught:
+        list(HyporadiseFormat().read(text.splitlines(keepends=True), "x"))
+    assert str(caught.value).startswith(said)

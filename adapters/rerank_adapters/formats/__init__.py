@@ -8,6 +8,7 @@ def register_nbest_formats(register: Register) -> None:
     """Register the decoders' formats."""
     from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
     from rerank_adapters.formats.fairseq import FairseqFormat
+    from rerank_adapters.formats.hyporadise import HyporadiseFormat
 
     register("moses", MosesFormat)
     register("cdec", CdecFormat)
@@ -15,3 +16,4 @@ def register_nbest_formats(register: Register) -> None:
     register("travatar", TravatarFormat)
     register("marian", MarianFormat)
     register("fairseq", FairseqFormat)
+    register("hyporadise", HyporadiseFormat)
