@@ -77,6 +77,23 @@ def test_each_space_adds_up_what_its_twin_does(documents, radius, min_count):
             np.testing.assert_allclose(vector, own, atol=1e-3)
 
 
+def test_lsa_is_the_truncated_decomposition():
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(4)
+    lines = [" ".join(rng.choice(list("abcdefgh"), size=6)) for _ in range(40)]
+    model = trained(lines, spaces=("lsa", "window"), dimensions=4, nonzero=2, radius=2)
+    counts = np.array([[line.split().count(word) for line in lines] for word in model.words], float)
+    idf = np.log(len(lines) / (counts > 0).sum(axis=1))
+    weighted = np.where(counts > 0, 1 + np.log(np.maximum(counts, 1)), 0) * idf[:, None]
+    left, values, _ = np.linalg.svd(weighted)
+    wanted = left[:, :4] * values[:4]
+    wanted /= np.linalg.norm(wanted, axis=1)[:, None]
+    found = model.vectors("lsa").astype(float)
+    np.testing.assert_allclose(found @ found.T, wanted @ wanted.T, atol=0.02)
+    with pytest.raises(ModelError, match="needs more words and documents"):
+        trained(lines, spaces=("lsa",), dimensions=8, nonzero=2, radius=2)
+
+
 def test_blocks_are_documents_that_empty_lines_end():
     lines = trained(["a b", "c d", "", "", "e f"])
     blocks = trained(["a b", "c d", "", "", "e f"], documents="blocks")

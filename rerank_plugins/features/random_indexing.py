@@ -21,7 +21,7 @@ class RandomIndexing(SimilarityFeature):
     """
 
     model: Path = option(doc="model from `rerank train random-indexing`")
-    space: Space = option("document", doc="which vectors: by document, window, direction or position")
+    space: Space = option("document", doc="which vectors: by document, window, direction or position, or LSA")
     weight: Weighting = option("idf", doc="words of a sentence: each 1 (none), by ln(N / df) or by a / (a + p) (sif)")
 
     @cached_property

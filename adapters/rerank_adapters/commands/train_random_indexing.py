@@ -15,7 +15,9 @@ SPACES = ("document", "window", "directional", "positional")
 @click.command("random-indexing")
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
-@click.option("--space", "spaces", multiple=True, type=click.Choice(SPACES), help="Repeatable. Default: all four.")
+@click.option(
+    "--space", "spaces", multiple=True, type=click.Choice([*SPACES, "lsa"]), help="Repeatable. Default: all but lsa."
+)
 @click.option("--dimensions", type=click.IntRange(2, 10_000), default=200, show_default=True,
               help="Of the vectors; twice as many in the directional space.")  # fmt: skip
 @click.option("--nonzero", type=click.IntRange(1), default=5, show_default=True, help="Non-zeros of an index vector.")

@@ -19,8 +19,8 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 
 Weighting = Literal["none", "idf", "sif"]
-Space = Literal["document", "window", "directional", "positional"]
-SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")
+Space = Literal["document", "window", "directional", "positional", "lsa"]
+SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # of random indexing
 SIF = 1e-3
 
 

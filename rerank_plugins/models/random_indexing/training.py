@@ -4,6 +4,7 @@
     window        v_t = Σ over the occurrences of t of Σ_{0 < |j| <= r} e_{t+j}
     directional   the same with twice the dimensions, left neighbours in the first half, right ones in the second
     positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j places: each position has a permutation of its own
+    lsa           no random indexing, but what it stands in for: see lsa.py
 
 A document is a line (a sentence, most often), or a block of lines between empty ones; windows end with it. Index
 vectors of context words have a weight, `context_weight = "sif"`: a / (a + p(u)), a = 0.001, since otherwise a few
@@ -92,6 +93,10 @@ def train(
     values = signs if settings.context_weight == "none" else signs * (SIF / (SIF + share))[:, None]
 
     def space(kind: Space) -> NDArray[np.float16]:
+        if kind == "lsa":
+            from rerank_plugins.models.random_indexing.lsa import lsa_vectors
+
+            return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
             sums -= (share @ _unit(sums))[None, :] * _lengths(sums)  # the mean direction of the text's words
