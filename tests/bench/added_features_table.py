@@ -37,19 +37,20 @@ SEEDS = (1, 2, 3, 4, 5)
 
 
 class Lists:
-    """A set of lists with its references, to which features are added."""
+    """A set of lists with its references, and the columns of every feature that any system has, each extracted once."""
 
     def __init__(self, folder: Path, name: str, job: Job) -> None:
         nbests = read_nbest([folder / f"{name}.nbest.xz"], job.format, folder / f"{name}.src")
         references = read_references([folder / f"{name}.ref"]).for_segments([n.segment_id for n in nbests])
         self.data, self.decoder = Data(name, nbests, references), decoder_table(nbests)
+        self.all = extract_with(job, nbests, self.decoder)
 
-    def table(self, job: Job, without: set[str]) -> FeatureTable:
-        """Features of the decoder, less some, and of the job."""
-        kept = [i for i, name in enumerate(self.decoder.names) if name not in without]
-        names = [self.decoder.names[i] for i in kept]
-        decoder = FeatureTable.dense(names, self.decoder.values[:, kept], self.decoder.offsets)
-        return extract_with(job, self.data.nbests, decoder)
+    def table(self, labels: set[str], without: set[str]) -> FeatureTable:
+        """The decoder's features, less some, and those of some labels."""
+        ours = [name.partition(".")[0] in labels for name in self.all.names[len(self.decoder.names) :]]
+        kept = [name not in without for name in self.decoder.names] + ours
+        names = tuple(name for name, keep in zip(self.all.names, kept, strict=True) if keep)
+        return FeatureTable.dense(names, self.all.values[:, np.array(kept)], self.all.offsets)
 
     def texts(self, rows: np.ndarray) -> list[str]:
         """The hypotheses of some rows, one for each list."""
@@ -65,24 +66,24 @@ def main() -> None:
     given.add_argument("--changes", type=int, default=0)
     options = given.parse_args()
     systems = {"base": []} | {name: spec.split("+") for name, _, spec in (s.partition("=") for s in options.systems)}
-    registry = load_plugins(ADAPTERS)
+    specs = [spec for added in ([*options.base], *systems.values()) for spec in added if not spec.startswith("-")]
+    labels = {spec: f"f{number}" for number, spec in enumerate(dict.fromkeys(specs))}
+    features = [{**plugin_table(spec), "label": label} for spec, label in labels.items()]
+    config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=features, tuner={"use": "mira"})
+    job = Job.create(config, load_plugins(ADAPTERS))
+    metric = job.measures[0].metric
+    lists = {part: Lists(options.folder, part, job) for part in ("tune", "test")}
     outputs, held_out = {}, {}
-    lists: dict[str, Lists] = {}
-    for name, specs in systems.items():
-        features = [plugin_table(spec) for spec in [*options.base, *specs] if not spec.startswith("-")]
-        without = {spec[1:] for spec in specs if spec.startswith("-")}
-        config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=features, tuner={"use": "mira"})
-        job = Job.create(config, registry)
-        if not lists:
-            lists = {part: Lists(options.folder, part, job) for part in ("tune", "test")}
-        tables = {part: each.table(job, without) for part, each in lists.items()}
+    for name, added in systems.items():
+        wanted = {labels[spec] for spec in [*options.base, *added] if spec in labels}
+        without = {spec[1:] for spec in added if spec.startswith("-")}
+        tables = {part: each.table(wanted, without) for part, each in lists.items()}
         problem = tuning_data(job, lists["tune"].data, tables["tune"])
         start = start_weights(job, lists["tune"].data, tables["tune"])
         held_out[name] = cross_validate(problem, {name: job.tuner}, start, 5, SEEDS).rows[0]
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
         test = tuning_data(job, lists["test"].data, tables["test"])
         outputs[name] = lists["test"].texts(chosen_rows(test, tuned))
-        metric = job.measures[0].metric
     result = evaluate(outputs, lists["test"].data.references, {"BLEU": metric})
     rows = []
     for score in result.metrics[0].systems:
