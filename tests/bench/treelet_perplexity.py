@@ -1,7 +1,7 @@
 """Perplexity of syntactic language models and a 5-gram model trained on the same trees: the paper's table 2.
 
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
-    rerank parse texts.txt -p pcfg,model=gum.pcfg --format brackets -o texts.ptb
+    rerank parse texts.txt -p pcfg,model=gum.pcfg -o texts.ptb
     python tests/bench/treelet_perplexity.py --grammar gum.pcfg --latent gum.pcfg \
         --training treebank gum-train.ptb --training "and texts" gum-train.ptb texts.ptb \
         --test "GUM dev" gum-dev.ptb --test novel novel-dev.txt

@@ -1,7 +1,7 @@
 """Makes `treelet-lm.zst`, the embedded English treelet language model.
 
     python -m rerank_plugins.resources.en.build_treelet_lm select textbooks.txt.xz 16000 > textbooks.txt
-    rerank parse textbooks.txt -p pcfg,model=gum.pcfg,threshold=0.01 --format brackets -o textbooks.ptb
+    rerank parse textbooks.txt -p pcfg,model=gum.pcfg,threshold=0.01 -o textbooks.ptb
     # the same with presidential (16000) and novels (32000)
     python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
 
