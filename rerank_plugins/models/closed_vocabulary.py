@@ -95,8 +95,8 @@ def close_vocabulary(
 ) -> tuple[ClosedVocabulary, IntArray]:
     """The vocabulary of a training corpus and (n) the numbers of its words, some of them signatures.
 
-    Names of brackets must have been replaced. First `unknown` says which occurrences become signatures; then all words do that are left fewer than `min_count`
-    times.
+    Names of brackets must have been replaced. First `unknown` says which occurrences become signatures; then all words
+    do that are left fewer than `min_count` times.
     """
     replaced = unknown.replaced(sentences)
     counts = Counter(chain.from_iterable(replaced))

@@ -6,7 +6,16 @@ from importlib import import_module
 
 import click
 
-MODELS = ("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser", "grammar", "hhmm", "random-indexing")
+MODELS = (
+    "ngram",
+    "word-classes",
+    "dependency-lm",
+    "treelet-lm",
+    "dependency-parser",
+    "grammar",
+    "hhmm",
+    "random-indexing",
+)
 
 
 class TrainGroup(click.Group):
