@@ -151,7 +151,9 @@ def test_every_case_is_of_something_registered():
 @pytest.mark.parametrize(("name", "options"), cases("feature"))
 def test_features(name, options, tmp_path):
     if name == "random-indexing":
-        write_vectors(train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri")
+        write_vectors(
+            train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri"
+        )
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return

@@ -45,7 +45,7 @@ def read_tagged(weights: Mapping[Path, float], report: Callable[[str], None]) ->
         if ".conllu" in path.suffixes[-2:]:
             with open_text(path) as lines:
                 found = Counter(conllu_tags(lines, str(path)))
-            found = Counter({pair: weight * count for pair, count in found.items()})  # type: ignore[misc]
+            found = Counter({pair: weight * count for pair, count in found.items()})
         else:
             trees = (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))
             found = tagged_words([tree for tree in trees if tree], weight)
