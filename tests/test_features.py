@@ -17,36 +17,14 @@ from rerank_plugins.features.untranslated import Untranslated
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.plugins import load_plugins
-from rerank_plugins.testing import check_feature_extractor
 from tests.naive_features import overlap, write_arpa
 
-FEATURES = load_plugins(installed=False).entries["feature"]
 SENTENCES = st.lists(st.sampled_from(["a", "A", "b", "B", "Die", "die", "42", ","]), max_size=8).map(" ".join)
 
 
 def one(texts, source=None, scores=None):
     hypotheses = (Hypothesis(t, score=None if scores is None else scores[i]) for i, t in enumerate(texts))
     return NBestList("7", tuple(hypotheses), source=source)
-
-
-@pytest.mark.parametrize(
-    "name", [name for name, entry in FEATURES.items() if entry.owner.startswith("rerank_plugins.")]
-)
-def test_contract(name, tmp_path):
-    (tmp_path / "words.txt").write_text("the\ncat\n")
-    write_arpa(tmp_path / "lm.arpa")
-    tables = {
-        "ngram-lm": [{"model": "lm.arpa"}, {"lm": "unigram"}],
-        "oov-count": [{}, {"words": "words.txt"}, {"lm": "unigram"}],
-        "unigram": [{}, {"model": "lm.arpa", "case": "ignore"}],
-        "untranslated": [{}, {"names": False, "lm": "unigram"}],
-    }
-    builder = Builder(load_plugins(installed=False), tmp_path)
-    for options in tables.get(name, [{}]):
-        extractor = builder.build("feature", {"use": name, **options})
-        check_feature_extractor(extractor)
-    assert FEATURES[name].summary
-    assert all(option.doc for option in FEATURES[name].options())
 
 
 def test_lengths():
