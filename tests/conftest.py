@@ -1,6 +1,7 @@
 """Shared fixtures. Real data is used where it lies beside the repository; users do not have it."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
 settings.load_profile("patient")
+
+# A shell's background job ignores interrupts, and so would the processes that tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
