@@ -9,6 +9,8 @@ import pytest
 
 from tests.command_line import Ran, one_line, start
 
+pytestmark = pytest.mark.slow
+
 PLUGIN = """
 import os, time
 import numpy as np

@@ -16,6 +16,8 @@ from tests import naive_parsing
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.parser_table import without_punctuation
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def sentences(root):

@@ -13,6 +13,8 @@ from rerank_plugins.trees.treelet_transforms import transform
 from tests.naive_treelet import NaiveTreelet
 from tests.test_treelet import BANK
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def trees():
