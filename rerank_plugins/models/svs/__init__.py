@@ -1,0 +1,1 @@
+"""Structured vectorial semantics (Wu & Schuler 2011): constituents carry vectors over latent concepts."""

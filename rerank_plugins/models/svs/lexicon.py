@@ -1,0 +1,68 @@
+"""What words and headwords say about concepts: P(word | lci) at preterminals, P_H(headword | lci) everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.signatures import known_form
+
+UNK_HEADWORD = "unk"  # stands for all headwords that are not kept
+
+
+@dataclass(frozen=True, eq=False)
+class VectorLexicon:
+    """The closed vocabulary, and for each of its words the preterminals that emit it, with a vector over concepts.
+
+    `words`    (W) sorted, signatures of unknown words and `UNK` among them
+    `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
+    `symbols`  (E) int32 preterminals of the model, ascending within a word
+    `p`        (E, K) P(word | preterminal, concept); over the words of one preterminal they sum to one for each concept
+    """
+
+    words: tuple[str, ...]
+    starts: IntArray
+    symbols: IntArray
+    p: FloatArray
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def number(self, word: str, position: int) -> int:
+        """The word's number, an unknown word's that of its most specific known signature; `position` from 0."""
+        return self.index[known_form(word, position, self.index)]
+
+    def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
+        """(n) preterminals that emit the word, (n, K) P(word | preterminal, concept)."""
+        entry = self.number(word, position)
+        span = slice(self.starts[entry], self.starts[entry + 1])
+        return self.symbols[span], self.p[span]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadTable:
+    """P_H(headword | lci): which headwords a concept has in a syntactic context.
+
+    `headwords`  (H) names, the last is `unk`
+    `starts`     (S + 1) int32: the headwords of symbol s are entries starts[s] to starts[s + 1] of the next two
+    `heads`      (N) int32 index into headwords, ascending within a symbol
+    `p`          (N, K) P_H; over the headwords of one symbol they sum to one for each concept
+    """
+
+    headwords: tuple[str, ...]
+    starts: IntArray
+    heads: IntArray
+    p: FloatArray
+
+    def of(self, symbol: int) -> tuple[Sequence[str], FloatArray]:
+        """The headwords seen with a symbol, and (n, K) P_H(headword | symbol, concept)."""
+        span = slice(self.starts[symbol], self.starts[symbol + 1])
+        return [self.headwords[head] for head in self.heads[span]], self.p[span]

@@ -1,0 +1,133 @@
+"""The five probability models of structured vectorial semantics in arrays (Wu & Schuler 2011, eq. 5).
+
+A symbol is a syntactic state `lc`: the category c of a constituent together with its relation l to the constituent
+above it, the head's ID or a modifier's MOD with its context. A constituent's vector has one number for each of K
+concepts, e_γ[i] = P(yield | lc, i), and is composed of its children's by eq. 4 (see `compose`):
+
+    e_γ = P_M(lci_γ → lc_α lc_β) · (P_L(· | i_γ, l_α) e_α) · (P_L(· | i_γ, l_β) e_β)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.signatures import UNKNOWN
+from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
+
+
+@dataclass(frozen=True, eq=False)
+class SvsModel:
+    """S symbols lc, K concepts i, R relations l. All probabilities are plain, not logarithms.
+
+    For each symbol and concept the P_M of its binary and unary rules and its emissions sum to one. Preterminals are no
+    phrases; over a span there is at most one unary rule, whose child is its head.
+
+    `symbols`     (S) names; symbol 0 is ROOT, whose relation means nothing
+    `categories`  (C) labels in the binarised trees, annotated; those that binarisation added begin with "@"
+    `category`    (S) int32 index into categories
+    `relations`   (R) names: "ID", "MOD:…", "MOD" for those too rare
+    `relation`    (S) int32 index into relations
+    `binary`      (B, 3) int32 parent, left, right, sorted
+    `binary_p`    (B, K) P_M(left right | parent, concept of the parent)
+    `unary`       (U, 2) int32 parent, child, sorted
+    `unary_p`     (U, K) P_M(child | parent, concept of the parent)
+    `transfer`    (R, K, K) P_L(concept of the child | concept of the parent, relation of the child); rows sum to one
+    `prior`       (S, K) π(lci), eq. 13: sums to one over everything
+    `root`        (K) a_T, eq. 12: P(concept of the root), sums to one
+    `lexicon`     P(word | lci) of preterminals
+    `heads`       P_H(headword | lci)
+    `settings`    how the model was trained, and how its trees are put back into the treebank's form
+    """
+
+    symbols: tuple[str, ...]
+    categories: tuple[str, ...]
+    category: IntArray
+    relations: tuple[str, ...]
+    relation: IntArray
+    binary: IntArray
+    binary_p: FloatArray
+    unary: IntArray
+    unary_p: FloatArray
+    transfer: FloatArray
+    prior: FloatArray
+    root: FloatArray
+    lexicon: VectorLexicon
+    heads: HeadTable
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        s, k, r = len(self.symbols), len(self.root), len(self.relations)
+        lexicon, heads = self.lexicon, self.heads
+        shapes = [
+            (self.category, (s,)),
+            (self.relation, (s,)),
+            (self.binary_p, (len(self.binary), k)),
+            (self.binary, (len(self.binary), 3)),
+            (self.unary_p, (len(self.unary), k)),
+            (self.unary, (len(self.unary), 2)),
+            (self.transfer, (r, k, k)),
+            (self.prior, (s, k)),
+            (lexicon.starts, (len(lexicon.words) + 1,)),
+            (lexicon.symbols, (int(lexicon.starts[-1]),)),
+            (lexicon.p, (len(lexicon.symbols), k)),
+            (heads.starts, (s + 1,)),
+            (heads.heads, (int(heads.starts[-1]),)),
+            (heads.p, (len(heads.heads), k)),
+        ]
+        numbers = [
+            (self.category, len(self.categories)),
+            (self.relation, r),
+            (self.binary, s),
+            (self.unary, s),
+            (lexicon.symbols, s),
+            (heads.heads, len(heads.headwords)),
+        ]
+        fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN in lexicon
+        if not fits or any(len(each) and not 0 <= each.min() <= each.max() < size for each, size in numbers):
+            raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")
+
+    @property
+    def concepts(self) -> int:
+        """K, how many concepts there are."""
+        return len(self.root)
+
+    @cached_property
+    def preterminals(self) -> NDArray[np.bool_]:
+        """(S) which symbols emit words."""
+        mask = np.zeros(len(self.symbols), np.bool_)
+        mask[self.lexicon.symbols] = True
+        return mask
+
+    @cached_property
+    def intermediate(self) -> NDArray[np.bool_]:
+        """(S) which symbols binarisation added."""
+        added = np.array([name.startswith(INTERMEDIATE) for name in self.categories], np.bool_)
+        return added[self.category]
+
+    def totals(self) -> FloatArray:
+        """(S, K) Σ P over everything a symbol with a concept can be rewritten as: ones."""
+        totals = np.zeros((len(self.symbols), self.concepts))
+        np.add.at(totals, self.binary[:, 0], self.binary_p)
+        np.add.at(totals, self.unary[:, 0], self.unary_p)
+        np.add.at(totals, self.lexicon.symbols, self.lexicon.p)
+        return totals
+
+
+def compose(
+    rule: FloatArray, left_transfer: FloatArray, left: FloatArray, right_transfer: FloatArray, right: FloatArray
+) -> FloatArray:
+    """(K) The vector of a constituent from its children's, eq. 4; `rule` (K) is the diagonal of M.
+
+    A unary rule has the same form without the right child.
+    """
+    return np.asarray(rule * (left_transfer @ left) * (right_transfer @ right), np.float64)
