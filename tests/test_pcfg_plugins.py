@@ -9,6 +9,7 @@ import pytest
 
 from rerank_plugins import ModelError
 from rerank_plugins.models import pcfg_model
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import inside
@@ -19,7 +20,7 @@ from rerank_plugins.models.pcfg_model import FLOOR as WORD_FLOOR
 from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.parsers.parse_cache import ParseCache
-from rerank_plugins.parsers.pcfg_parser import EMBEDDED, PcfgParser
+from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.testing import check_incremental_lm
 
 needs_grammar = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,11 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.complexity import LN2, Complexity, EntropyKind
+from rerank_plugins.models.pcfg.embedded import read_or_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
     from rerank_plugins.models.hhmm.store import Beam
-
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
 
 
 @dataclass(frozen=True)
@@ -47,9 +45,8 @@ class HhmmModel(LanguageModel):
     def hhmm(self) -> Hhmm:
         """The grammar as a hierarchic hidden Markov model, made on first use."""
         from rerank_plugins.models.hhmm.model import Hhmm
-        from rerank_plugins.models.pcfg.model_file import read_grammar
 
-        return Hhmm(read_grammar(self.model or EMBEDDED), self.depth, self.beam, self.threshold)
+        return Hhmm(read_or_embedded(self.model), self.depth, self.beam, self.threshold)
 
     def __contains__(self, word: str) -> bool:
         return word in self.hhmm.grammar.lexicon

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.models.signatures import known_form
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.lexicon import IntArray
     from rerank_plugins.models.pcfg.prefix import PrefixChart
 
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
 State = tuple[int, ...]  # the words so far, as numbers of the lexicon
 
 LONGEST = 200  # words; a longer sentence is scored as several that begin and do not end
@@ -52,9 +51,7 @@ class PcfgModel(LanguageModel):
     @cached_property
     def grammar(self) -> Grammar:
         """The grammar, loaded on first use."""
-        from rerank_plugins.models.pcfg.model_file import read_grammar
-
-        return read_grammar(self.model or EMBEDDED)
+        return read_or_embedded(self.model)
 
     @cached_property
     def _prefixes(self) -> PrefixChart:

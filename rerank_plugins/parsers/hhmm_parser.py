@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
+from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
@@ -48,13 +48,8 @@ class HhmmParser(Parser):
     @cached_property
     def _hhmm(self) -> Hhmm:
         from rerank_plugins.models.hhmm.model import Hhmm
-        from rerank_plugins.models.pcfg.model_file import read_grammar
 
-        path = self.model or EMBEDDED
-        grammar = read_grammar(path)
-        found = grammar.settings.get("language", "")
-        if self.language and found != self.language:
-            raise ModelError(f"{path}: a grammar for {found!r}, wanted {self.language!r}")
+        grammar = read_or_embedded(self.model, self.language)
         return Hhmm(grammar, self.depth, self.beam, self.threshold, derivations=True)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:

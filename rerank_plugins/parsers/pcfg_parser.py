@@ -6,17 +6,15 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
 
 logger = logging.getLogger(__name__)
 
@@ -55,15 +53,9 @@ class PcfgParser(Parser):
     @cached_property
     def parser(self) -> ChartParser:
         """The grammar, made ready for parsing."""
-        from rerank_plugins.models.pcfg.model_file import read_grammar
         from rerank_plugins.models.pcfg.parsing import ChartParser
 
-        path = self.model or EMBEDDED
-        grammar = read_grammar(path)
-        found = grammar.settings.get("language", "")
-        if self.language and found != self.language:
-            raise ModelError(f"{path}: a grammar for {found!r}, wanted {self.language!r}")
-        return ChartParser(grammar)
+        return ChartParser(read_or_embedded(self.model, self.language))
 
     @property
     def _decoding(self) -> Decoding:

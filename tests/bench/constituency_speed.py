@@ -16,11 +16,11 @@ from pathlib import Path
 
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.prefix import PrefixChart
-from rerank_plugins.parsers.pcfg_parser import EMBEDDED
 from rerank_plugins.trees.constituency import read_trees
 
 Sentences = Sequence[tuple[str, ...]]

@@ -13,9 +13,10 @@ import lzma
 import time
 from pathlib import Path
 
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import Decoding
-from rerank_plugins.parsers.pcfg_parser import EMBEDDED, PcfgParser
+from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.parseval import Parseval

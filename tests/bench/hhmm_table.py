@@ -17,10 +17,11 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.models.hhmm.progeny import fitting_mass
-from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
+from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.mixture import fit_weights, mixed
 from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.models.prefix_trie import prefixes
 from rerank_plugins.models.signatures import UnknownWords, closed

@@ -5,11 +5,11 @@ import time
 import numpy as np
 import pytest
 
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.inside import Chart, inside, sharing_order
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.rules import compile_rules
-from rerank_plugins.parsers.pcfg_parser import EMBEDDED
 from tests.bench.constituency_speed import nbest_lists, of_length, running_text
 from tests.naive_pcfg import derivations, random_grammar
 

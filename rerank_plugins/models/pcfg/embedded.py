@@ -1,0 +1,30 @@
+"""The grammar of a plugin: the file that its options name, or else the embedded English one."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rerank_plugins.errors import ModelError
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.pcfg.grammar import Grammar
+
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
+
+
+def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
+    """The grammar of a file, of the embedded one where `model` is None.
+
+    Raises ModelError for a file that is missing, cut short, of another kind or version, and for a grammar that was
+    trained for another language than `language`, where one is given.
+    """
+    from rerank_plugins.models.pcfg.model_file import read_grammar
+
+    path = model or EMBEDDED
+    grammar = read_grammar(path)
+    found = grammar.settings.get("language", "")
+    if language and found != language:
+        raise ModelError(f"{path}: a grammar for {found!r}, wanted {language!r}")
+    return grammar
