@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from rerank_adapters.commands.lazy_group import LazyGroup
 
 TASKS = ("pairs", "suites", "sentences", "classify", "fit")
 
 
-class TaskGroup(click.Group):
-    """A group that imports a subcommand when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The tasks."""
-        return list(TASKS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The subcommand of that name."""
-        if cmd_name not in TASKS:
-            return None
-        command: click.Command = import_module(f"{__package__}.acceptability_{cmd_name}").command
-        return command
-
-
-@click.group("acceptability", cls=TaskGroup)
+@click.group("acceptability", cls=LazyGroup, names=TASKS)
 def command() -> None:
     """Tell acceptable sentences from others, by language models and features.
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from rerank_adapters.commands.lazy_group import LazyGroup
 
 KINDS = ("errors", "samples", "nbest")
 
 
-class KindGroup(click.Group):
-    """A group that imports a subcommand when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The kinds of pseudo-negative examples."""
-        return list(KINDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The subcommand of that name."""
-        if cmd_name not in KINDS:
-            return None
-        command: click.Command = import_module(f"{__package__}.negatives_{cmd_name}").command
-        return command
-
-
-@click.group("negatives", cls=KindGroup)
+@click.group("negatives", cls=LazyGroup, names=KINDS)
 def command() -> None:
     """Make bad sentences from good text: pseudo-negative examples, for tests and training of grammaticality.
 

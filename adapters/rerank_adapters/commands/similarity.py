@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from rerank_adapters.commands.lazy_group import LazyGroup
 from rerank_adapters.commands.options import text_option, text_steps
 from rerank_plugins import ConfigError
 
@@ -48,22 +48,7 @@ def similarity_of(
     return read_similarity(model)
 
 
-class TaskGroup(click.Group):
-    """A group that imports a subcommand when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The tasks."""
-        return list(TASKS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The subcommand of that name."""
-        if cmd_name not in TASKS:
-            return None
-        command: click.Command = import_module(f"{__package__}.similarity_{cmd_name}").command
-        return command
-
-
-@click.group("similarity", cls=TaskGroup)
+@click.group("similarity", cls=LazyGroup, names=TASKS)
 def command() -> None:
     """Score how alike in meaning two sentences are, as people would (0 to 5 in the STS tasks).
 

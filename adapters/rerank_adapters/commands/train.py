@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from rerank_adapters.commands.lazy_group import LazyGroup
 
 MODELS = (
     "ngram",
@@ -18,22 +18,7 @@ MODELS = (
 )
 
 
-class TrainGroup(click.Group):
-    """A group that imports a subcommand when it is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The kinds of models."""
-        return list(MODELS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """The subcommand of that name."""
-        if cmd_name not in MODELS:
-            return None
-        command: click.Command = import_module(f"{__package__}.train_{cmd_name.replace('-', '_')}").command
-        return command
-
-
-@click.group("train", cls=TrainGroup)
+@click.group("train", cls=LazyGroup, names=MODELS)
 def command() -> None:
     """Train a model from text or treebanks.
 
