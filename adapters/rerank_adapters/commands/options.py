@@ -45,6 +45,18 @@ def output_option(what: str) -> Callable[[Command], Command]:
     )
 
 
+def model_file(value: str) -> Path:
+    """A model to write: a file, and not stdout. Raises ConfigError."""
+    if value == "-":
+        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
+    return output_file(value)
+
+
+def model_output(what: str = "Model file to write.") -> Callable[[Command], Command]:
+    """`-o`: the model to write."""
+    return click.option("-o", "--output", type=model_file, required=True, metavar="MODEL", help=what)
+
+
 def config_option(command: Command) -> Command:
     """`-c`: a config file whose tables the command uses."""
     return click.option("-c", "--config", type=Path, metavar="FILE", help="Config (TOML); flags replace its tables.")(

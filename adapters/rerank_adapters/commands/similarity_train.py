@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_file, text_option, text_steps
-from rerank_plugins import ConfigError
+from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
 
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option("--vectors", type=Path, metavar="MODEL", help="Vectors of `rerank train random-indexing`: more measures.")
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
@@ -42,8 +41,6 @@ def command(
     from rerank_adapters.weights.similarity_model import write_similarity
     from rerank_plugins.models.random_indexing.model_file import read_model
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = SimilaritySettings(mode, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
     with Stages() as stages:
         model = train_similarity(by_source(files), read_model(vectors) if vectors else None, settings, stages)

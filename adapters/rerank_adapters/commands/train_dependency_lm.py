@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file
-from rerank_plugins import ConfigError
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, model_output
 from rerank_plugins.plugins import Registry
 
 
 @click.command("dependency-lm")
 @click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option("--order", type=click.IntRange(1, 6), default=4, show_default=True, help="A word and its ancestors.")
 @click.option("--unlabelled", is_flag=True, help="Leave the labels of arcs out of the contexts.")
 @click.option(
@@ -63,8 +62,6 @@ def command(
     from rerank_plugins.models.dependency_lm import Settings, write_model
     from rerank_plugins.models.ngram_training import parse_prune
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
     job = Job.create(flags.settings, registry)
     counts = ParseCounts()

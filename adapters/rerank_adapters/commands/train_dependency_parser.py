@@ -6,13 +6,12 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_file
-from rerank_plugins import ConfigError
+from rerank_adapters.commands.options import model_output
 
 
 @click.command("dependency-parser")
 @click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option("--language", required=True, metavar="CODE", help="Code of the language, as en.")
 @click.option("--epochs", type=click.IntRange(1), default=20, show_default=True, help="How often each tree is seen.")
 @click.option(
@@ -30,8 +29,6 @@ def command(inputs: tuple[Path, ...], output: Path, language: str, epochs: int, 
     """  # noqa: D301
     from rerank_adapters.tasks.parser_training import train_parser
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     model = train_parser(inputs, language, epochs, seed, lambda line: click.echo(line, err=True))
     model.save(output)
     click.echo(f"{output}: {output.stat().st_size / 1e6:.1f} MB", err=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_file
+from rerank_adapters.commands.options import model_output, output_file
 from rerank_plugins import ConfigError
 
 UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
@@ -29,7 +29,7 @@ def memory_size(text: str) -> int:
 
 @click.command("ngram")
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option("--order", type=click.IntRange(1, 6), default=5, show_default=True, help="Longest n-grams.")
 @click.option("--smoothing", type=click.Choice(["kneser-ney", "stupid-backoff"]), default="kneser-ney",
               show_default=True, help="Interpolated modified Kneser–Ney, or stupid backoff.")  # fmt: skip
@@ -62,8 +62,6 @@ def command(
     from rerank_adapters.tasks.training import train_ngram
     from rerank_plugins.models.ngram_training import NgramSettings, parse_prune
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed)  # type: ignore[arg-type]
     train_ngram(
         texts, output, settings, arpa=arpa, held_out=held_out, memory=memory,

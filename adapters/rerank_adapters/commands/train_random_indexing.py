@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import output_file
-from rerank_plugins import ConfigError
+from rerank_adapters.commands.options import model_output
 
 SPACES = ("document", "window", "directional", "positional")
 
 
 @click.command("random-indexing")
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option(
     "--space", "spaces", multiple=True, type=click.Choice([*SPACES, "lsa"]), help="Repeatable. Default: all but lsa."
 )
@@ -49,8 +48,6 @@ def command(
     from rerank_adapters.tasks.random_indexing import train_vectors
     from rerank_plugins.models.random_indexing.training import Settings
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     settings = Settings(
         spaces or SPACES, dimensions, nonzero, radius, documents, min_count, words,  # type: ignore[arg-type]
         not keep_case, context_weight, centre, seed,  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, model_output
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
@@ -17,7 +17,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 
 @click.command("treelet-lm")
 @click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="MODEL", help="Model file to write.")
+@model_output()
 @click.option("--variant", type=click.Choice(VARIANTS), default="treelet", show_default=True,
               help="The model, or one of its baselines.")  # fmt: skip
 @click.option("--min-count", type=click.IntRange(1), default=1, show_default=True,
@@ -64,8 +64,6 @@ def command(
     from rerank_plugins.models.treelet.model import Settings, TreeletModel
     from rerank_plugins.models.treelet.model_file import write_model
 
-    if str(output) == "-":
-        raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     job = Job.create(flags.settings, registry)
     unknown: dict[str, Any] = {"signatures_after": signatures_after, "signature_rate": signature_rate}
     unknown["seed"] = job.config.seed

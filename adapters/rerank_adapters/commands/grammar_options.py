@@ -1,0 +1,88 @@
+"""What `rerank train grammar` and `rerank train hhmm` share: options, training, and what they say of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rerank_adapters.commands.options import model_output
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.pcfg.grammar import Grammar
+    from rerank_plugins.models.pcfg.split_merge import Schedule
+    from rerank_plugins.models.pcfg.training import GrammarSettings
+
+OPTIONS = (
+    click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE..."),
+    model_output("Grammar file to write."),
+    click.option("--language", required=True, metavar="CODE", help="Code of the language, as en."),
+    click.option("--splits", type=click.IntRange(0, 8), default=4, show_default=True,
+                 help="Rounds of latent splitting."),
+    click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits."),
+    click.option("--tagged", multiple=True, type=Path, metavar="FILE",
+                 help="Tagged words for the lexicon: CoNLL-U (XPOS) or trees."),
+    click.option("--weight", "weights", multiple=True, metavar="FILE=NUMBER",
+                 help="How much a file's trees or words count."),
+    click.option("--compact", is_flag=True, help="Half the size; probabilities are rounded by up to 0.8 %."),
+)  # fmt: skip
+
+
+def say(line: str) -> None:
+    """A line for the person at the terminal."""
+    click.echo(line, err=True)
+
+
+@dataclass(frozen=True)
+class GrammarFlags:
+    """What the OPTIONS gave."""
+
+    inputs: tuple[Path, ...]
+    output: Path
+    language: str
+    splits: int
+    seed: int
+    tagged: tuple[Path, ...]
+    weights: tuple[str, ...]
+    compact: bool
+
+    @property
+    def schedule(self) -> Schedule:
+        """The rounds of latent splitting."""
+        from rerank_plugins.models.pcfg.split_merge import Schedule
+
+        return Schedule(rounds=self.splits, seed=self.seed)
+
+    def train(self, settings: GrammarSettings) -> Grammar:
+        """The grammar of the files, written; what it is made of is said. Raises ConfigError, FormatError, OSError."""
+        from rerank_adapters.tasks import grammar_training as training
+        from rerank_plugins.models.pcfg.model_file import write_grammar
+
+        started = time.process_time()
+        counts = training.parse_weights(self.weights, [*self.inputs, *self.tagged])
+        known = training.read_tagged({path: counts[path] for path in self.tagged}, say)
+        grammar = training.train({path: counts[path] for path in self.inputs}, settings, say, known)
+        size = write_grammar(grammar, self.output, compact=self.compact)
+        say(
+            f"{self.output}: {grammar.size:,} symbols of {len(grammar.bases)} bases, {len(grammar.binary):,} binary "
+            f"and {len(grammar.unary):,} unary rules, {len(grammar.lexicon.words):,} words; {size / 1e6:.2f} MB, "
+            f"{time.process_time() - started:.1f} s of CPU"
+        )
+        return grammar
+
+
+def grammar_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The OPTIONS, handed to the command in one argument, `flags`."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        return command(GrammarFlags(**{field.name: given.pop(field.name) for field in fields(GrammarFlags)}), **given)
+
+    for option in reversed(OPTIONS):
+        gathered = option(gathered)
+    return gathered
