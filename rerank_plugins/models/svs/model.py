@@ -30,7 +30,8 @@ class SvsModel:
     """S symbols lc, K concepts i, R relations l. All probabilities are plain, not logarithms.
 
     For each symbol and concept the P_M of its binary and unary rules and its emissions sum to one. Preterminals are no
-    phrases; over a span there is at most one unary rule, whose child is its head.
+    phrases. A unary rule's child is its head; symbols with unary rules are nobody's unary child, so that over a span
+    there is at most one such rule. It may stand for a chain of the treebank, whose phrases in between are `between`.
 
     `symbols`     (S) names; symbol 0 is ROOT, whose relation means nothing
     `categories`  (C) labels in the binarised trees, annotated; those that binarisation added begin with "@"
@@ -41,6 +42,7 @@ class SvsModel:
     `binary_p`    (B, K) P_M(left right | parent, concept of the parent)
     `unary`       (U, 2) int32 parent, child, sorted
     `unary_p`     (U, K) P_M(child | parent, concept of the parent)
+    `between`     (U) labels of the treebank that a unary rule passes over, from above, joined by "+"; "" for none
     `transfer`    (R, K, K) P_L(concept of the child | concept of the parent, relation of the child); rows sum to one
     `prior`       (S, K) π(lci), eq. 13: sums to one over everything
     `root`        (K) a_T, eq. 12: P(concept of the root), sums to one
@@ -58,6 +60,7 @@ class SvsModel:
     binary_p: FloatArray
     unary: IntArray
     unary_p: FloatArray
+    between: tuple[str, ...]
     transfer: FloatArray
     prior: FloatArray
     root: FloatArray
@@ -68,7 +71,7 @@ class SvsModel:
     def __post_init__(self) -> None:
         s, k, r = len(self.symbols), len(self.root), len(self.relations)
         lexicon, heads = self.lexicon, self.heads
-        shapes = [
+        shapes: list[tuple[NDArray[Any], tuple[int, ...]]] = [
             (self.category, (s,)),
             (self.relation, (s,)),
             (self.binary_p, (len(self.binary), k)),
@@ -84,7 +87,7 @@ class SvsModel:
             (heads.heads, (int(heads.starts[-1]),)),
             (heads.p, (len(heads.heads), k)),
         ]
-        numbers = [
+        numbers: list[tuple[NDArray[Any], int]] = [
             (self.category, len(self.categories)),
             (self.relation, r),
             (self.binary, s),
@@ -93,8 +96,11 @@ class SvsModel:
             (heads.heads, len(heads.headwords)),
         ]
         fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN in lexicon
+        fits = fits and len(self.between) == len(self.unary)
         if not fits or any(len(each) and not 0 <= each.min() <= each.max() < size for each, size in numbers):
             raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")
+        if np.isin(self.unary[:, 1], self.unary[:, 0]).any():
+            raise ModelError("damaged vectorial-semantics model: a unary rule's child has unary rules of its own")
 
     @property
     def concepts(self) -> int:
