@@ -11,17 +11,18 @@ Cost: the parser's, once per distinct text; scoring takes about a microsecond a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel
@@ -30,7 +31,7 @@ EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.zst"))
 
 
 @dataclass(frozen=True)
-class DependencyLM(FeatureExtractor):
+class DependencyLM(FeatureExtractor, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
     model: Path | None = option(None, doc="model from `rerank train dependency-lm`; none: embedded English")
@@ -40,9 +41,6 @@ class DependencyLM(FeatureExtractor):
     def components(self) -> tuple[str, ...]:
         """`total`, `per_word`, `oovs`."""
         return ("total", "per_word", "oovs")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _model(self) -> DependencyModel:

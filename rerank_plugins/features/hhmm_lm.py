@@ -6,10 +6,9 @@ read) / n, 0 for an empty hypothesis, which has the floor of an unfinished sente
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -17,10 +16,11 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class HhmmLM(FeatureExtractor):
+class HhmmLM(FeatureExtractor, PickledFields):
     """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
 
     model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
@@ -30,9 +30,6 @@ class HhmmLM(FeatureExtractor):
 
     def __post_init__(self) -> None:
         HhmmModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def components(self) -> tuple[str, ...]:

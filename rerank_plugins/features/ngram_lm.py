@@ -9,10 +9,9 @@ bad they are. Cost: the model's, once per distinct text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,10 +21,11 @@ from rerank_plugins.models.backoff.model_file import is_model_file
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class NgramLM(FeatureExtractor):
+class NgramLM(FeatureExtractor, PickledFields):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
     lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
@@ -41,9 +41,6 @@ class NgramLM(FeatureExtractor):
     def components(self) -> tuple[str, ...]:
         """`total`, `per_word`, `oovs`."""
         return ("total", "per_word", "oovs")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _lm(self) -> LanguageModel:

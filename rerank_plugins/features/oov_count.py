@@ -6,10 +6,9 @@ distinct word is looked up once per list.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,10 +17,11 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class OovCount(FeatureExtractor):
+class OovCount(FeatureExtractor, PickledFields):
     """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
 
     lm: LanguageModel | None = option(None, doc="language model whose vocabulary counts")
@@ -30,9 +30,6 @@ class OovCount(FeatureExtractor):
     def __post_init__(self) -> None:
         if self.lm is not None and self.words is not None:
             raise ValueError("give 'lm' or 'words', not both")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _vocabulary(self) -> LanguageModel | frozenset[str]:

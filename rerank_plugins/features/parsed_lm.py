@@ -12,16 +12,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.closed_vocabulary import ClosedVocabulary
@@ -51,7 +52,7 @@ class TreeModel(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsedLM(LanguageModel):
+class ParsedLM(LanguageModel, PickledFields):
     """A model of trees, and the parser that gives the trees of a sentence."""
 
     parser: Parser | None = option(None, doc="a parser, by name; none: embedded English grammar")
@@ -60,9 +61,6 @@ class ParsedLM(LanguageModel):
     def __post_init__(self) -> None:
         if self.k < 1:
             raise ValueError(f"k is {self.k}, wanted 1 or more parses of a sentence")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @property
     @abstractmethod

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # of a posterior: where one hypothesis has all the mass, the others still have a mean
@@ -40,7 +41,7 @@ def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimilarityFeature(FeatureExtractor):
+class SimilarityFeature(FeatureExtractor, PickledFields):
     """What features over sentence vectors share: a subclass gives the vectors."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
@@ -107,6 +108,3 @@ class SimilarityFeature(FeatureExtractor):
             raise ConfigError(f"{self.file}: {found}: the file has {len(self._lines)} lines, for ids from 0")
         line = int(nbest.segment_id) - self.back
         return self._lines[line] if line >= 0 else ""
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -10,9 +10,8 @@ model, the embedded word frequencies unless one is named. Without words, |s| is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -21,19 +20,17 @@ from rerank_plugins.features.parsed_lm import ParsedLM, Treelet
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Slr(FeatureExtractor):
+class Slr(FeatureExtractor, PickledFields):
     """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word."""
 
     lm: LanguageModel | None = option(None, doc="a language model, by name; none: treelet, embedded English")
     unigram: LanguageModel | None = option(
         None, doc="what gives ln p of the words; none: unigrams of a treelet model's own, or embedded English"
     )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _lm(self) -> LanguageModel:

@@ -9,10 +9,9 @@ hypotheses without a parse in the log. Cost: the parser's, once per distinct tex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,11 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.parsed_lm import Treelet
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Parser, option
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class TreeletLM(FeatureExtractor):
+class TreeletLM(FeatureExtractor, PickledFields):
     """Treelet language model: ln p of the hypothesis, summed over its k best parses; the same per word."""
 
     model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
@@ -37,9 +37,6 @@ class TreeletLM(FeatureExtractor):
     def components(self) -> tuple[str, ...]:
         """`total` and `per_word`."""
         return ("total", "per_word")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _lm(self) -> Treelet:

@@ -6,10 +6,10 @@ The empty hypothesis has total 0 and per word ln p(unknown word), the lowest the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Unigram(FeatureExtractor):
+class Unigram(FeatureExtractor, PickledFields):
     """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file."""
 
     model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
@@ -33,9 +34,6 @@ class Unigram(FeatureExtractor):
     def components(self) -> tuple[str, ...]:
         """`total` and `per_word`."""
         return ("total", "per_word")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _unigrams(self) -> UnigramModel:

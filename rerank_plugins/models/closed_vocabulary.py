@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, known_form, signature
+from rerank_plugins.pickling import PickledFields
 
 START = "<s>"
 Sentence = Sequence[str]
@@ -28,7 +28,7 @@ REMEMBERED = 1 << 20  # unknown words whose numbers are kept
 
 
 @dataclass(frozen=True, eq=False)
-class ClosedVocabulary:
+class ClosedVocabulary(PickledFields):
     """The words by number, and (V) how often each was in the training corpus; of `<s>`, how many sentences it had."""
 
     words: tuple[str, ...]
@@ -39,9 +39,6 @@ class ClosedVocabulary:
 
     def __contains__(self, word: object) -> bool:
         return self.number.get(word, 0) > 0  # type: ignore[call-overload,no-any-return]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def number(self) -> dict[str, int]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.complexity import LN2, Complexity, EntropyKind
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class HhmmModel(LanguageModel):
+class HhmmModel(LanguageModel, PickledFields):
     """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
 
     Natural logs. Also an `IncrementalLM`: a state is a `Beam`, a value. Sentences are scored over the trie of their
@@ -37,9 +38,6 @@ class HhmmModel(LanguageModel):
     def __post_init__(self) -> None:
         if self.beam < 0 or not 1 <= self.depth <= 63 or not 0 <= self.threshold < 1:
             raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def hhmm(self) -> Hhmm:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.pickling import PickledFields
 
 LN10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
-class KenlmModel(LanguageModel):
+class KenlmModel(LanguageModel, PickledFields):
     """N-gram model of any order from an ARPA file (also .gz, .bz2, .xz) or a KenLM binary.
 
     Natural logs. Also an `IncrementalLM`: its states are `kenlm.State` values. Loads on first use; a pickled copy
@@ -35,9 +36,6 @@ class KenlmModel(LanguageModel):
     """
 
     model: Path = option(doc="ARPA file, plain or compressed, or KenLM binary")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _kenlm(self) -> Any:

@@ -11,7 +11,7 @@ import bz2
 import gzip
 import lzma
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.model_file import is_model_file, read_model, table_arrays, tables_from, write_model
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, Vocabulary
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.ngram_sampling import NgramSampler
@@ -89,7 +90,7 @@ class Ngrams:
 
 
 @dataclass(frozen=True)
-class NgramModel(LanguageModel):
+class NgramModel(LanguageModel, PickledFields):
     """N-gram model made by `rerank train ngram`, or an ARPA file of any order up to 6.
 
     Natural logs; with stupid backoff, scores in place of probabilities. Also an `IncrementalLM`: a state is (context,
@@ -98,9 +99,6 @@ class NgramModel(LanguageModel):
     """
 
     model: Path = option(doc="model file, or ARPA file, plain or compressed")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def ngrams(self) -> Ngrams:

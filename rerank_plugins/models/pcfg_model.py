@@ -10,10 +10,10 @@ Hypotheses of a list share the charts' cells over words that they have in the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.models.signatures import known_form
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
@@ -35,7 +36,7 @@ FLOOR = -30.0  # ln p of a word that no derivation goes on with, and of the end 
 
 
 @dataclass(frozen=True)
-class PcfgModel(LanguageModel):
+class PcfgModel(LanguageModel, PickledFields):
     """Exact probabilities of a grammar; embedded: English.
 
     A word after which no derivation is left has ln p −30, and the words after it too; so has the end of a sentence (and
@@ -44,9 +45,6 @@ class PcfgModel(LanguageModel):
     """
 
     model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def grammar(self) -> Grammar:

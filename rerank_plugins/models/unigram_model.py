@@ -13,7 +13,7 @@ import gzip
 import lzma
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -25,6 +25,7 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.kenlm_model import LN10, KenlmModel
+from rerank_plugins.pickling import PickledFields
 
 BINARY = b"mmap lm http://kheafield.com/code"
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
@@ -32,7 +33,7 @@ UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
 
 
 @dataclass(frozen=True)
-class UnigramModel(LanguageModel):
+class UnigramModel(LanguageModel, PickledFields):
     """Unigram model: embedded English word frequencies, or the 1-grams of an ARPA file or KenLM binary.
 
     Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
@@ -43,9 +44,6 @@ class UnigramModel(LanguageModel):
         "fallback",
         doc="exact forms; or all casings of a word together, for unknown forms (fallback) or always (ignore)",
     )
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __contains__(self, word: str) -> bool:
         if self._binary:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
@@ -20,7 +21,7 @@ EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/parser.npz"))
 
 
 @dataclass(frozen=True)
-class BiaffineParser(Parser):
+class BiaffineParser(Parser, PickledFields):
     """Dependency trees by a model of this project's parser (biaffine attention over a BiLSTM).
 
     Raises ModelError for a file that is missing, cut short, of another kind or version, or for another language.
@@ -28,9 +29,6 @@ class BiaffineParser(Parser):
 
     model: Path = option(doc="model file, from `rerank train dependency-parser`")
     language: str = option("", doc="code of the language, as en: refuse a model for another one")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _model(self) -> BiaffineModel:
@@ -53,13 +51,10 @@ class BiaffineParser(Parser):
 
 
 @dataclass(frozen=True)
-class EnglishParser(Parser):
+class EnglishParser(Parser, PickledFields):
     """English dependency trees by the embedded model (Universal Dependencies; no download)."""
 
     resources: ClassVar[tuple[Path, ...]] = (EMBEDDED,)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {}
 
     @cached_property
     def _parser(self) -> BiaffineParser:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class HhmmParser(Parser):
+class HhmmParser(Parser, PickledFields):
     """Constituency trees by incremental parsing in linear time, with ln p of the derivation; embedded: English.
 
     Every sentence with words gets a tree: where no derivation is complete, its parts below FRAG; how many there were is
@@ -36,9 +37,6 @@ class HhmmParser(Parser):
 
     def __post_init__(self) -> None:
         HhmmModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def resources(self) -> tuple[Path, ...]:

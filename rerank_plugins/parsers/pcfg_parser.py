@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
 from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
+from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
@@ -20,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class PcfgParser(Parser):
+class PcfgParser(Parser, PickledFields):
     """Constituency trees by a grammar, k best, with ln p(tree, words); embedded: English.
 
     Every sentence with words gets a tree: those that are too long are parsed in pieces, those that the grammar does not
@@ -41,9 +42,6 @@ class PcfgParser(Parser):
     def __post_init__(self) -> None:
         if self.k < 1 or self.longest < 2 or not 0 <= self.threshold < 1:
             raise ValueError("k is 1 or more, longest 2 or more, threshold from 0 to below 1")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def resources(self) -> tuple[Path, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
 from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 
 PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's names of what gives what
@@ -24,7 +25,7 @@ LONGEST = 300  # words: a longer sentence is none, and takes memory by the squar
 
 
 @dataclass(frozen=True)
-class StanzaParser(Parser):
+class StanzaParser(Parser, PickledFields):
     """Trees by Stanza: downloaded models, a folder of them, or the model files of a tagger and of one or both parsers.
 
     Constituency trees are 1-best; their ln p is that of the parser's transitions, given words and tags. Raises
@@ -54,9 +55,6 @@ class StanzaParser(Parser):
             raise ValueError(f"'trees' is dependencies, constituents or both, not {self.trees!r}")
         if self.tagger and self.trees:
             raise ValueError("leave 'trees' out: the model files say which trees there are")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _pipeline(self) -> Any:

@@ -8,20 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 
 MAGIC = b"morphodita_parsito"  # a model file: the length of this name, and the name
 
 
 @dataclass(frozen=True)
-class UdpipeParser(Parser):
+class UdpipeParser(Parser, PickledFields):
     """Dependency trees by a UDPipe 1 model file.
 
     Raises ModelError for a file that is missing, no model, cut short, of another language, or without tagger or parser.
@@ -36,9 +37,6 @@ class UdpipeParser(Parser):
     def __post_init__(self) -> None:
         if self.beam < 1:
             raise ValueError(f"beam must be at least 1, found {self.beam}")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _model(self) -> Any:

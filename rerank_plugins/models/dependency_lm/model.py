@@ -12,7 +12,7 @@ Training and scoring are linear in words times order.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -29,6 +29,7 @@ from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.dependency_lm.collecting import TreeCollector
 from rerank_plugins.models.dependency_lm.paths import Ids, lay_out, paths
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
@@ -70,7 +71,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class DependencyModel:
+class DependencyModel(PickledFields):
     """A trained model: words and labels by number (the unknown one 0), the tables of the back-off model, and how many
     distinct words `<unk>` stands for.
     """
@@ -92,9 +93,6 @@ class DependencyModel:
     @cached_property
     def _label_number(self) -> _Folded:
         return _Folded({label: i for i, label in enumerate(self.labels)}, self.settings.label)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, NDArray[np.int64]]:
         """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""

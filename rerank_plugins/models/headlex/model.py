@@ -31,6 +31,7 @@ from rerank_plugins.models.treelet.forest import (
     shapes,
 )
 from rerank_plugins.models.treelet.summing import sum_distinct
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 
@@ -49,7 +50,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class HeadlexModel:
+class HeadlexModel(PickledFields):
     """A trained model: symbols, words, and the tables of each kind of factor."""
 
     settings: Settings
@@ -57,9 +58,6 @@ class HeadlexModel:
     vocabulary: ClosedVocabulary
     tables: Mapping[str, BackoffTables]
     provenance: dict[str, Any] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != "_finder"}
 
     @cached_property
     def _finder(self) -> HeadFinder:

@@ -9,9 +9,8 @@ where no store is complete costs `UNFINISHED`.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.models.hhmm.store import Beam, start_of
 from rerank_plugins.models.hhmm.tables import Tables, lay_out
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.pickling import PickledFields
 
 LOST = math.log(1e-4)
 UNFINISHED = math.log(1e-6)
@@ -26,7 +26,7 @@ RAREST = math.log(1e-9)  # a word that the grammar gives no probability at all
 
 
 @dataclass(frozen=True, eq=False)
-class Hhmm:
+class Hhmm(PickledFields):
     """A grammar as a hierarchic hidden Markov model with a store of `depth` elements; an `IncrementalLM`.
 
     `beam`        how many stores are kept after each word; 0: all
@@ -49,9 +49,6 @@ class Hhmm:
             raise ConfigError(f"a beam of {self.beam} stores, wanted 1 or more, or 0 for all")
         if not 0 <= self.threshold < 1:
             raise ConfigError(f"a threshold of {self.threshold:g}, wanted 0 or more and below 1")
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def tables(self) -> Tables:

@@ -8,7 +8,7 @@ et al. 2017). Unknown words have no vector; a sentence without a known word has 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.pickling import PickledFields
 
 Weighting = Literal["none", "idf", "sif"]
 Space = Literal["document", "window", "directional", "positional", "lsa"]
@@ -25,7 +26,7 @@ SIF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class RandomIndexModel:
+class RandomIndexModel(PickledFields):
     """`words` by number, (V) their `counts` and `documents`, and by space (V, dimensions) vectors of unit length."""
 
     words: tuple[str, ...]
@@ -35,9 +36,6 @@ class RandomIndexModel:
     spaces: Mapping[str, NDArray[np.float16]]
     settings: Mapping[str, Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     @cached_property
     def number(self) -> dict[str, int]:
