@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, known_form, signature
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.penn import BRACKETS
 
 START = "<s>"
 Sentence = Sequence[str]
 IntArray = NDArray[np.int32]
-BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 REMEMBERED = 1 << 20  # unknown words whose numbers are kept
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rerank_plugins.trees.penn import PLAIN
+
 UNKNOWN = "UNK"  # the signature of no features: in every closed vocabulary
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
-PENN = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
 Sentence = Sequence[str]
 
 
@@ -67,7 +68,7 @@ def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     >>> known_form("-LRB-", 3, {"(", "UNK"}), known_form("walking", 3, {"UNK-LC", "UNK"})
     ('(', 'UNK-LC')
     """
-    for form in (word, PENN.get(word, word)):
+    for form in (word, PLAIN.get(word, word)):
         if form in vocabulary:
             return form
     full = signature(word, position == 0, word.lower() in vocabulary)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from rerank_plugins.errors import FormatError
+from rerank_plugins.trees.penn import BRACKETS
 
 Value = TypeVar("Value")
 
@@ -26,7 +27,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.ASCII,  # other kinds of space are part of words
 )
-_ESCAPES = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", r"\/": "/", r"\*": "*"}
+_ESCAPES = BRACKETS | {r"\/": "/", r"\*": "*"}
 _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 

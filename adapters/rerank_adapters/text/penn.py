@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-BRACKETS = (("(", "-LRB-"), (")", "-RRB-"), ("[", "-LSB-"), ("]", "-RSB-"), ("{", "-LCB-"), ("}", "-RCB-"))
+from rerank_plugins.trees.penn import BRACKETS
+
 RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
@@ -43,7 +44,7 @@ def penn_tokenize(text: str) -> str:
     for pattern, replacement in RULES:
         text = pattern.sub(replacement, text)
     tokens = " ".join(text.split())
-    for character, name in BRACKETS:
+    for name, character in BRACKETS.items():
         tokens = tokens.replace(character, name)
     return tokens
 
@@ -54,7 +55,7 @@ def penn_unescape(text: str) -> str:
     >>> print(penn_unescape("`` I ca n't '' -LRB- he said -RRB-"))
     " I can't " ( he said )
     """
-    for character, name in BRACKETS:
+    for name, character in BRACKETS.items():
         text = text.replace(name, character).replace(name.lower(), character)
     text = re.sub(r"(?i)(?<=\w) (n't)(?= |$)", r"\1", text)
     if "`" in text or "''" in text or "\\/" in text:

@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from rerank_plugins.trees.penn import PLAIN
+
 AFFIXES = (2, 3, 4)  # lengths of the first and last letters that are pieces
 FREQUENT_FORM, FREQUENT_AFFIX = 2, 5  # rarer ones have no row of their own
 LONGEST = 60  # letters of a word that are looked at
-PENN = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}", "``": '"', "''": '"'}
-PENN |= {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
+FORMS = PLAIN | {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
 
 
 def normal_form(word: str) -> str:
@@ -42,7 +43,7 @@ def pieces(word: str) -> list[str]:
     >>> pieces("Dogs")
     ['dogs', 'do^', '^gs', 'dog^', '^ogs', '|Xxx']
     """
-    word = PENN.get(word, word)
+    word = FORMS.get(word, word)
     form = normal_form(word)
     lengths = [n for n in AFFIXES if n < len(form)]
     return [form, *(p for n in lengths for p in (form[:n] + "^", "^" + form[-n:])), "|" + shape(word)]

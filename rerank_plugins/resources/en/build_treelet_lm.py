@@ -26,12 +26,12 @@ import zstandard
 from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.closed_vocabulary import BRACKETS
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.model_file import write_model
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.penn import BRACKETS
 
 SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1, 1, 2), prune_rules=(0, 0, 1, 2))
 STEPS = 64  # of a log10 value between whole numbers
