@@ -15,22 +15,12 @@ from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.paths import Forest, Ids, lay_out
+from rerank_plugins.models.numbering import Numbering
 from rerank_plugins.trees.dependency import DependencyTree
 
 UNKNOWN = "<unk>"  # word and label number 0
 Fold = Callable[[str], str]
 BLOCK = 4096  # trees numbered at a time
-
-
-class _Numbering(dict[str, int]):
-    """Gives every new name the next number."""
-
-    def get(self, name: str, default: object = None) -> int:  # noqa: ARG002
-        """The number of a name."""
-        number = super().get(name)
-        if number is None:
-            number = self[name] = len(self)
-        return number
 
 
 class Corpus(NamedTuple):
@@ -48,7 +38,7 @@ class TreeCollector:
     """Takes trees; `finish` settles the vocabulary and renumbers words and labels."""
 
     def __init__(self) -> None:
-        self._words, self._labels = _Numbering(), _Numbering()
+        self._words, self._labels = Numbering(), Numbering()
         self._blocks: list[Forest] = []
 
     def add(self, trees: Iterable[DependencyTree]) -> None:
@@ -75,7 +65,7 @@ class TreeCollector:
 
 
 def _settled(
-    names: _Numbering, used: list[Ids], min_count: int, form: Fold
+    names: Numbering, used: list[Ids], min_count: int, form: Fold
 ) -> tuple[tuple[str, ...], NDArray[np.int32], int]:
     """Names that stay, by falling frequency; (old numbers) the new number of each; how many do not stay."""
     counts = np.zeros(len(names), np.int64)

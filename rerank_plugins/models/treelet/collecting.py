@@ -14,23 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.numbering import Numbering
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import BRACKETS
 
 BLOCK = 4096  # trees at a time
-
-
-class _Numbering(dict[str, int]):
-    """Gives every new name the next number."""
-
-    def get(self, name: str, default: object = None) -> int:  # noqa: ARG002
-        """The number of a name."""
-        number = super().get(name)
-        if number is None:
-            number = self[name] = len(self)
-        return number
 
 
 class Corpus(NamedTuple):
@@ -45,7 +35,7 @@ class TreeletCollector:
     """Takes trees, transformed or not, as the model is to see them; `finish` settles symbols and vocabulary."""
 
     def __init__(self) -> None:
-        self._phrases, self._tags = _Numbering(), _Numbering()
+        self._phrases, self._tags = Numbering(), Numbering()
         self._blocks: list[tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]] = []
         self._sentences: list[tuple[str, ...]] = []
         self._spelling: dict[str, str] = {}  # each word once
@@ -92,7 +82,7 @@ class TreeletCollector:
         return symbol, np.concatenate(parents).astype(np.int32), is_tag, np.concatenate([*offsets, starts[-1:]])
 
 
-def _settled(names: _Numbering, used: IntArray, first: int) -> tuple[tuple[str, ...], IntArray]:
+def _settled(names: Numbering, used: IntArray, first: int) -> tuple[tuple[str, ...], IntArray]:
     """Names by falling frequency, and (old numbers) the new number of each, from `first` on."""
     counts = np.bincount(used, minlength=len(names)).tolist()
     old = names.copy()
