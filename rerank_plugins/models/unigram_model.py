@@ -62,6 +62,12 @@ class UnigramModel(LanguageModel, PickledFields):
             found = self._cache[word] = self._unigram(word)
         return found
 
+    def frequencies(self) -> dict[str, float]:
+        """Relative frequency of each word in lower case. Raises ModelError for a KenLM binary: it cannot list words."""
+        if self._binary:
+            raise ModelError(f"{self.model}: a KenLM binary cannot list its words: give the ARPA file it was made from")
+        return {word: math.exp(value) for word, value in self._folded.items()}
+
     def _unigram(self, word: str) -> float:
         if self._binary:
             forms = [form for form in self._forms(word) if form in self._binary]

@@ -37,7 +37,8 @@ class Lexicon:
     """How much words say, by a unigram model; embedded English if none is given."""
 
     def __init__(self, unigrams: UnigramModel | None = None) -> None:
-        self._ln = (unigrams or UnigramModel(case="ignore")).ln
+        self.unigrams = unigrams or UnigramModel(case="ignore")
+        self._ln = self.unigrams.ln
         self.information = cache(self._information)
 
     def _information(self, word: str) -> float:

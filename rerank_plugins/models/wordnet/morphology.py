@@ -1,0 +1,27 @@
+"""Base forms of an inflected word (the manual page morph(7WN)): the exceptions of the database, else by endings.
+
+What counts is what the database has: of the word itself, its exceptions and, where it has none, its forms with an
+ending put in place of another, those that are lemmas of the part of speech.
+"""
+
+from __future__ import annotations
+
+from rerank_plugins.models.wordnet.database import PARTS, Database
+
+ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
+    "noun": (
+        ("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man"), ("ies", "y"),
+    ),
+    "verb": (("s", ""), ("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
+    "adj": (("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
+    "adv": (),
+}  # fmt: skip
+
+
+def lemmas(word: str, part: int, database: Database) -> tuple[str, ...]:
+    """The lemmas of that part of speech (an index of PARTS) that the word, in lower case, may be a form of."""
+    known, irregular = database.senses[part], database.exceptions[part].get(word, ())
+    forms = [word, *irregular]
+    if not irregular and not (PARTS[part] == "noun" and (word.endswith("ss") or len(word) <= 2)):
+        forms += [word.removesuffix(old) + new for old, new in ENDINGS[PARTS[part]] if word.endswith(old)]
+    return tuple(dict.fromkeys(form for form in forms if form in known))
