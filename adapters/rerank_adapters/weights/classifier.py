@@ -11,8 +11,6 @@ Floats are written with the digits that read back exactly.
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
@@ -20,11 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import tomli_w
 
-from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
-from rerank_adapters.weights.files import plain_values
-from rerank_plugins.errors import ConfigError, FormatError
+from rerank_adapters.weights.toml_files import plain_values, read_toml, write_toml
+from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable, FloatArray
 from rerank_plugins.plugins import suggestion
 
@@ -63,35 +59,28 @@ def write_classifier(classifier: Classifier, path: str | Path) -> None:
         "weights": dict(classifier.weights),
         "provenance": plain_values(classifier.provenance),
     }
-    with open_atomic(path) as stream:
-        stream.write(tomli_w.dumps(document))
+    write_toml(document, path)
 
 
 def read_classifier(path: str | Path) -> Classifier:
     """A classifier from its file. Raises FormatError, with file and key, for what is missing or of another kind."""
-    name = display_name(path)
-    with open_text(path) as lines:
-        text = "".join(lines)
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r"line (\d+)", str(error))
-        raise FormatError(f"no TOML: {error}", path=name, line=int(at[1]) if at else None) from None
+    file = read_toml(path)
+    document = file.document
     for key in document:
         if key not in KEYS:
-            raise FormatError(f"unknown key {key!r}{suggestion(key, KEYS)}: not a classifier", path=name)
+            raise file.error(f"unknown key {key!r}{suggestion(key, KEYS)}: not a classifier", key)
     if document.get("kind") not in KINDS:
-        raise FormatError(f"kind is {document.get('kind')!r}, wanted one of: {', '.join(KINDS)}", path=name)
+        raise file.error(f"kind is {document.get('kind')!r}, wanted one of: {', '.join(KINDS)}", "kind")
     weights, provenance = document.get("weights"), document.get("provenance", {})
     if not isinstance(weights, dict) or not weights or not isinstance(provenance, dict):
-        raise FormatError("no weights: wanted a table [weights] with a number per feature", path=name)
+        raise file.error("no weights: wanted a table [weights] with a number per feature")
     numbers = {"threshold": document.get("threshold"), **weights}
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-            raise FormatError(f"{key!r} is {value!r}, wanted a finite number", path=name)
+            raise file.error(f"{key!r} is {value!r}, wanted a finite number", key)
     return Classifier(
         document["kind"],
         {key: float(value) for key, value in weights.items()},
         float(document["threshold"]),
-        {**provenance, "file": name},
+        {**provenance, "file": file.name},
     )
