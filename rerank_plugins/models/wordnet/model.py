@@ -55,10 +55,13 @@ class WordNet:
     def similarities(self, left: Sequence[str], right: Sequence[str]) -> FloatArray:
         """(MEASURES, n, m) similarities of n words with m others."""
         t = self.taxonomy
-        sides = []
-        for words in (left, right):
-            senses = [self.senses(word) for word in words]
-            joined = np.concatenate([np.zeros(0, np.int64), *senses])
-            sides += [np.cumsum([0, *map(len, senses)], dtype=np.int64), joined]
-        found = similarities(*sides, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information)
+        (a_starts, a), (b_starts, b) = map(self._joined, (left, right))
+        found = similarities(
+            a_starts, a, b_starts, b, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information
+        )
         return np.asarray(found, np.float64)
+
+    def _joined(self, words: Sequence[str]) -> tuple[IntArray, IntArray]:
+        """The senses of all words one after the other, and where those of each begin."""
+        senses = [self.senses(word) for word in words]
+        return np.cumsum([0, *map(len, senses)], dtype=np.int64), np.concatenate([np.zeros(0, np.int64), *senses])

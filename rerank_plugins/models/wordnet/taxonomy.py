@@ -3,9 +3,9 @@
 A part of speech with several topmost synsets (verbs; nouns before WordNet 3) has one more synset above them, so that
 any two have a subsumer, as in WordNet::Similarity (Pedersen et al. 2004); adjectives and adverbs have no hierarchy.
 
-Information content (Resnik 1995): IC(c) = -ln P(c), where P(c) is the share that c and all below it have of the mass of
-their part of speech. The mass of a word is its relative frequency in plain text, shared equally among the senses that it
-may have; every synset has, beside that, as much as a word seen once, so that none has P = 0.
+Information content (Resnik 1995): IC(c) = -ln P(c), where P(c) is the share that c and all below it have of the mass
+of their part of speech. The mass of a word is its relative frequency in plain text, shared equally among the senses that
+it may have; every synset has, beside that, as much as a word seen once, so that none has P = 0.
 """
 
 from __future__ import annotations
