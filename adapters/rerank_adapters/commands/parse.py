@@ -73,5 +73,4 @@ def command(
             click.echo("\t".join(row.values()))
         return
     counts = write_parses(job, chosen, text, [Path(path) for path in nbest], output, kind, k_best)
-    without = f", {counts.without} without a parse" if counts.without else ""
-    click.echo(f"{counts.sentences} sentences, {counts.parsed} parsed now{without}", err=True)
+    click.echo(f"{counts.sentences} sentences, {counts}", err=True)

@@ -71,8 +71,7 @@ def command(
         model = training.train_dependency_lm(source, inputs, settings)
     size = write_model(model, output)
     made = model.provenance
-    without = f", {counts.without} without a parse" if counts.without else ""
-    parsed = f" ({counts.parsed} parsed now{without})" if counts.sentences else ""
+    parsed = f" ({counts})" if counts.sentences else ""
     click.echo(
         f"{output}: {made['trees']:,} trees{parsed}, {made['words']:,} words, {len(model.vocabulary):,} in the "
         f"vocabulary; n-grams {', '.join(f'{n:,}' for n in model.tables.sizes)}; {size / 1e6:.1f} MB, "

@@ -85,8 +85,7 @@ def command(
         )
     size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
     made = model.provenance
-    without = f", {counts.without} without a parse" if counts.without else ""
-    parsed = f" ({counts.parsed} parsed now{without})" if counts.sentences else ""
+    parsed = f" ({counts})" if counts.sentences else ""
     click.echo(
         f"{output}: {made['trees']:,} trees{parsed}, {made['words']:,} words, {len(model.vocabulary):,} in the "
         f"vocabulary, {len(model.symbols):,} symbols; {size / 1e6:.1f} MB, "

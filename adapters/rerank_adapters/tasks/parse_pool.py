@@ -37,6 +37,9 @@ class ParseCounts:
     parsed: int = 0
     without: int = 0
 
+    def __str__(self) -> str:
+        return f"{self.parsed} parsed now" + (f", {self.without} without a parse" if self.without else "")
+
 
 def parse_in_order(
     parser: CachedParser, sentences: Iterable[Words], jobs: int, counts: ParseCounts
