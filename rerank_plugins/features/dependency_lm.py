@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, Parser, option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.features.oov_count import minus_unknown
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.zst"))
 
 
 @dataclass(frozen=True)
-class DependencyLM(FeatureExtractor, PickledFields):
+class DependencyLM(SentenceFeature, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
     model: Path | None = option(None, doc="model from `rerank train dependency-lm`; none: embedded English")
@@ -60,24 +61,16 @@ class DependencyLM(FeatureExtractor, PickledFields):
         """The words that the model knows; None where it reads them in lower case."""
         return None if self._model.settings.lowercase else frozenset(self._model.vocabulary.words[1:])
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus unknown words."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """All hypotheses go to the parser, and to the model, in one call."""
-        if not nbests:
-            return []
         model = self._model
-        sentences = [text.split() for nbest in nbests for text in nbest.texts]
         parses = self._parser.parse(sentences)
         trees = {i: parse.dependencies for i, parse in enumerate(parses) if parse.dependencies is not None}
         totals = np.array([0.0 if i in trees else model.unseen(words).sum() for i, words in enumerate(sentences)])
         totals[list(trees)] = model.totals(list(trees.values()))
-        unknown = {word for word in set().union(*sentences) if word not in model}
         lengths = np.array([len(words) for words in sentences])
         values = np.empty((len(sentences), 3))
         values[:, 0] = totals
         values[:, 1] = np.where(lengths > 0, totals / np.maximum(lengths, 1), model.unseen(["<unk>"])[0])
-        values[:, 2] = [0.0 - sum(word in unknown for word in words) for words in sentences]
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])
+        values[:, 2] = minus_unknown(sentences, model)
+        return values

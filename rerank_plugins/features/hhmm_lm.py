@@ -6,6 +6,7 @@ read) / n, 0 for an empty hypothesis, which has the floor of an unfinished sente
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class HhmmLM(FeatureExtractor, PickledFields):
+class HhmmLM(SentenceFeature, PickledFields):
     """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
 
     model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
@@ -45,9 +46,8 @@ class HhmmLM(FeatureExtractor, PickledFields):
         """The words that the grammar knows."""
         return self._lm
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus the share of lost words."""
-        sentences = [text.split() for text in nbest.texts]
         scores, lost = self._lm.score_and_lost(sentences)
         values = np.empty((len(sentences), 3))
         for row, (sentence, ln_p) in enumerate(zip(sentences, scores, strict=True)):

@@ -16,16 +16,17 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.features.oov_count import minus_unknown
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.model_file import is_model_file
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.ngram_model import NgramModel
-from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class NgramLM(FeatureExtractor, PickledFields):
+class NgramLM(SentenceFeature, PickledFields):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
     lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
@@ -54,16 +55,10 @@ class NgramLM(FeatureExtractor, PickledFields):
         """The words that the language model knows."""
         return self._lm
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus unknown words."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """All sentences go to the model in one call."""
-        sentences = [text.split() for nbest in nbests for text in nbest.texts]
-        unknown = {word for word in set().union(*sentences) if word not in self._lm}
         values = np.empty((len(sentences), 3))
         values[:, 0] = self._lm.totals(sentences)
         values[:, 1] = values[:, 0] / [len(words) + 1 for words in sentences]
-        values[:, 2] = [0.0 - sum(word in unknown for word in words) for words in sentences]
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []
+        values[:, 2] = minus_unknown(sentences, self._lm)
+        return values

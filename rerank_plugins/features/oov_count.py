@@ -1,27 +1,29 @@
 """Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0.
 
 V is the vocabulary of a language model, a word list, or the embedded English frequencies. Linear in the text; each
-distinct word is looked up once per list.
+distinct word is looked up once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
-from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class OovCount(FeatureExtractor, PickledFields):
+class OovCount(SentenceFeature, PickledFields):
     """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
 
     lm: LanguageModel | None = option(None, doc="language model whose vocabulary counts")
@@ -42,11 +44,21 @@ class OovCount(FeatureExtractor, PickledFields):
         """The words that count as known."""
         return self._vocabulary
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) minus out-of-vocabulary words."""
-        sentences = [text.split() for text in nbest.texts]
-        unknown = {word for word in set().union(*sentences) if word not in self._vocabulary}
-        return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)[:, None]
+        return minus_unknown(sentences, self._vocabulary)[:, None]
+
+
+class Words(Protocol):
+    """What knows words: a language model, a model of trees, a set."""
+
+    def __contains__(self, word: str, /) -> bool: ...
+
+
+def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
+    """(n) minus the number of words of each sentence that the vocabulary has not."""
+    unknown = {word for word in set().union(*sentences) if word not in vocabulary}
+    return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
 
 
 def read_words(path: Path) -> frozenset[str]:

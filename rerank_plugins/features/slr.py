@@ -13,18 +13,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.parsed_lm import ParsedLM, Treelet
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Sentence, option
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
-from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Slr(FeatureExtractor, PickledFields):
+class Slr(SentenceFeature, PickledFields):
     """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word."""
 
     lm: LanguageModel | None = option(None, doc="a language model, by name; none: treelet, embedded English")
@@ -46,13 +44,7 @@ class Slr(FeatureExtractor, PickledFields):
             return self._lm.unigram_totals(sentences)
         return (self.unigram or UnigramModel()).totals(sentences)
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) natural logs per word."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """All hypotheses go to the models in one call."""
-        sentences = [text.split() for nbest in nbests for text in nbest.texts]
         odds = self._lm.totals(sentences) - self._unigram_totals(sentences)
-        values = odds[:, None] / [[max(1, len(words))] for words in sentences] if sentences else np.zeros((0, 1))
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []
+        return (odds / [max(1, len(words)) for words in sentences])[:, None]

@@ -17,13 +17,13 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.parsed_lm import Treelet
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, Parser, option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class TreeletLM(FeatureExtractor, PickledFields):
+class TreeletLM(SentenceFeature, PickledFields):
     """Treelet language model: ln p of the hypothesis, summed over its k best parses; the same per word."""
 
     model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
@@ -47,13 +47,7 @@ class TreeletLM(FeatureExtractor, PickledFields):
         """The words that the model knows."""
         return self._lm
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 2) natural logs, natural logs per word."""
-        return self.extract_all([nbest])[0]
-
-    def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """All hypotheses go to the parser, and to the model, in one call."""
-        sentences = [text.split() for nbest in nbests for text in nbest.texts]
         totals = self._lm.totals(sentences)
-        values = np.column_stack([totals, totals / [max(1, len(words)) for words in sentences]])
-        return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1]) if nbests else []
+        return np.column_stack([totals, totals / [max(1, len(words)) for words in sentences]])

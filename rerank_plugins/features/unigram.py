@@ -6,6 +6,7 @@ The empty hypothesis has total 0 and per word ln p(unknown word), the lowest the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,14 +15,14 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, option
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
-from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Unigram(FeatureExtractor, PickledFields):
+class Unigram(SentenceFeature, PickledFields):
     """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file."""
 
     model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
@@ -44,12 +45,11 @@ class Unigram(FeatureExtractor, PickledFields):
         """The words that have a frequency."""
         return self._unigrams
 
-    def extract(self, nbest: NBestList) -> FloatArray:
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 2) natural logs."""
         ln, floor = self._unigrams.ln, self._unigrams.ln("<unk>")
-        values = np.empty((len(nbest), 2))
-        for row, text in enumerate(nbest.texts):
-            words = text.split()
+        values = np.empty((len(sentences), 2))
+        for row, words in enumerate(sentences):
             total = sum(map(ln, words), 0.0)
             values[row] = total, total / len(words) if words else floor
         return values
