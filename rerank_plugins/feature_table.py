@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,15 @@ class SparseBlock:
     @classmethod
     def from_mappings(cls, mappings: Sequence[Mapping[str, float]]) -> SparseBlock:
         """One row per mapping; names sorted, columns ascending in each row."""
-        names = tuple(sorted({name for mapping in mappings for name in mapping}))
+        lengths = np.fromiter(map(len, mappings), np.int64, len(mappings))
+        flat = list(chain.from_iterable(mappings))
+        names = sorted(set(flat))
         column = {name: i for i, name in enumerate(names)}
-        rows = [sorted((column[name], value) for name, value in mapping.items()) for mapping in mappings]
-        indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
-        indices = np.array([c for row in rows for c, _ in row], np.int32)
-        return cls(names, indptr, indices, np.array([v for row in rows for _, v in row], np.float64))
+        indices = np.fromiter(map(column.__getitem__, flat), np.int32, len(flat))
+        data = np.fromiter(chain.from_iterable(each.values() for each in mappings), np.float64, len(flat))
+        order = np.lexsort((indices, np.repeat(np.arange(len(mappings)), lengths)))
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        return cls(tuple(names), indptr, indices[order], data[order])
 
     def dot(self, weights: FloatArray) -> FloatArray:
         """Weighted sums, one per row; `weights` has one value per name."""

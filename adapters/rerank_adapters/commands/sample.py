@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -49,11 +50,12 @@ def command(
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.tasks.job import Job
     from rerank_adapters.tasks.mixing import language_model
+    from rerank_plugins.interfaces import GenerativeLM
 
     shortest, longest = length_range(length)
     job = Job.create(flags.settings, registry)
     model = language_model(job, lm)
-    sampler = getattr(model, "sampler", lambda *_: None)(shortest, longest)
+    sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
         what = "trees" if trees else "sentences"
         raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")

@@ -68,29 +68,14 @@ def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) ->
     flat = chain.from_iterable(h.features for nbest in nbests for h in nbest)
     values = np.fromiter(flat, np.float64, rows * len(names)).reshape(rows, len(names))
     ids = tuple(nbest.segment_id for nbest in nbests)
-    table = FeatureTable(names, values, offsets, ids, _sparse_block(nbests, rows))
-    block = table.sparse
+    block = SparseBlock.from_mappings([h.sparse for nbest in nbests for h in nbest])
+    table = FeatureTable(names, values, offsets, ids, block)
     if not block.names:
         return table
     counts = np.bincount(block.indices, minlength=len(block.names))
     promoted = (rule or DenseRule()).promotes(block.names, counts, rows)
     dense = [name for name, yes in zip(block.names, promoted, strict=True) if yes]
     return _with_columns(table, (*names, *dense), [n for n, yes in zip(block.names, promoted, strict=True) if not yes])
-
-
-def _sparse_block(nbests: Sequence[NBestList], rows: int) -> SparseBlock:
-    mappings = [h.sparse for nbest in nbests for h in nbest]
-    lengths = np.fromiter(map(len, mappings), np.int64, rows)
-    if not lengths.any():
-        return SparseBlock.empty(rows)
-    flat = list(chain.from_iterable(mappings))
-    names = sorted(set(flat))
-    column = {name: i for i, name in enumerate(names)}
-    indices = np.fromiter(map(column.__getitem__, flat), np.int32, len(flat))
-    data = np.fromiter(chain.from_iterable(m.values() for m in mappings), np.float64, len(flat))
-    order = np.lexsort((indices, np.repeat(np.arange(rows), lengths)))
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return SparseBlock(tuple(names), indptr, indices[order], data[order])
 
 
 def align(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import TuningResult
 
 
 def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> None:
@@ -38,22 +36,6 @@ def plot_differences(evaluation: Evaluation, path: Path) -> None:
         axes.axvline(0, color="grey", linewidth=0.8)
         axes.set_yticks(range(len(compared)), compared)
         axes.set_xlabel(f"{metric.name} minus {evaluation.baseline}'s")
-    save_figure(figure, path)
-
-
-def plot_trace(results: Mapping[str, TuningResult], metric: str, path: Path) -> None:
-    """The tuning-set score after each iteration, a line a tuner and restart."""
-    figure, axes = new_figure()
-    for colour, (name, result) in enumerate(results.items()):
-        restarts = sorted({step.restart for step in result.trace})
-        for restart in restarts:
-            steps = [step for step in result.trace if step.restart == restart]
-            label = name if restart == restarts[0] else None
-            x, y = [step.iteration for step in steps], [step.score for step in steps]
-            axes.plot(x, y, color=f"C{colour}", alpha=1 if label else 0.4, label=label)
-    axes.set_xlabel("iteration")
-    axes.set_ylabel(f"{metric} on the tuning set")
-    axes.legend()
     save_figure(figure, path)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from rerank_adapters.evaluation.result import Evaluation
 from rerank_adapters.report.tables import Table, flat_rows, score_table
@@ -62,9 +61,6 @@ def markdown_table(table: Table) -> str:
     lines += [_markdown_row(row) for row in table.rows]
     lines += ["", *(f"- {_markdown(note)}" for note in table.notes)] if table.notes else []
     return "\n".join(lines) + "\n"
-
-
-FORMATS: dict[str, Callable[[Evaluation], str]] = {"tsv": tsv, "json": json, "markdown": markdown, "latex": latex}
 
 
 def _markdown_row(cells: tuple[str, ...] | list[str]) -> str:

@@ -1,5 +1,7 @@
 """A trained system of textual similarity in one file: regressions by source, the forest that mixes them, vectors.
 
+Data of the other families that have any (WordNet, ESA …) stay where they are; `data` says which they were.
+
 `mode` says how the regressions of several sources make one score (Wu et al. 2013, section 3.3): `one` has one
 regression for all sources (the paper's r4), `mixed` weighs the scores of all by the forest's confidence in each source
 (r1), `best` takes that of the most probable source (r2). Scores are clipped to the range of the training scores.
@@ -24,7 +26,6 @@ from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]
-MODES: tuple[Mode, ...] = ("one", "mixed", "best")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,14 @@ class SimilarityModel:
     text: tuple[str, ...]
     forest: Forest | None = None
     vectors: RandomIndexModel | None = None
+    data: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def families(self) -> set[str]:
+        """The families of the measures that the scores depend on."""
+        used = self.names if self.forest else [name for each in self.regressions.values() for name in each.columns]
+        return {name.partition(".")[0] for name in used}
 
     def scores(self, values: FloatArray) -> FloatArray:
         """(n) scores of (n, names) values of the measures."""
@@ -87,6 +95,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
             for source, each in model.regressions.items()
         },
         "vectors": vector_file.described(model.vectors) if model.vectors else None,
+        "data": dict(model.data),
         "provenance": {**model.provenance, "version": __version__},
     }
     arrays: model_file.Arrays = {}
@@ -122,7 +131,7 @@ def read_similarity(path: Path) -> SimilarityModel:
         lowest, highest = settings["scale"]
         model = SimilarityModel(
             settings["mode"], tuple(settings["names"]), regressions, (lowest, highest), tuple(settings["text"]),
-            forest, vectors, settings["provenance"],
+            forest, vectors, settings["data"], settings["provenance"],
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{path}: damaged similarity model ({type(error).__name__}: {error})") from None

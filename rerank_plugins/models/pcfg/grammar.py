@@ -71,12 +71,6 @@ class Grammar:
         mask[self.lexicon.symbols] = True
         return mask
 
-    @cached_property
-    def intermediate(self) -> NDArray[np.bool_]:
-        """(S) which symbols binarisation added."""
-        added = np.array([name.startswith(INTERMEDIATE) for name in self.bases], np.bool_)
-        return added[self.base]
-
     def totals(self) -> FloatArray:
         """(S) Σ p over everything a symbol can be rewritten as: ones in a proper grammar."""
         totals = np.zeros(self.size)
