@@ -236,7 +236,7 @@ def test_systems_learn_and_are_kept(mode, vectors, tmp_path):
         (tmp_path / f"{source}.tsv").write_text("".join(kept), encoding="utf-8")
     sources = by_source([f"x={tmp_path / 'x.tsv'}", str(tmp_path / "y.tsv")])
     assert list(sources) == ["x", "y"]
-    model = train_similarity(sources, vectors, SimilaritySettings(mode=mode, most=4))
+    model = train_similarity(sources, Measures(vectors), SimilaritySettings(mode=mode, most=4))
     assert len(model.regressions) == (1 if mode == "one" else 2)
     size = write_similarity(model, tmp_path / "model.sim")
     again = read_similarity(tmp_path / "model.sim")
@@ -265,7 +265,7 @@ def test_systems_that_cannot_be_learnt(tmp_path):
         ([plain], {}, FormatError, "no scores to learn from"),
     ]:
         with pytest.raises(error, match=message):
-            train_similarity({"one": paths}, None, SimilaritySettings(**options))
+            train_similarity({"one": paths}, Measures(), SimilaritySettings(**options))
 
 
 def test_the_commands(vectors, tmp_path):

@@ -7,16 +7,15 @@ Left out: lemmas, Stanza's tokeniser, models that want word vectors in a file of
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
 from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
+from rerank_plugins.parsers.stanza_pipeline import open_pipeline
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 
@@ -58,70 +57,28 @@ class StanzaParser(Parser, PickledFields):
 
     @cached_property
     def _pipeline(self) -> Any:
-        try:
-            import stanza
-            import torch
-        except ImportError:
-            raise ModelError("the parser 'stanza' needs Stanza: pip install 'rerank-plugins[stanza]'") from None
-        torch.set_num_threads(1)
-        files = (self.tagger, self.parser, self.constituency, self.vectors)
-        for path in (*files, self.folder and self.folder / "resources.json"):
-            if path and not path.is_file():
-                raise ModelError(f"{path}: no such file (wanted for the parser 'stanza')")
-        try:
-            with tempfile.TemporaryDirectory() as empty:
-                return stanza.Pipeline(**self._arguments(Path(empty)))
-        except Exception as error:  # whatever Stanza, requests and torch raise
-            raise ModelError(self._explanation(error)) from error
-
-    def _arguments(self, empty: Path) -> dict[str, Any]:
-        """What the pipeline is built from; `empty` is a folder to put a resource list without entries in."""
-        common = {
-            "lang": self.language,
-            "tokenize_pretokenized": True,
-            "use_gpu": False,
-            "verbose": False,
-            "logging_level": "FATAL",
-        }
         kinds = [processor for processor, wanted in PROCESSORS.items() if self._gives(wanted)]
-        if self.tagger:
-            (empty / "resources.json").write_text("{}", encoding="utf-8")
-            paths = {
+        package = self.package or "default"
+        return open_pipeline(
+            "the parser 'stanza'",
+            self.language,
+            {"tokenize": package, "pos": package, "lemma": "identity", **dict.fromkeys(kinds, package)},
+            {
                 "pos_model_path": self.tagger,
                 "depparse_model_path": self.parser,
                 "constituency_model_path": self.constituency,
                 "constituency_pretrain_path": self.vectors,
-            }
-            files = {name: str(path) for name, path in paths.items() if path}
-            local = {"dir": str(empty), "download_method": None, "allow_unknown_language": True}
-            processors = ",".join(["tokenize", "pos", "lemma", *kinds])
-            return {**common, **files, **local, "processors": processors, "lemma_use_identity": True}
-        package = self.package or "default"
-        steps = {"tokenize": package, "pos": package, "lemma": "identity", **dict.fromkeys(kinds, package)}
-        chosen = {"processors": steps, "package": package}
-        if self.folder:
-            return {**common, **chosen, "dir": str(self.folder), "download_method": None}
-        return {**common, **chosen, "download_method": "reuse_resources"}
+            },
+            package=self.package,
+            folder=self.folder,
+            advice="`folder`, or the model files `tagger` and `parser`",
+        )
 
     def _gives(self, kind: str) -> bool:
         """Whether there are to be trees of this kind."""
         if self.tagger:
             return bool(self.parser if kind == "dependencies" else self.constituency)
         return self.trees in (kind, "both") or (kind == "dependencies" and not self.trees)
-
-    def _explanation(self, error: Exception) -> str:
-        text = " ".join(str(error).split()) or type(error).__name__
-        files = ", ".join(str(path) for path in (self.tagger, self.parser, self.constituency, self.vectors) if path)
-        where = f"{self.folder}: " if self.folder else f"{files}: " if files else ""
-        names = {kind.__name__ for kind in type(error).__mro__}
-        if names & {"ConnectionError", "Timeout", "ProxyError"}:
-            return (
-                f"Stanza's models for {self.language!r} cannot be downloaded (no network); give `folder`, or the model"
-                " files `tagger` and `parser`"
-            )
-        if "unsupported" in text or "UnknownLanguageError" in names:
-            return f"{where}Stanza has no models for the language {self.language!r} here"
-        return f"{where}Stanza cannot load its models for {self.language!r}: {text[:200]}"
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty one, one of more than 300 words, and one without a tree."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ def command(
     pairs: Path,
     model: Path | None,
     measure: str | None,
-    vectors: Path | None,
+    data: dict[str, Any],
     steps: tuple[str, ...],
     with_pairs: bool,
     output: Path,
@@ -33,7 +34,8 @@ def command(
     from rerank_adapters.tasks.similarity import score_pairs
 
     found = read_sentence_pairs(pairs)
-    scores = score_pairs(similarity_of(model, measure, vectors, steps), found)
+    system, given = similarity_of(model, measure, data, steps)
+    scores = score_pairs(system, found, given)
     with open_atomic(output) as out:
         for score, pair in zip(scores.tolist(), found.pairs, strict=True):
             out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")

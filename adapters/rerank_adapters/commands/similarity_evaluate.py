@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ def command(
     files: tuple[Path, ...],
     model: Path | None,
     measure: str | None,
-    vectors: Path | None,
+    data: dict[str, Any],
     steps: tuple[str, ...],
     style: str,
     output: Path,
@@ -29,5 +30,6 @@ def command(
     from rerank_adapters.report.similarity import similarity_records, similarity_table
     from rerank_adapters.tasks.similarity import evaluate_similarity
 
-    records = similarity_records(evaluate_similarity(similarity_of(model, measure, vectors, steps), files))
+    system, given = similarity_of(model, measure, data, steps)
+    records = similarity_records(evaluate_similarity(system, files, given))
     write_records(records, [similarity_table(records)], style, output)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
+from rerank_adapters.commands.similarity import data_options
 
 
 @click.command("train")
 @click.argument("files", nargs=-1, required=True, metavar="[SOURCE=]FILE...")
 @model_output()
-@click.option("--vectors", type=Path, metavar="MODEL", help="Vectors of `rerank train random-indexing`: more measures.")
+@data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
 @click.option("--without", multiple=True, metavar="FAMILY",
-              help="Leave out overlap, ngrams, strings, entities, shape, tfidf or vectors. Repeatable.")  # fmt: skip
+              help="Leave out a family: overlap, ngrams, strings, entities, shape, tfidf … Repeatable.")  # fmt: skip
 @click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
               help="Of ridge regression.")  # fmt: skip
 @click.option("--most", type=click.IntRange(1), default=30, show_default=True, help="Rounds of feature selection.")
@@ -24,7 +26,7 @@ from rerank_adapters.commands.options import model_output, output_file, text_opt
 @click.option("--plot", type=output_file, metavar="FILE", help="The curve of the selection (extra `plot`).")
 @text_option
 def command(
-    files: tuple[str, ...], output: Path, vectors: Path | None, mode: str, without: tuple[str, ...], penalty: float,
+    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, without: tuple[str, ...], penalty: float,
     most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
@@ -37,13 +39,13 @@ def command(
     """  # noqa: D301
     from rerank_adapters.report.similarity import plot_curve, selection_lines
     from rerank_adapters.tasks.similarity import SimilaritySettings, by_source, train_similarity
+    from rerank_adapters.tasks.similarity_data import measures_of
     from rerank_adapters.tasks.stages import Stages
     from rerank_adapters.weights.similarity_model import write_similarity
-    from rerank_plugins.models.random_indexing.model_file import read_model
 
     settings = SimilaritySettings(mode, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
     with Stages() as stages:
-        model = train_similarity(by_source(files), read_model(vectors) if vectors else None, settings, stages)
+        model = train_similarity(by_source(files), measures_of(**data), settings, stages)
         size = write_similarity(model, output)
     for line in selection_lines(model):
         click.echo(line, err=True)

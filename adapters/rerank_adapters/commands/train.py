@@ -15,6 +15,7 @@ MODELS = (
     "grammar",
     "hhmm",
     "random-indexing",
+    "esa",
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -17,11 +17,11 @@ from rerank_adapters.weights.forest import train_forest
 from rerank_adapters.weights.similarity_model import Mode, Regression, SimilarityModel
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.feature_table import FloatArray, IntArray
-from rerank_plugins.models.random_indexing.model import RandomIndexModel
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.plugins import suggestion
 
 FEWEST = 20  # pairs, for ten folds
+OF_DATA = ("vectors", "wordnet", "esa")  # families that there are where their data are given
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,12 @@ class SimilaritySettings:
     text: tuple[str, ...] = ("penn-tokenize",)
 
 
-def measure(found: SentencePairs, measures: Measures, text: TextPipeline) -> FloatArray:
-    """(pairs, measures) values of the pairs of a file."""
+def measure(
+    found: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
+) -> FloatArray:
+    """(pairs, measures) values of the pairs of a file, 0 for families that are not among `only`."""
     first, second = (text.apply([pair[side] for pair in found.pairs]) for side in (0, 1))
-    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)])
+    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)], only)
 
 
 def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
@@ -133,37 +135,53 @@ def fit(
 
 def train_similarity(
     sources: Mapping[str, Sequence[Path]],
-    vectors: RandomIndexModel | None,
+    measures: Measures,
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
     """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `without`."""
-    training = gather(sources, Measures(vectors), TextPipeline(settings.text), progress)
+    training = gather(sources, measures, TextPipeline(settings.text), progress)
     model = fit(training.without(settings.without), list(sources), settings, progress)
-    kept = vectors if "vectors" not in settings.without else None
+    kept = measures.vectors if "vectors" in model.families else None
+    data = {family: each for family, each in measures.data.items() if family in model.families}
     provenance = {
         "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
         "pairs": len(training.scores),
         "settings": asdict(settings),
     }
-    return replace(model, vectors=kept, provenance=provenance)
+    return replace(model, vectors=kept, data=data, provenance=provenance)
 
 
-def one_measure(name: str, vectors: RandomIndexModel | None, text: tuple[str, ...]) -> SimilarityModel:
+def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
     """A measure on its own, on its own scale: nothing is learnt. Raises ConfigError for an unknown one."""
-    names = Measures(vectors).names
-    if name not in names:
-        hint = " (those of vectors need --vectors)" if family_of(name) == "vectors" and not vectors else ""
-        raise ConfigError(f"no measure is named {name!r}{suggestion(name, names)}{hint}")
+    if name not in measures.names:
+        family = family_of(name)
+        hint = f" (those of {family} need --{family})" if family in OF_DATA and family not in measures.families else ""
+        raise ConfigError(f"no measure is named {name!r}{suggestion(name, measures.names)}{hint}")
     regression = Regression((name,), np.ones(1), 0.0)
-    return SimilarityModel("one", names, {name: regression}, (-np.inf, np.inf), text, vectors=vectors)
+    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
 
 
-def score_pairs(model: SimilarityModel, found: SentencePairs) -> FloatArray:
-    """(pairs) scores on the scale of the training pairs."""
-    measures = Measures(model.vectors)
-    at = [measures.names.index(name) for name in model.names]
-    return model.scores(measure(found, measures, TextPipeline(model.text))[:, at])
+def score_pairs(model: SimilarityModel, found: SentencePairs, given: Measures) -> FloatArray:
+    """(pairs) scores on the scale of the training pairs; `given` has the data that the model does not hold.
+
+    Raises ConfigError where they are missing, or others than those of training.
+    """
+    check_data(model, given)
+    measures = replace(given, vectors=model.vectors)
+    values = measure(found, measures, TextPipeline(model.text), model.families)
+    columns = dict(zip(measures.names, values.T, strict=True))
+    absent = np.zeros(len(values))  # columns that no score depends on
+    return model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+
+
+def check_data(model: SimilarityModel, given: Measures) -> None:
+    """Raise ConfigError where data that the model was trained with are missing, or others."""
+    for family, trained in model.data.items():
+        found = given.data.get(family)
+        if found != trained:
+            wanted = f"the system was trained with {trained} (measures of {family})"
+            raise ConfigError(f"{wanted}: give it by --{family}" if found is None else f"{wanted}, not with {found}")
 
 
 @dataclass(frozen=True)
@@ -174,12 +192,12 @@ class Tested:
     correlation: Correlation
 
 
-def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path]) -> list[Tested]:
+def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Measures) -> list[Tested]:
     """A result a file. Raises FormatError for a file without scores."""
     results = []
     for path in paths:
         found = read_sentence_pairs(path)
         if found.scores is None:
             raise FormatError("the pairs have no scores to compare with", path=found.name)
-        results.append(Tested(found.name, correlate(score_pairs(model, found), found.scores)))
+        results.append(Tested(found.name, correlate(score_pairs(model, found, given), found.scores)))
     return results

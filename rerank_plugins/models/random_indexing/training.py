@@ -84,7 +84,7 @@ def train(
     words = vocabulary.words[SPECIAL:]
     if not words:
         raise ModelError(f"no word occurs {settings.min_count} times in the text: give more text, or a lower minimum")
-    tokens = _in_documents(numbered, settings.documents)
+    tokens = in_documents(numbered, settings.documents)
     counts = np.bincount(tokens[tokens >= 0], minlength=len(words)).astype(np.int64)
     documents = np.zeros(len(words), np.int64)
     count_documents(tokens, np.full(len(words), -1, np.int64), documents)
@@ -112,7 +112,7 @@ def train(
     return RandomIndexModel(words, counts, documents, total, spaces, asdict(settings), trained_on)
 
 
-def _in_documents(numbered: NDArray[np.int32], documents: str) -> NDArray[np.int32]:
+def in_documents(numbered: NDArray[np.int32], documents: str) -> NDArray[np.int32]:
     """Tokens as the kernels want them: words from 0, UNKNOWN, and END where a document ends."""
     ends = numbered == EOS
     tokens = np.where(ends, END, np.where(numbered == UNK, UNKNOWN, numbered - SPECIAL)).astype(np.int32)

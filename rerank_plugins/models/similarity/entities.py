@@ -1,8 +1,8 @@
-"""Named entities by capital letters, without a list of names, and their similarity (Wu et al. 2013, section 2.1).
+"""Similarity by named entities (Wu et al. 2013, section 2.1); without a recogniser, by their capital letters.
 
-An entity is a longest run of tokens that begin with a capital letter; the first word of a sentence alone is none. `of`,
-`the`, `and` and the like may stand inside a run (Bank of England). Sentences in which all words have a capital, as in
-some headlines, or none has, have no entities.
+By capital letters, without a list of names, an entity is a longest run of tokens that begin with a capital letter; the
+first word of a sentence alone is none. `of`, `the`, `and` and the like may stand inside a run (Bank of England).
+Sentences in which all words have a capital, as in some headlines, or none has, have no entities.
 
     overlap   2 |NE1 ∩ NE2| / (|NE1| + |NE2|)                                                                      (1)
     aligned   Σ f(ne1, ne2) over pairs, best pair first, each entity once, / max(|NE1|, |NE2|)                     (2)

@@ -2,47 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from types import ModuleType
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
-from rerank_plugins.models.similarity import entities, ngrams, overlap, shape, strings, tfidf, vectors
-from rerank_plugins.models.similarity.text import Lexicon
+from rerank_plugins.models.similarity import entities, esa, ngrams, overlap, shape, strings, tfidf, vectors, wordnet
+from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.models.wordnet.model import WordNet
 
 OF_PAIRS: dict[str, ModuleType] = {
     "overlap": overlap, "ngrams": ngrams, "strings": strings, "entities": entities, "shape": shape,
 }  # fmt: skip
 Tokens = Sequence[str]
+Pairs = Sequence[tuple[Text, Text]]
+
+
+class Recogniser(Protocol):
+    """Finds named entities; as text it says what it is."""
+
+    def entities(self, sentences: Sequence[Tokens]) -> list[tuple[str, ...]]:
+        """Those of each sentence in lower case, each once."""
+        ...
+
+
+class Family(NamedTuple):
+    """Measures that are computed together: what gives the (pairs, names) values of all pairs."""
+
+    names: tuple[str, ...]
+    columns: Callable[[Pairs], FloatArray]
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures: those of strings and words, and with `model` those of its spaces (family `vectors`).
+    """The measures: those of strings and words, and those for which there are data.
 
-    Those of the families `tfidf` and `vectors` depend on all the pairs given at once.
+    `vectors`, `wordnet` and `esa` give the families of these names; `recogniser` finds the names for `entities`, which
+    are known by their capital letters if it is None. The families `tfidf`, `vectors`, `wordnet` and `esa` depend on all
+    the pairs given at once.
     """
 
-    model: RandomIndexModel | None = None
+    vectors: RandomIndexModel | None = None
     lexicon: Lexicon = field(default_factory=Lexicon)
+    recogniser: Recogniser | None = None
+    wordnet: WordNet | None = None
+    esa: EsaModel | None = None
+
+    @cached_property
+    def families(self) -> dict[str, Family]:
+        """By name, those there are."""
+        found = {
+            name: Family(module.NAMES, partial(_pair_by_pair, module=module, lexicon=self.lexicon))
+            for name, module in OF_PAIRS.items()
+        }
+        found["tfidf"] = Family(tfidf.NAMES, tfidf.columns)
+        if self.vectors is not None:
+            found["vectors"] = Family(vectors.names(self.vectors), partial(vectors.columns, model=self.vectors))
+        if self.wordnet is not None:
+            found["wordnet"] = Family(wordnet.NAMES, partial(wordnet.columns, wordnet=self.wordnet))
+        if self.esa is not None:
+            found["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
+        return found
+
+    @property
+    def data(self) -> dict[str, str]:
+        """What families have their values from, in words, of those that a file of a trained system does not hold."""
+        given = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa}
+        return {family: str(each) for family, each in given.items() if each is not None}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns."""
-        own = [f"{family}.{name}" for family, module in OF_PAIRS.items() for name in module.NAMES]
-        own += [f"tfidf.{name}" for name in tfidf.NAMES]
-        return (*own, *(f"vectors.{name}" for name in (vectors.names(self.model) if self.model else ())))
+        """Of all columns."""
+        return tuple(f"{family}.{name}" for family, found in self.families.items() for name in found.names)
 
-    def columns(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> FloatArray:
-        """(pairs, names) finite values; documented 0 where a sentence is empty or none of its words is known."""
+    def columns(self, pairs: Sequence[tuple[Tokens, Tokens]], only: Collection[str] | None = None) -> FloatArray:
+        """(pairs, names) finite values; documented 0 where a sentence is empty or none of its words is known.
+
+        Columns of families that are not among `only`, where it is given, are not computed: 0.
+        """
+        values = np.zeros((len(pairs), len(self.names)))
         if not pairs:
-            return np.zeros((0, len(self.names)))
-        texts = [(self.lexicon.text(a), self.lexicon.text(b)) for a, b in pairs]
-        found = [
-            [value for module in OF_PAIRS.values() for value in module.measure(a, b, self.lexicon)] for a, b in texts
-        ]
-        blocks = [np.array(found, np.float64), tfidf.columns(texts)]
-        return np.hstack([*blocks, vectors.columns(texts, self.model)] if self.model else blocks)
+            return values
+        texts, at = self._texts(pairs), 0
+        for name, family in self.families.items():
+            if only is None or name in only:
+                values[:, at : at + len(family.names)] = family.columns(texts)
+            at += len(family.names)
+        return values
+
+    def _texts(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> list[tuple[Text, Text]]:
+        distinct = list(dict.fromkeys(tuple(side) for pair in pairs for side in pair))
+        names = self.recogniser.entities(distinct) if self.recogniser else [None] * len(distinct)
+        text = {tokens: self.lexicon.text(tokens, found) for tokens, found in zip(distinct, names, strict=True)}
+        return [(text[tuple(a)], text[tuple(b)]) for a, b in pairs]
+
+
+def _pair_by_pair(pairs: Pairs, module: ModuleType, lexicon: Lexicon) -> FloatArray:
+    return np.array([module.measure(a, b, lexicon) for a, b in pairs], np.float64)

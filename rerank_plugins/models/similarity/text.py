@@ -45,8 +45,8 @@ class Lexicon:
         """-ln p(w), at least 0."""
         return max(0.0, -self._ln(word))
 
-    def text(self, tokens: Sequence[str]) -> Text:
-        """The sentence of these tokens, which may be none."""
+    def text(self, tokens: Sequence[str], names: tuple[str, ...] | None = None) -> Text:
+        """The sentence of these tokens, which may be none; names are found by their capitals where none are given."""
         words = tuple(token.lower() for token in tokens if WORD.search(token))
         return Text(
             tuple(tokens),
@@ -54,5 +54,5 @@ class Lexicon:
             tuple(word for word in words if self.information(word) > FREQUENT),
             " ".join(tokens).lower(),
             frozenset(number for token in tokens for number in NUMBER.findall(token)),
-            named_entities(tokens),
+            named_entities(tokens) if names is None else names,
         )

@@ -4,8 +4,8 @@ A part of speech with several topmost synsets (verbs; nouns before WordNet 3) ha
 any two have a subsumer, as in WordNet::Similarity (Pedersen et al. 2004); adjectives and adverbs have no hierarchy.
 
 Information content (Resnik 1995): IC(c) = -ln P(c), where P(c) is the share that c and all below it have of the mass
-of their part of speech. The mass of a word is its relative frequency in plain text, shared equally among the senses that
-it may have; every synset has, beside that, as much as a word seen once, so that none has P = 0.
+of their part of speech. The mass of a word is its relative frequency in plain text, shared equally among the senses
+that it may have; every synset has, beside that, as much as a word seen once, so that none has P = 0.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ def with_roots(database: Database) -> tuple[IntArray, IntArray, IntArray]:
     lists = [list(each) for each in np.split(database.hypernyms, database.starts[1:-1])] if len(database.part) else []
     part = database.part.tolist()
     for p, name in enumerate(PARTS):
-        own = np.flatnonzero(database.part == p)
-        if name not in WITH_HIERARCHY or not len(own):
+        own: list[int] = np.flatnonzero(database.part == p).tolist()
+        if name not in WITH_HIERARCHY or not own:
             continue
         roots = [s for s in own if not lists[s]]
-        roots += _unreached(own.tolist(), roots, lists)
+        roots += _unreached(own, roots, lists)
         if len(roots) > 1:
             for s in roots:
                 lists[s].append(len(lists))

@@ -1,0 +1,45 @@
+"""The data that families of similarity measures need, from what the command line says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rerank_adapters.config import plugin_table
+from rerank_plugins import ConfigError
+from rerank_plugins.models.similarity.measures import Measures, Recogniser
+from rerank_plugins.models.similarity.text import Lexicon
+
+
+def measures_of(
+    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, entities: str = "capitals"
+) -> Measures:
+    """The measures with the data given; WordNet's folder may also be said by WNSEARCHDIR or WNHOME.
+
+    Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
+    """
+    from rerank_plugins.models.esa.model_file import read_model as read_esa
+    from rerank_plugins.models.random_indexing.model_file import read_model as read_vectors
+    from rerank_plugins.models.wordnet.database import wordnet_folder
+    from rerank_plugins.models.wordnet.model import WordNet
+
+    lexicon, folder = Lexicon(), wordnet_folder(wordnet)
+    return Measures(
+        read_vectors(vectors) if vectors else None,
+        lexicon,
+        recogniser_of(entities),
+        WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
+        read_esa(esa) if esa else None,
+    )
+
+
+def recogniser_of(text: str) -> Recogniser | None:
+    """None for `capitals`, else Stanza's, from `stanza` or `stanza,option=value,…`. Raises ConfigError."""
+    from rerank_plugins.parsers.stanza_entities import StanzaEntities
+
+    table = plugin_table(text)
+    kind = table.pop("use")
+    if kind == "capitals" and not table:
+        return None
+    if kind != "stanza":
+        raise ConfigError(f"--entities is {text!r}; wanted capitals, or stanza[,folder=DIR][,model=FILE]…")
+    return StanzaEntities.of(table)

@@ -1,0 +1,79 @@
+"""Sentences as vectors over documents: v_S = Σ_t w_t v_t, with v_t the documents of word t and their weights.
+
+In the paper w_t = tf(t) idf(t), and so it is here by default; other weights may be given. A sentence without a known
+word has the vector 0, and cosine 0 to any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.models.esa.kernels import pair_cosines, word_cosines
+
+Sentence = Sequence[str]
+
+
+@dataclass(frozen=True, eq=False)
+class EsaModel:
+    """`words` by number, (V) their `idf`, and the `titles` of the documents.
+
+    Those of word w are `documents[starts[w] : starts[w + 1]]` with `weights`, (1 + ln tf) idf / length of the document,
+    sorted by document and at most `settings["most"]`.
+    """
+
+    words: tuple[str, ...]
+    idf: FloatArray
+    titles: tuple[str, ...]
+    starts: IntArray
+    documents: NDArray[np.int32]
+    weights: NDArray[np.float32]
+    settings: Mapping[str, Any]
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"ESA of {len(self.titles):,} documents and {len(self.words):,} words"
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Number of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    def form(self, word: str) -> str:
+        """The word as the model has it: in lower case, unless it was trained otherwise."""
+        return word.lower() if self.settings["lowercase"] else word
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and self.form(word) in self.number
+
+    def cosines(self, pairs: Sequence[tuple[Sentence, Sentence]], weights: FloatArray | None = None) -> FloatArray:
+        """(pairs) cosines of two sentences each, from 0 to 1; `weights` (V) of words, idf if none are given."""
+        known = [self._known(sentence) for pair in pairs for sentence in pair]
+        sides = np.cumsum([0, *map(len, known)], dtype=np.int64)
+        tokens = np.array([word for words in known for word in words], np.int64)
+        given = (self.idf if weights is None else weights)[tokens]
+        index = self.starts, self.documents, self.weights
+        return np.asarray(pair_cosines(*index, len(self.titles), sides, tokens, given), np.float64)
+
+    def word_similarities(self, left: Sentence, right: Sentence) -> FloatArray:
+        """(n, m) cosines of n words with m others; 0 for words that are not known."""
+        a, b = (np.array([self.number.get(self.form(word), -1) for word in side], np.int64) for side in (left, right))
+        return np.asarray(word_cosines(self.starts, self.documents, self.weights, a, b), np.float64)
+
+    def strongest(self, sentence: Sentence, most: int = 10) -> list[tuple[str, float]]:
+        """The titles of the documents that say most about the sentence, with their weights: what it is about."""
+        vector = np.zeros(len(self.titles))
+        for word in self._known(sentence):
+            own = slice(self.starts[word], self.starts[word + 1])
+            vector[self.documents[own]] += self.idf[word] * self.weights[own]
+        best = np.argsort(-vector, kind="stable")[:most]
+        return [(self.titles[i], float(vector[i])) for i in best if vector[i] > 0]
+
+    def _known(self, sentence: Sentence) -> list[int]:
+        return [self.number[form] for form in map(self.form, sentence) if form in self.number]

@@ -1,0 +1,45 @@
+"""An ESA model in one file (backoff/model_file.py), mapped into memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.esa.model import EsaModel
+
+KIND = "esa"
+ARRAYS = ("idf", "starts", "documents", "weights")
+
+
+def write_model(model: EsaModel, path: Path) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    settings = {"settings": dict(model.settings), "provenance": {**model.provenance, "version": __version__}}
+    arrays: model_file.Arrays = {name: getattr(model, name) for name in ARRAYS}
+    for name, texts in (("words", model.words), ("titles", model.titles)):
+        arrays[name] = np.frombuffer("\n".join(texts).encode(), np.uint8)
+    return model_file.write_model(path, KIND, settings, arrays)
+
+
+def read_model(path: Path) -> EsaModel:
+    """Read a model.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    """
+    settings, arrays = model_file.read_model(path, KIND)
+    try:
+        words, titles = (tuple(bytes(arrays[name]).decode().split("\n")) for name in ("words", "titles"))
+        model = EsaModel(
+            words, arrays["idf"], titles, arrays["starts"], arrays["documents"], arrays["weights"],
+            settings["settings"], settings["provenance"],
+        )  # fmt: skip
+        model.form("")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: damaged ESA model ({type(error).__name__}: {error})") from None
+    entries = {int(model.starts[-1]), len(model.documents), len(model.weights)}
+    if {len(model.idf), len(model.starts) - 1} != {len(words)} or len(entries) != 1:
+        raise ModelError(f"{path}: damaged ESA model: its tables do not fit together")
+    return model
