@@ -1,9 +1,11 @@
-"""Paths as a config writes them: relative to the config file, `~` and `$VARIABLE` expanded."""
+"""Paths as a config writes them (relative to the config file, `~` and `$VARIABLE` expanded), and what files hold."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 from rerank_plugins.errors import ConfigError
@@ -19,3 +21,15 @@ def resolve(path: Path | str, base: Path) -> Path:
     if unset := re.search(r"\$(\w+|\{\w+\})", text):
         raise ConfigError(f"{path}: the environment variable {unset[1].strip('{}')} is not set")
     return base / text
+
+
+def content_hash(path: Path) -> str:
+    """SHA-256 of a file's content, read again only where its time or size has changed. Raises OSError."""
+    status = path.stat()
+    return _content_hash(path, status.st_mtime_ns, status.st_size)
+
+
+@cache
+def _content_hash(path: Path, modified: int, size: int) -> str:  # noqa: ARG001 -- part of the cache's key
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -9,13 +9,13 @@ import dataclasses
 import hashlib
 import inspect
 import json
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from rerank_plugins import __version__
 from rerank_plugins.interfaces import Parser
+from rerank_plugins.paths import content_hash
 
 
 def identity(parser: Parser) -> str | None:
@@ -50,19 +50,12 @@ def _described(value: Any) -> Any:
                 str(file.relative_to(value)): _described(file) for file in sorted(value.rglob("*")) if file.is_file()
             }
         try:
-            status = value.stat()
-            return _content(value, status.st_mtime_ns, status.st_size)
+            return f"sha256:{content_hash(value)}"
         except OSError:
             return f"no file {value}"
     if isinstance(value, (list, tuple)):
         return [_described(item) for item in value]
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
-
-
-@cache
-def _content(path: Path, modified: int, size: int) -> str:  # noqa: ARG001 -- part of the cache's key
-    with open(path, "rb") as stream:
-        return "sha256:" + hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _code(kind: type) -> str:

@@ -12,13 +12,13 @@ import inspect
 import json
 import pickle
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rerank_plugins import NBestList, PluginError
+from rerank_plugins.paths import content_hash
 
 
 def describe(value: Any) -> Any:
@@ -79,16 +79,9 @@ def _file_digest(path: Path) -> str | None:
         inside = sorted(file for file in path.rglob("*") if file.is_file())
         return of_plain([[str(file.relative_to(path)), _file_digest(file)] for file in inside])
     try:
-        status = path.stat()
-        return _content_digest(path, status.st_mtime_ns, status.st_size)
+        return content_hash(path)
     except OSError:
         return None
-
-
-@cache
-def _content_digest(path: Path, modified: int, size: int) -> str:  # noqa: ARG001 -- part of the cache's key
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _code_digest(kind: type) -> str:
