@@ -65,6 +65,14 @@ def stanza_constituency(treebank_path: Path, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(scope="session")
+def stanza_ner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A micro recogniser of named entities of Stanza."""
+    from tests.micro_parsers import train_stanza_entities
+
+    return train_stanza_entities(tmp_path_factory.mktemp("ner"))
+
+
+@pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
 

@@ -14,8 +14,8 @@ from rerank_plugins import ConfigError
 @click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
 @model_output()
 @click.option("--documents", "form", default="lines", show_default=True, metavar="FORM",
-              help="A document is a line (title<TAB>text, or text), the lines up to an empty one (blocks; `# title` may "
-                   "come first), or N lines of running text.")  # fmt: skip
+              help="A document is a line (title<TAB>text, or text), the lines up to an empty one (blocks; `# title` "
+                   "may come first), or N lines of running text.")  # fmt: skip
 @click.option("--most", type=click.IntRange(1), default=500, show_default=True, help="Documents kept of a word.")
 @click.option("--shortest", type=click.IntRange(1), default=100, show_default=True,
               help="Words of a document; shorter ones are left out.")  # fmt: skip
