@@ -23,11 +23,11 @@ def project(grammar: Grammar, groups: IntArray | None = None, names: tuple[str, 
     counts = np.maximum(expected_counts(grammar), 1e-300)
     size = len(names)
     weight = counts / np.bincount(base, counts, size)[base]
-    binary, binary_p = _summed(base[grammar.binary], weight[grammar.binary[:, 0]] * np.exp(grammar.binary_logp), size)
-    unary, unary_p = _summed(base[grammar.unary], weight[grammar.unary[:, 0]] * np.exp(grammar.unary_logp), size)
+    binary, binary_p = summed(base[grammar.binary], weight[grammar.binary[:, 0]] * np.exp(grammar.binary_logp), size)
+    unary, unary_p = summed(base[grammar.unary], weight[grammar.unary[:, 0]] * np.exp(grammar.unary_logp), size)
     lexicon = grammar.lexicon
     entries = np.stack([lexicon.word_of, base[lexicon.symbols]], axis=1)
-    emission, emission_p = _summed(
+    emission, emission_p = summed(
         entries, weight[lexicon.symbols] * np.exp(lexicon.logp), max(size, len(lexicon.words))
     )
     word, symbol = (np.ascontiguousarray(emission[:, column]) for column in (0, 1))
@@ -44,7 +44,7 @@ def project(grammar: Grammar, groups: IntArray | None = None, names: tuple[str, 
     )
 
 
-def _summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
+def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
     """Distinct rows of numbers below `size`, sorted, with their summed p."""
     keys: NDArray[np.int64] = np.zeros(len(rows), np.int64)
     for column in rows.T:

@@ -1,0 +1,240 @@
+"""CKY with vectors: for each span and symbol, the best vector there is (Wu & Schuler 2011, eqs 4 and 8).
+
+    e_γ = the greatest by aᵀe_γ, over rules and split points, of P_M · (L_α e_α) · (L_β e_β);  a = π(lc·), at ROOT a_T
+
+L e depends on the child alone: it is made once for an item, K² steps. A rule over a split point then costs K steps, a
+dot product of what its children are together with P_M · a; the vector itself is made for the best one only.
+
+A cell depends on the words that it spans alone: whatever sentence has these words in this order takes it from the heap
+of cells, wherever they stand. Vectors of a cell are multiplied by a power of two that brings the largest number of the
+cell to between 1/2 and 1: sentences may be as long as one likes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.pcfg.outside import cell_number
+
+FAST = {"reassoc", "contract", "nsz"}  # sums in any order
+NEW = -1  # begin of a cell that is still to be filled
+EMISSION = -1  # in place of a rule
+HIGHEST = 1 << 30
+
+
+class Heap(NamedTuple):
+    """Cells with their items, each a symbol with its vector and what it was made of.
+
+    `begin`, `end`  (cells) a cell's items; begin is NEW before it is filled
+    `power`         (cells) vectors of the cell are 2^power times the true ones
+    `width`         (cells) how many words the cell spans
+    `symbol`        (items)
+    `cell`          (items)
+    `rule`          (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
+    `left`, `right` (items) items of the children, -1 where there is none
+    `vector`        (items, K) L e: what the item is to a constituent above it
+    """
+
+    begin: IntArray
+    end: IntArray
+    power: IntArray
+    width: IntArray
+    symbol: IntArray
+    cell: IntArray
+    rule: IntArray
+    left: IntArray
+    right: IntArray
+    vector: FloatArray
+
+
+def make_heap(cells: int, items: int, concepts: int) -> Heap:
+    """Room for so many cells and items."""
+    begin, end, power, width = np.full((4, cells), NEW, np.int32)
+    symbol, cell, rule, left, right = np.empty((5, items), np.int32)
+    return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
+
+
+def enlarged(heap: Heap, cells: int, items: int) -> Heap:
+    """The same cells and items, with room for at least so many."""
+    larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
+    new: NDArray[Any]
+    old: NDArray[Any]
+    for new, old in zip(larger, heap, strict=True):
+        new[: len(old)] = old
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
+    """The lowest power of two that vectors over words i … j-1 of n have when they are made of two cells."""
+    lowest = HIGHEST
+    for k in range(i + 1, j):
+        left, right = cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
+        if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
+            lowest = min(lowest, heap.power[left] + heap.power[right])
+    return 0 if lowest == HIGHEST else lowest
+
+
+@njit(cache=True, nogil=True)
+def power_factor(heap: Any, power: int, left: int, right: int) -> float:
+    """What vectors of two cells are to be multiplied by for 2^power times the true ones."""
+    return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, found: Any) -> None:
+    """Try all rules over two cells; `found` are the best so far for each symbol: aᵀe, rule and children.
+
+    `factor` brings the vectors to the power of the cell that is filled; `where` (S) is -1 throughout.
+    """
+    worth, rule_of, left_of, right_of = found
+    concepts = heap.vector.shape[1]
+    scaled, both = np.empty(concepts), np.empty(concepts)
+    for y in range(heap.begin[right], heap.end[right]):
+        where[heap.symbol[y]] = y
+    for x in range(heap.begin[left], heap.end[left]):
+        for c in range(concepts):
+            scaled[c] = factor * heap.vector[x, c]
+        for pair in range(rules.pair_starts[heap.symbol[x]], rules.pair_starts[heap.symbol[x] + 1]):
+            y = where[rules.pair_right[pair]]
+            if y < 0:
+                continue
+            for c in range(concepts):
+                both[c] = scaled[c] * heap.vector[y, c]
+            for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
+                parent = rules.parent[rule]
+                if not kept[parent]:
+                    continue
+                value = 0.0
+                for c in range(concepts):
+                    value += rules.weight[rule, c] * both[c]
+                if value > worth[parent]:
+                    worth[parent] = value
+                    rule_of[parent], left_of[parent], right_of[parent] = rule, x, y
+    for y in range(heap.begin[right], heap.end[right]):
+        where[heap.symbol[y]] = -1
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def best_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> None:
+    """Try the unary rules; `where` (S) are the items of the cell so far."""
+    worth, rule_of, left_of, right_of = found
+    for chain in range(len(rules.above)):
+        parent, x = rules.above[chain], where[rules.below[chain]]
+        if x < 0 or not kept[parent]:
+            continue
+        value = 0.0
+        for c in range(heap.vector.shape[1]):
+            value += rules.chain_weight[chain, c] * heap.vector[x, c]
+        if value > worth[parent]:
+            worth[parent] = value
+            rule_of[parent], left_of[parent], right_of[parent] = -2 - chain, x, -1
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
+    """Into e the vector of an item from what it was made of (eq. 4), in its cell's power; `word` is its first."""
+    rule, x, y, cell = heap.rule[item], heap.left[item], heap.right[item], heap.cell[item]
+    if rule >= 0:
+        factor = power_factor(heap, heap.power[cell], heap.cell[x], heap.cell[y])
+        for c in range(len(e)):
+            e[c] = rules.p[rule, c] * (factor * heap.vector[x, c] * heap.vector[y, c])
+    elif rule == EMISSION:
+        factor = math.ldexp(1.0, heap.power[cell])
+        entry = rules.words[word]
+        while rules.word_symbol[entry] != heap.symbol[item]:
+            entry += 1
+        for c in range(len(e)):
+            e[c] = factor * rules.word_p[entry, c]
+    else:
+        for c in range(len(e)):
+            e[c] = rules.chain_p[-2 - rule, c] * heap.vector[x, c]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def transferred(transfer: Any, e: Any, vector: Any) -> None:
+    """Into `vector` L e: how much the constituent's concepts are worth to each concept of the constituent above."""
+    for parent in range(len(e)):
+        value = 0.0
+        for child in range(len(e)):
+            value += transfer[parent, child] * e[child]
+        vector[parent] = value
+
+
+@njit(cache=True, nogil=True)
+def normalise(heap: Any, cell: int) -> None:
+    """Bring the largest number of a cell's vectors to between 1/2 and 1."""
+    largest = 0.0
+    for item in range(heap.begin[cell], heap.end[cell]):
+        for value in heap.vector[item]:
+            largest = max(largest, value)
+    if largest > 0.0:
+        shift = -math.frexp(largest)[1]
+        factor = math.ldexp(1.0, shift)
+        heap.power[cell] += shift
+        for item in range(heap.begin[cell], heap.end[cell]):
+            for c in range(heap.vector.shape[1]):
+                heap.vector[item, c] *= factor
+
+
+@njit(cache=True, nogil=True)
+def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
+    """Fill the cells of a sentence that are new; how many items the heap then has (`size` before), and whether it had
+    room for all. If not, what is filled stays, and the call is to be repeated with a larger heap.
+
+    `cells` numbers the sentence's cells in the heap, in the order of `cell_number`; `kept` (cells, S) are the symbols
+    that are looked for.
+    """
+    n, symbols = len(words), len(rules.relation)
+    where, e = np.full(symbols, -1, np.int32), np.empty(heap.vector.shape[1])
+    worth = np.zeros(symbols)
+    rule_of, left_of, right_of = np.empty(symbols, np.int32), np.empty(symbols, np.int32), np.empty(symbols, np.int32)
+    found = (worth, rule_of, left_of, right_of)
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            number = cell_number(i, i + width, n)
+            cell = cells[number]
+            if heap.begin[cell] != NEW:
+                continue
+            if size + symbols > len(heap.symbol):
+                return size, False
+            heap.begin[cell] = size
+            heap.width[cell] = width
+            heap.power[cell] = common_power(heap, cells, i, i + width, n)
+            if width == 1:
+                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
+                    symbol = rules.word_symbol[entry]
+                    if kept[number, symbol]:
+                        worth[symbol] = 1.0  # there is no other way to make it
+                        rule_of[symbol], left_of[symbol], right_of[symbol] = EMISSION, -1, -1
+            for k in range(i + 1, i + width):
+                left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
+                if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
+                    factor = power_factor(heap, heap.power[cell], left, right)
+                    best_split(rules, heap, left, right, factor, kept[number], where, found)
+            for level in range(2):
+                if level == 1:
+                    best_chains(rules, heap, kept[number], where, found)
+                for place in range(rules.levels[level], rules.levels[level + 1]):
+                    symbol = rules.symbols[place]
+                    if worth[symbol] == 0.0:
+                        continue
+                    heap.symbol[size], heap.cell[size], where[symbol] = symbol, cell, size
+                    heap.rule[size] = rule_of[symbol]
+                    heap.left[size], heap.right[size] = left_of[symbol], right_of[symbol]
+                    compose_item(rules, heap, size, words[i], e)
+                    transferred(rules.transfer[rules.relation[symbol]], e, heap.vector[size])
+                    worth[symbol] = 0.0
+                    size += 1
+            heap.end[cell] = size
+            for item in range(heap.begin[cell], size):
+                where[heap.symbol[item]] = -1
+            normalise(heap, cell)
+    return size, True

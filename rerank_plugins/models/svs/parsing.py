@@ -1,0 +1,192 @@
+"""Sentences to vector trees: pruning by a coarse grammar, a chart of vectors, the best tree with all its vectors.
+
+1. Inside and outside by the coarse grammar over plain categories (projection.py). A symbol is looked for over a span
+   where its category is expected more often than `threshold`; where nothing is left of a sentence, the threshold falls.
+2. The chart of vectors (chart.py) over what was kept; the tree is read from the top.
+
+With a threshold of 0 nothing is pruned, as in the paper, and no coarse chart is made: then cells are shared by all
+sentences that have the same words in a row.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.interfaces import Sentence
+from rerank_plugins.models.pcfg.grammar import INTERMEDIATE, ROOT
+from rerank_plugins.models.pcfg.inside import Chart, sharing_order
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.pcfg.outside import expected_nodes
+from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PASSED_OVER
+from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
+from rerank_plugins.models.svs.chart import NEW, compose_item, enlarged, fill_best, make_heap
+from rerank_plugins.models.svs.inside import fill_sums
+from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.models.svs.projection import coarse_grammar
+from rerank_plugins.models.svs.rules import VectorRules, compile_rules
+from rerank_plugins.models.svs.vector_tree import VectorTree
+from rerank_plugins.trees.cleaning import category
+from rerank_plugins.trees.unaries import LINK
+
+THRESHOLD = 1e-4
+MEMORY = 1 << 28  # bytes of vectors after which a heap starts anew
+
+Kept = NDArray[np.bool_]
+
+
+class VectorChart:
+    """The cells of one sentence after another, best vectors (`fill_best`) or sums (`fill_sums`).
+
+    `cells` numbers those of the last sentence in `heap`. Sentences without pruning share cells; one with pruning has
+    the heap for itself.
+    """
+
+    def __init__(self, rules: VectorRules, kernel: Callable[..., tuple[int, bool]]) -> None:
+        self.rules, self.kernel = rules, kernel
+        self.concepts = rules.transfer.shape[1]
+        self.heap = make_heap(0, 0, self.concepts)
+        self.words = np.zeros(0, np.int32)
+        self.cells = np.zeros(0, np.int32)
+        self.asked = self.shared = 0
+        self._empty()
+
+    def _empty(self) -> None:
+        self.size = 0
+        self.known: dict[bytes, int] = {}
+        self.heap.begin[:] = NEW
+
+    def fill(self, words: IntArray, kept: Kept | None = None) -> None:
+        """Fill the chart of a sentence; `kept` (cells, S) are the symbols that are looked for, by default all."""
+        n, symbols = len(words), len(self.rules.relation)
+        if kept is not None or self.size * self.concepts * 8 > MEMORY:
+            self._empty()
+        before = len(self.known)
+        if kept is None:
+            keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
+            self.cells = np.array([self.known.setdefault(key, len(self.known)) for key in keys], np.int32)
+            kept = np.ones((len(keys), symbols), np.bool_)
+            used = len(self.known)
+        else:
+            self.cells = np.arange(len(kept), dtype=np.int32)
+            used = len(kept)
+        self.asked += len(self.cells)
+        self.shared += len(self.cells) - (used - before)
+        self.words = words
+        if used > len(self.heap.begin):
+            self.heap = enlarged(self.heap, 2 * used, 0)
+        whole = not n
+        while not whole:
+            self.size, whole = self.kernel(self.rules, words, self.cells, kept, self.heap, self.size)
+            if not whole:
+                self.heap = enlarged(self.heap, 0, 2 * (self.size + symbols))
+
+    @property
+    def top(self) -> int:
+        """The item of ROOT over the whole sentence, -1 where there is none."""
+        if not len(self.words):
+            return -1
+        begin, end = self.heap.begin[self.cells[-1]], self.heap.end[self.cells[-1]]
+        found = begin + np.flatnonzero(self.heap.symbol[begin:end] == ROOT)
+        return int(found[0]) if len(found) else -1
+
+    def log_probability(self) -> float:
+        """Ln p(tree, words) of the best tree, or ln p(words), the sum; -inf where there is no tree."""
+        top = self.top
+        if top < 0:
+            return -math.inf
+        return math.log(self.heap.vector[top, 0]) - float(self.heap.power[self.heap.cell[top]]) * math.log(2)
+
+
+class SvsParser:
+    """A model made ready for parsing.
+
+    `threshold`: categories expected less often in the coarse grammar are passed over; 0: exact, but in sentences of
+    more than 40 words it is then 1e-9. `coarse` is the grammar over plain categories.
+    """
+
+    def __init__(self, model: SvsModel, threshold: float = THRESHOLD) -> None:
+        self.model, self.threshold = model, threshold
+        self.rules = compile_rules(model)
+        self.coarse, self.group = coarse_grammar(model)
+        self.coarse_chart = Chart(compile_coarse(self.coarse))
+        self.chart = VectorChart(self.rules, fill_best)
+        self.sums = VectorChart(self.rules, fill_sums)
+        names = [model.categories[each] for each in model.category]
+        self._phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
+        rows = {(above, below): number for number, (above, below) in enumerate(model.unary.tolist())}
+        chains = [model.between[rows[pair]] for pair in zip(self.rules.above, self.rules.below, strict=True)]
+        self._between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in chains]
+
+    def parse(self, sentence: Sentence) -> VectorTree | None:
+        """The best tree by eq. 8; None where the model has none, and for an empty sentence."""
+        if not sentence:
+            return None
+        words = self._numbers(sentence)
+        lowest = LOWEST if len(words) > EXACT else 0.0
+        threshold = max(self.threshold, lowest)
+        if threshold:
+            self.coarse_chart.fill(words)
+        while True:
+            self.chart.fill(words, self._kept(threshold) if threshold else None)
+            if self.chart.top >= 0 or threshold == lowest:
+                return self._tree(sentence) if self.chart.top >= 0 else None
+            threshold = threshold * LOWER if threshold * LOWER > LOWEST else lowest
+
+    def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
+        """`parse` of each sentence; equal ones are parsed once, and others share what cells they can."""
+        found: dict[tuple[str, ...], VectorTree | None] = {}
+        for place in sharing_order(sentences):
+            words = tuple(sentences[place])
+            if words not in found:
+                found[words] = self.parse(words)
+        return [found[tuple(sentence)] for sentence in sentences]
+
+    def log_probability(self, sentence: Sentence) -> float:
+        """Ln p(words), summed over all trees and concepts, nothing pruned; -inf where there is no tree."""
+        self.sums.fill(self._numbers(sentence))
+        return self.sums.log_probability()
+
+    def _numbers(self, sentence: Sentence) -> IntArray:
+        numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
+        return np.array(numbers, np.int32)
+
+    def _kept(self, threshold: float) -> Kept:
+        expected = expected_nodes(self.coarse_chart, PASSED_OVER * threshold) > threshold
+        return np.ascontiguousarray(expected[:, self.group])
+
+    def _tree(self, sentence: Sentence) -> VectorTree:
+        """The tree below the best ROOT; no recursion: trees are deep."""
+        heap, made = self.chart.heap, list[VectorTree]()
+        todo = [(self.chart.top, 0, False)]
+        while todo:
+            item, begin, ready = todo.pop()
+            left, right = int(heap.left[item]), int(heap.right[item])
+            if not ready:
+                todo.append((item, begin, True))
+                todo += [(right, begin + int(heap.width[heap.cell[left]]), False)] if right >= 0 else []
+                todo += [(left, begin, False)] if left >= 0 else []
+                continue
+            children = tuple(made[-2 if right >= 0 else -1 :]) if left >= 0 else ()
+            del made[len(made) - len(children) :]
+            made.append(self._node(sentence, item, begin, children))
+        return made[0]
+
+    def _node(self, sentence: Sentence, item: int, begin: int, children: tuple[VectorTree, ...]) -> VectorTree:
+        heap, e = self.chart.heap, np.empty(self.chart.concepts)
+        compose_item(self.rules, heap, item, self.chart.words[begin], e)
+        cell, symbol, rule = heap.cell[item], int(heap.symbol[item]), int(heap.rule[item])
+        total, scale = float(e.sum()), float(heap.power[cell]) * math.log(2)
+        return VectorTree(
+            self.model.symbols[symbol],
+            self._phrases[symbol] + (self._between[-2 - rule] if rule <= -2 else ()),
+            (begin, begin + int(heap.width[cell])),
+            children,
+            "" if children else sentence[begin],
+            e / total,
+            math.log(total) - scale,
+            math.log(float(self.rules.prior[symbol] @ e)) - scale,
+        )

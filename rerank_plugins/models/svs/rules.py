@@ -1,0 +1,90 @@
+"""A model's rules in the order in which the kernels of chart.py and inside.py read them.
+
+Rules are grouped by their pair of children: what a cell needs of a pair (α, β) is (L e_α) · (L e_β), concept by
+concept, whatever the parents are. That of a rule is then a product with its P_M, and its worth by eq. 8, aᵀe, a dot
+product with P_M weighted by the prior. Symbols with unary rules are nobody's unary child: a cell is filled in one go,
+with the symbols that have none (level 0) before those that have (level 1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.grammar import ROOT
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.svs.model import SvsModel
+
+
+class VectorRules(NamedTuple):
+    """S symbols, K concepts, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
+
+    `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
+    `rule_starts`   (P + 1) rules of a pair
+    `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
+    `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S)
+    `above`, `below`  (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
+    `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, whose rows are a_T: L e is p(words) of ROOT
+    `prior`         (S, K) π; that of ROOT is a_T
+    `words`         (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
+    """
+
+    pair_starts: IntArray
+    pair_right: IntArray
+    rule_starts: IntArray
+    parent: IntArray
+    left: IntArray
+    right: IntArray
+    p: FloatArray
+    weight: FloatArray
+    levels: IntArray
+    symbols: IntArray
+    above: IntArray
+    below: IntArray
+    chain_p: FloatArray
+    chain_weight: FloatArray
+    relation: IntArray
+    transfer: FloatArray
+    prior: FloatArray
+    words: IntArray
+    word_symbol: IntArray
+    word_p: FloatArray
+
+
+def compile_rules(model: SvsModel) -> VectorRules:
+    """The rules of a model."""
+    size = len(model.symbols)
+    prior, relation = model.prior.copy(), model.relation.copy()
+    prior[ROOT], relation[ROOT] = model.root, len(model.relations)
+    top = np.tile(model.root, (1, model.concepts, 1))
+    parent, left, right = model.binary.T.astype(np.int64)
+    order = np.lexsort((parent, right, left))
+    parent, left, right = parent[order], left[order], right[order]
+    pairs, rule_starts = np.unique(left * size + right, return_index=True)
+    level = np.zeros(size, np.int32)
+    level[model.unary[:, 0]] = 1
+    above, below = model.unary.T
+    return VectorRules(
+        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
+        (pairs % size).astype(np.int32),
+        np.append(rule_starts, len(order)).astype(np.int32),
+        parent.astype(np.int32),
+        left.astype(np.int32),
+        right.astype(np.int32),
+        np.ascontiguousarray(model.binary_p[order]),
+        model.binary_p[order] * prior[parent],
+        np.array([0, (level == 0).sum(), size], np.int32),
+        np.argsort(level, kind="stable").astype(np.int32),
+        np.ascontiguousarray(above),
+        np.ascontiguousarray(below),
+        model.unary_p,
+        model.unary_p * prior[above],
+        relation,
+        np.concatenate((model.transfer, top)),
+        prior,
+        model.lexicon.starts,
+        model.lexicon.symbols,
+        np.ascontiguousarray(model.lexicon.p),
+    )
