@@ -29,6 +29,17 @@ def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[st
     return Counter({pair: weight * count for pair, count in counts.items()})
 
 
+def with_own_words(
+    tagged: Tagged, treebanks: Iterable[Iterable[Tree]], weights: Iterable[float], known: Iterable[str]
+) -> Tagged:
+    """Tagged words, and the words of the treebanks that are not among those known: they became signatures."""
+    vocabulary = set(known)
+    own: Counter[tuple[str, str]] = Counter()
+    for treebank, weight in zip(treebanks, weights, strict=True):
+        own += tagged_words(treebank, weight)
+    return Counter({pair: count for pair, count in own.items() if pair[0] not in vocabulary}) + Counter(tagged)
+
+
 def with_tagged_words(
     words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, tags: Sequence[str], tagged: Tagged
 ) -> tuple[tuple[str, ...], IntArray, IntArray, FloatArray]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Literal
@@ -14,7 +13,7 @@ from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import Binarisation
@@ -72,11 +71,7 @@ def train_grammar(
     forest = plant([tree for treebank in prepared for tree in treebank], settings.unknown, counts)
     made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
-        known = set(forest.words)
-        own: Counter[tuple[str, str]] = Counter()
-        for treebank, weight in zip(prepared, weights, strict=True):
-            own += tagged_words(treebank, weight)
-        tagged = Counter({pair: count for pair, count in own.items() if pair[0] not in known}) + Counter(tagged)
+        tagged = with_own_words(tagged, prepared, weights, forest.words)
     if settings.schedule.rounds == 0:
         return treebank_grammar(forest, settings.smoothing, made, tagged)
     latent, expected = split_merge(forest, settings.schedule, report)

@@ -15,8 +15,7 @@ from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import productions
 from rerank_plugins.models.signatures import is_signature
 from rerank_plugins.models.svs.lexicon import UNK_HEADWORD
-
-HEAD = "ID"  # the relation of a head to the constituent that it is the head of
+from rerank_plugins.models.svs.names import HEAD, category_and_relation
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +99,7 @@ def observe(forest: Forest, headwords: int) -> Observed:
 
     A symbol is named category/relation. Headwords are words in lower case; signatures of rare words may be headwords.
     """
-    names = [name.rpartition("/")[2] if "/" in name else HEAD for name in forest.labels]
+    names = [category_and_relation(name)[1] for name in forest.labels]
     relations = (HEAD, *sorted(set(names) - {HEAD}))
     number = {name: i for i, name in enumerate(relations)}
     relation = np.array([number[name] for name in names], np.int32)

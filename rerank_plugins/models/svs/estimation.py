@@ -1,0 +1,115 @@
+"""The five models from what EM, or counting, found on observed trees.
+
+Words come in through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
+
+    P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc)
+
+where P(w | lc), and so P(w | ĥ, lc), is the smoothed lexicon of the treebank grammar of the same trees. A word that
+only smoothing gives to a preterminal has the concepts of unk there. With one concept all is the treebank grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
+from rerank_plugins.models.svs.clustering import Expected, Parameters
+from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
+from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.models.svs.names import category_and_relation
+from rerank_plugins.models.svs.observed import Observed, headword
+
+
+def model_of(
+    observed: Observed,
+    parameters: Parameters,
+    expected: Expected,
+    lexicon: VectorLexicon,
+    chains: Mapping[tuple[str, str], str],
+    settings: Mapping[str, Any],
+) -> SvsModel:
+    """The model of parameters and of the expected counts under them; `chains` as models/svs/states.py has them."""
+    labels, rules = observed.forest.labels, observed.rewritings
+    names = [category_and_relation(label)[0] for label in labels]
+    categories = tuple(dict.fromkeys(names))
+    number = {name: i for i, name in enumerate(categories)}
+    phrases, all_ = len(rules.binary), len(rules.binary) + len(rules.unary)
+    return SvsModel(
+        labels,
+        categories,
+        np.array([number[name] for name in names], np.int32),
+        observed.relations,
+        observed.relation,
+        rules.binary,
+        parameters.p[:phrases],
+        rules.unary,
+        parameters.p[phrases:all_],
+        tuple(chains[labels[above], labels[below]] for above, below in rules.unary),
+        parameters.transfer,
+        prior(observed, expected),
+        parameters.root,
+        lexicon,
+        head_table(observed, expected),
+        settings,
+    )
+
+
+def prior(observed: Observed, expected: Expected) -> FloatArray:
+    """(S, K) π(lci), eq. 13: how often a constituent is an lc with this concept, of all constituents."""
+    totals = np.zeros((len(observed.forest.labels), expected.posterior.shape[1]))
+    np.add.at(totals, observed.forest.label, expected.posterior * observed.forest.node_weights[:, None])
+    return np.asarray(totals / totals.sum(), np.float64)
+
+
+def head_table(observed: Observed, expected: Expected) -> HeadTable:
+    """P_H of every symbol, eq. 10: of its constituents with a concept, how many have this headword."""
+    label, head = observed.forest.label.astype(np.int64), observed.head
+    symbols, size = len(observed.forest.labels), len(observed.headwords)
+    pairs, which = np.unique(label * size + head, return_inverse=True)
+    counts = np.zeros((len(pairs), expected.posterior.shape[1]))
+    np.add.at(counts, which.ravel(), expected.posterior * observed.forest.node_weights[:, None])
+    owner, heads = np.divmod(pairs, size)
+    totals = np.zeros((symbols, counts.shape[1]))
+    np.add.at(totals, owner, counts)
+    starts = np.searchsorted(owner, np.arange(symbols + 1))
+    p = counts / np.maximum(totals, np.finfo(float).tiny)[owner]
+    return HeadTable(observed.headwords, starts.astype(np.int32), heads.astype(np.int32), p)
+
+
+def clustered_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexicon) -> VectorLexicon:
+    """P(word | lci) from P_H and the lexicon of the treebank grammar.
+
+    Each entry of the latter is multiplied by P_H(ĥ | lci) / P_H(ĥ | lc), where the preterminal was not seen with the
+    class ĥ of the word by that of unk (by 1, where it was not seen with unk either).
+    """
+    rules = observed.rewritings
+    first = len(rules.binary) + len(rules.unary)
+    ratio = np.concatenate([parameters.p[first:] / rules.p[first:, None], np.ones((1, parameters.p.shape[1]))])
+    size = len(observed.headwords)
+    keys = rules.emission[:, 0].astype(np.int64) * size + rules.emission[:, 1]
+    rows = np.full(len(lexicon.symbols), len(keys))
+    own = word_classes(lexicon.words, observed.headwords)[lexicon.word_of]
+    for classes in (np.full_like(own, size - 1), own):
+        wanted = lexicon.symbols.astype(np.int64) * size + classes
+        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        rows = np.where(keys[place] == wanted, place, rows)
+    return vector_lexicon(lexicon, ratio[rows])
+
+
+def word_classes(words: Sequence[str], headwords: Sequence[str]) -> IntArray:
+    """The class of each word: its place among the headwords, whose last is unk."""
+    number = {name: i for i, name in enumerate(headwords[:-1])}
+    return np.array([number.get(headword(word), len(headwords) - 1) for word in words], np.int32)
+
+
+def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
+    """The lexicon whose P(word | preterminal, concept) are the old one's times `factors` (E, K), normalised."""
+    p = np.exp(lexicon.logp)[:, None] * factors
+    totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
+    np.add.at(totals, lexicon.symbols, p)
+    totals[totals == 0] = 1
+    return VectorLexicon(lexicon.words, lexicon.starts, lexicon.symbols, p / totals[lexicon.symbols])

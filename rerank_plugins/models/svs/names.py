@@ -1,0 +1,84 @@
+"""Names of symbols lc, category and relation, and the less annotated ones that rare ones give way to.
+
+A phrase or tag is `VP-U-FIN`: what the treebank calls it, then marks. The mark -U, a phrase with a single child, is
+never lost: unary rules are its own. A node that binarisation adds is `@VP-FIN:VBD-BE|PP`: the phrase, its head, and the
+category of the sibling that was put last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+
+from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
+from rerank_plugins.trees.cleaning import split_label
+from rerank_plugins.trees.constituency import ROOT
+
+HEAD = "ID"  # the relation of a head to the constituent that it is the head of
+MODIFIER = "MOD"
+UNARY = "-U"
+TAG = "-T"  # a tag whose name is that of a phrase too
+
+
+def symbol(name: str, relation: str) -> str:
+    """The name of a symbol; ROOT has no relation.
+
+    >>> symbol("NP-BASE", "MOD:S<")
+    'NP-BASE/MOD:S<'
+    """
+    return name if name == ROOT else f"{name}/{relation}"
+
+
+def category_and_relation(name: str) -> tuple[str, str]:
+    """The two parts of a symbol's name; the relation of ROOT, which means nothing, is ID."""
+    head, slash, relation = name.rpartition("/")
+    return (head, relation) if slash else (name, HEAD)
+
+
+def intermediate(phrase: str, head: str, sibling: str) -> str:
+    """The name of a node that binarisation adds.
+
+    >>> intermediate("VP-FIN", "VBD-BE", "PP")
+    '@VP-FIN:VBD-BE|PP'
+    """
+    return f"{INTERMEDIATE}{phrase}:{head}|{sibling}"
+
+
+def coarser(name: str) -> str | None:
+    """The next less annotated name; None for one without annotations.
+
+    Of an intermediate node first the marks of the head go, then those of the phrase, the sibling, the head.
+
+    >>> coarser("VP-FIN-v"), coarser("VP-U"), coarser("@VP-FIN:VBD|PP"), coarser("@VP:VBD|PP")
+    ('VP-FIN', None, '@VP:VBD|PP', '@VP:VBD|')
+    """
+    if not name.startswith(INTERMEDIATE):
+        return _less_marked(name)
+    phrase, _, rest = name[1:].partition(":")
+    head, _, sibling = rest.rpartition("|")
+    if less := _less_marked(head):
+        return intermediate(phrase, less, sibling)
+    if less := _less_marked(phrase):
+        return intermediate(less, head, sibling)
+    if sibling:
+        return intermediate(phrase, head, "")
+    return intermediate(phrase, "", "") if head else None
+
+
+def _less_marked(name: str) -> str | None:
+    plain, marks = split_label(name)
+    kept = next((mark for mark in (UNARY, TAG) if f"{marks}-".startswith(f"{mark}-")), "")
+    return plain + marks[: marks.rfind("-")] if len(marks) > len(kept) else None
+
+
+def gathered(counts: Mapping[str, float], less: Callable[[str], str | None], rare: float) -> dict[str, str]:
+    """For each name the one that it gives way to: names counted less than `rare` become less(name), and so on."""
+    names = {name: name for name in counts}
+    while True:
+        totals: dict[str, float] = defaultdict(float)
+        for name, count in counts.items():
+            totals[names[name]] += count
+        steps = {name: next_ for name, total in totals.items() if total < rare and (next_ := less(name)) is not None}
+        if not steps:
+            return names
+        names = {name: steps.get(now, now) for name, now in names.items()}

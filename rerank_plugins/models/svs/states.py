@@ -1,0 +1,155 @@
+"""Treebank trees as binary trees of symbols lc: annotated category and relation (Wu & Schuler 2011, §4).
+
+    (S (NP (DT The) (NN dog)) (VP (VBD barked)))   becomes, among other marks,
+    (ROOT/ID (S/ID (NP-BASE/MOD:S< (DT/MOD:NP< The) (NN/ID dog)) (VP-U/ID (VBD/ID barked))))
+
+Trees are binarised from the head outwards, first what is right of it, then what is left, so that of two children one is
+the head or holds it: its relation is ID. That of the other is MOD with its syntactic context: the category of the
+phrase and the side of the head that it is on. A chain of unary rules is one rule, and what it passes over is kept
+beside. Categories and relations that are rare give way to less annotated ones, relations to MOD.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rerank_plugins.errors import FormatError
+from rerank_plugins.models.pcfg.annotation import Annotation, annotate
+from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
+from rerank_plugins.models.svs.names import (
+    HEAD,
+    MODIFIER,
+    TAG,
+    UNARY,
+    category_and_relation,
+    coarser,
+    gathered,
+    intermediate,
+    symbol,
+)
+from rerank_plugins.trees.cleaning import category, relabel
+from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.heads import HeadRules, english_heads
+from rerank_plugins.trees.unaries import LINK
+
+
+class StateTree(NamedTuple):
+    """`tree` has labels category/relation; `between` what its unary rules pass over, in the order of nodes()."""
+
+    tree: Tree
+    between: tuple[str, ...]
+
+
+def state_trees(
+    trees: Sequence[Tree], annotations: Sequence[Annotation], rare: float, weights: Sequence[float] | None = None
+) -> list[StateTree]:
+    """Cleaned trees (trees/cleaning.py) as trees of symbols.
+
+    Categories, relations and then symbols that are counted less than `rare` times give way; `weights` (one per tree)
+    say how often a tree counts, by default once. Raises FormatError for a label that begins with @.
+    """
+    phrases = {category(node.label) for tree in trees for node in tree.nodes() if not node.is_preterminal}
+    if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
+        raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
+    rules = english_heads()
+    found = [_binarised(annotate(tree, annotations), phrases, rules) for tree in trees]
+    weights = [1.0] * len(trees) if weights is None else weights
+    found = _renamed(found, _without_rare_parts(_counts(found, weights), rare))
+    return _renamed(found, gathered(_counts(found, weights), _coarser_symbol, rare))
+
+
+def _binarised(tree: Tree, phrases: set[str], rules: HeadRules) -> StateTree:
+    """The binary tree of an annotated one. No recursion: trees are deep."""
+    todo: list[tuple[Tree, str]] = [(tree, HEAD)]
+    order: list[tuple[Tree, str, int, str]] = []  # node, relation, place of its head, what a unary rule passes over
+    while todo:
+        node, relation = todo.pop()
+        children, head = node.subtrees, 0
+        passed: list[str] = []
+        while len(children) == 1 and len(children[0].subtrees) == 1:
+            passed.append(category(children[0].label))
+            children = children[0].subtrees
+        if len(children) > 1:
+            labels = [child.label for child in children]
+            head = rules.head(node.label, labels)
+            context = f"{MODIFIER}:{category(node.label)}"
+            roles = [HEAD if i == head else context + "<>"[i > head] for i in range(len(children))]
+            todo += [(child, role) for child, role in zip(reversed(children), reversed(roles), strict=True)]
+        elif children:
+            todo.append((children[0], HEAD))
+        order.append((node, relation, head, LINK.join(passed)))
+    built: list[Tree] = []
+    for node, relation, head, _ in reversed(order):
+        if node.is_preterminal:
+            clash = TAG if category(node.label) in phrases else ""
+            built.append(Tree(symbol(_marked(node.label, clash), relation), node.children))
+            continue
+        below = [built.pop() for _ in node.children]
+        if len(below) == 1:
+            name = node.label if node is tree else _marked(node.label, UNARY)
+            built.append(Tree(symbol(name, relation), (below[0],)))
+        else:
+            built.append(_outwards(node, relation, head, below))
+    return StateTree(built[0], tuple(between for node, _, _, between in order if len(node.subtrees) == 1))
+
+
+def _marked(label: str, mark: str) -> str:
+    """The label with this mark before its others."""
+    plain = category(label)
+    return plain + mark + label[len(plain) :]
+
+
+def _outwards(node: Tree, relation: str, head: int, children: Sequence[Tree]) -> Tree:
+    labels = [child.label for child in node.subtrees]
+    order = [*range(head + 1, len(children)), *range(head - 1, -1, -1)]
+    below = children[head]
+    for i in order:
+        inner = symbol(intermediate(node.label, labels[head], category(labels[i])), HEAD)
+        name = inner if i != order[-1] else symbol(node.label, relation)
+        below = Tree(name, (below, children[i]) if i > head else (children[i], below))
+    return below
+
+
+def _counts(trees: Sequence[StateTree], weights: Sequence[float]) -> dict[str, float]:
+    counts: dict[str, float] = defaultdict(float)
+    for state, weight in zip(trees, weights, strict=True):
+        for node in state.tree.nodes():
+            counts[node.label] += weight
+    return counts
+
+
+def _renamed(trees: Sequence[StateTree], names: Mapping[str, str]) -> list[StateTree]:
+    return [StateTree(relabel(state.tree, names.__getitem__), state.between) for state in trees]
+
+
+def _without_rare_parts(counts: Mapping[str, float], rare: float) -> dict[str, str]:
+    """For each symbol the one without rare categories and relations."""
+    parts = {name: category_and_relation(name) for name in counts}
+    totals: tuple[dict[str, float], dict[str, float]] = defaultdict(float), defaultdict(float)
+    for name, both in parts.items():
+        for part, total in zip(both, totals, strict=True):
+            total[part] += counts[name]
+    names = gathered(totals[0], coarser, rare)
+    roles = gathered(totals[1], lambda role: MODIFIER if role.startswith(f"{MODIFIER}:") else None, rare)
+    return {name: symbol(names[both[0]], roles[both[1]]) for name, both in parts.items()}
+
+
+def _coarser_symbol(name: str) -> str | None:
+    plain, relation = category_and_relation(name)
+    less = coarser(plain)
+    return symbol(less, relation) if less else None
+
+
+def chains(trees: Sequence[StateTree]) -> dict[tuple[str, str], str]:
+    """What the unary rule of each two symbols passes over: what it does most often."""
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for state in trees:
+        for (above, below), between in zip(_unaries(state.tree), state.between, strict=True):
+            counts.setdefault((above, below), Counter())[between] += 1
+    return {pair: max(sorted(found), key=found.__getitem__) for pair, found in counts.items()}
+
+
+def _unaries(tree: Tree) -> Iterator[tuple[str, str]]:
+    return ((node.label, node.subtrees[0].label) for node in tree.nodes() if len(node.subtrees) == 1)

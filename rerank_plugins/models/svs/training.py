@@ -1,0 +1,80 @@
+"""Structured vectorial semantics from treebank trees: states, headwords, clusters, models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+
+from rerank_plugins import __version__
+from rerank_plugins.errors import FormatError
+from rerank_plugins.models.pcfg.forest import plant
+from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
+from rerank_plugins.models.pcfg.training import KEPT
+from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.models.svs import lexicalised
+from rerank_plugins.models.svs.annotation import named
+from rerank_plugins.models.svs.clustering import Clustering, EmStep, cluster
+from rerank_plugins.models.svs.estimation import clustered_lexicon, model_of
+from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.models.svs.observed import observe
+from rerank_plugins.models.svs.states import chains, state_trees
+from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
+from rerank_plugins.trees.constituency import Tree
+
+
+@dataclass(frozen=True)
+class SvsSettings:
+    """How a model is made.
+
+    `annotations`  of categories, by name (annotation.py)
+    `rare`         categories, relations and symbols counted less often give way to less annotated ones
+    `headwords`    how many are kept
+    `lexicalised`  whether the headwords themselves are the concepts, instead of clusters
+    `clustering`   of the headwords
+    `unknown`      which words of the treebank become signatures
+    `smoothing`    of the lexicon
+    """
+
+    language: str
+    annotations: tuple[str, ...] = ("klein-manning", "transitive")
+    rare: int = 10
+    headwords: int = 1000
+    lexicalised: bool = False
+    clustering: Clustering = field(default_factory=Clustering)
+    unknown: UnknownWords = field(default_factory=UnknownWords)
+    smoothing: Smoothing = field(default_factory=Smoothing)
+
+
+def train_svs(
+    trees: Sequence[Sequence[Tree]],
+    weights: Sequence[float],
+    settings: SvsSettings,
+    report: Callable[[EmStep], None] = lambda step: None,
+    tagged: Tagged | None = None,
+) -> SvsModel:
+    """The model of several treebanks, each of whose trees counts as often as its weight says.
+
+    `tagged` words (models/pcfg/tagged_words.py) are added to the lexicon, and with them the words that a treebank has
+    once. Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
+    """
+    annotations = named(settings.annotations)
+    prepared = [[found for tree in each if (found := clean(tree, CRAFT_LABELS, KEPT))] for each in trees]
+    if not any(prepared):
+        raise FormatError("no trees to learn from")
+    counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
+    states = state_trees([tree for treebank in prepared for tree in treebank], annotations, settings.rare, counts)
+    forest = plant([state.tree for state in states], settings.unknown, counts)
+    made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    if tagged:
+        tagged = with_own_words(tagged, prepared, weights, forest.words)
+    grammar = treebank_grammar(forest, settings.smoothing, made, tagged)
+    observed = observe(forest, settings.headwords)
+    if settings.lexicalised:
+        parameters, expected = lexicalised.count(observed)
+        words = lexicalised.headword_lexicon(observed, grammar.lexicon)
+    else:
+        parameters, expected = cluster(observed, settings.clustering, report)
+        words = clustered_lexicon(observed, parameters, grammar.lexicon)
+    return model_of(observed, parameters, expected, words, chains(states), made)
