@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from rerank_plugins.trees.binarisation import Binarisation
 from rerank_plugins.trees.cleaning import clean
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval, brackets
 from rerank_plugins.trees.right_corner import right_corner, store_depth, stores, undo_right_corner
 from rerank_plugins.trees.treelet_transforms import (
     TEMPORAL,
+    Transformations,
     annotate_heads,
     annotate_parents,
     delete_unaries,
@@ -21,6 +23,7 @@ from rerank_plugins.trees.treelet_transforms import (
     mark_gaps,
     mark_numbers,
     mark_temporal,
+    pipeline,
     remove_annotations,
     remove_heads,
     remove_parents,
@@ -50,6 +53,40 @@ def test_the_papers_figure():
     assert str(remove_annotations(after)) == (
         "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (CD 109.85) (NNP Monday))))"
     )
+
+
+def one_after_the_other(tree):
+    """The transformations of section 3 of the paper, in its order."""
+    for change in (mark_temporal, annotate_heads, flatten_nps, mark_numbers, flatten_sbars, flatten_vps, mark_gaps,
+                   annotate_parents, delete_unaries):  # fmt: skip
+        tree = change(tree)
+    return tree
+
+
+@given(st.lists(trees, max_size=4), st.sampled_from([1, 10, 1000]))
+def test_what_subtrees_become_may_be_remembered(some, remembered):
+    """Many trees, with subtrees in common and more than are remembered, become what each becomes alone."""
+    together = Tree("ROOT", tuple(tree.children[0] for tree in some)) if some else Tree("ROOT", (Tree("UH", ("oh",)),))
+    given_ = [*some, together, *some[::-1]]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pipeline, "REMEMBERED", remembered)
+        change = Transformations()
+        assert [change(tree) for tree in given_] == [one_after_the_other(tree) for tree in given_]
+    assert list(map(transform, given_)) == [one_after_the_other(tree) for tree in given_]
+
+
+def test_a_shared_subtree_is_folded_once():
+    dog = one("(NP (DT the) (NN dog))")
+    bark, again = (Tree(label, (dog, one("(VP (VBP bark))"))) for label in ("S", "X"))
+    seen, known = [], {}
+
+    def phrase(node, below):
+        seen.append(node.label)
+        return sum(below)
+
+    for tree in (bark, again, bark):
+        assert tree.fold(lambda tag: 1, phrase, known) == tree.fold(lambda tag: 1, lambda node, below: sum(below)) == 3
+    assert sorted(seen) == ["NP", "S", "VP", "VP", "X"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,8 @@ from rerank_plugins.trees.penn import BRACKETS
 
 Value = TypeVar("Value")
 
+Known = dict[int, "Tree"]  # what trees become, by their identity: see Tree.fold
+
 ROOT = "ROOT"
 _TOKEN = re.compile(
     r"""\(\s*([^\s()]+)\s+([^()]*[^\s()])\s*\)  # a tag with its word
@@ -82,13 +84,23 @@ class Tree:
         """Labels of the preterminals, one per word."""
         return tuple(node.label for node in self.preterminals())
 
-    def fold(self, tag: Callable[[Tree], Value], phrase: Callable[[Tree, list[Value]], Value]) -> Value:
+    def fold(
+        self,
+        tag: Callable[[Tree], Value],
+        phrase: Callable[[Tree, list[Value]], Value],
+        known: dict[int, Value] | None = None,
+    ) -> Value:
         """What `phrase` makes of this node and its children's values, from the bottom up; `tag` of preterminals.
+
+        `known` remembers values by the nodes' identity: given with several trees, it has a subtree that they share as
+        one object computed once. The trees must live as long as it does.
 
         >>> tree = Tree("S", (Tree("NP", (Tree("NN", ("dogs",)),)), Tree("VB", ("bark",))))
         >>> tree.fold(lambda tag: 1, lambda node, heights: 1 + max(heights))
         3
         """
+        if known is not None:
+            return self._fold_shared(tag, phrase, known)
         values: list[Value] = []
         for node in reversed(list(self.nodes())):  # children before parents, and from right to left
             children = node.children
@@ -99,6 +111,24 @@ class Tree:
                 del values[-len(children) :]
                 values.append(phrase(node, below))
         return values[0]
+
+    def _fold_shared(
+        self, tag: Callable[[Tree], Value], phrase: Callable[[Tree, list[Value]], Value], known: dict[int, Value]
+    ) -> Value:
+        todo, new = [self], []
+        while todo:
+            node = todo.pop()
+            if id(node) not in known:
+                new.append(node)
+                if not isinstance(node.children[0], str):
+                    todo.extend(node.children)  # type: ignore[arg-type]
+        for node in reversed(new):  # children before parents
+            if id(node) not in known:
+                if isinstance(node.children[0], str):
+                    known[id(node)] = tag(node)
+                else:
+                    known[id(node)] = phrase(node, [known[id(child)] for child in node.children])
+        return known[id(self)]
 
     def __str__(self) -> str:
         return write_tree(self)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
@@ -29,6 +29,7 @@ from rerank_plugins.trees.constituency import Tree
 DIRECTIONS = ("left", "right", "left-any", "right-any", "last")
 PUNCTUATION = frozenset({",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
 CONJUNCTIONS = frozenset({"CC", "CONJP"})
+REMEMBERED = 50_000  # productions, some 200 bytes each
 
 
 class HeadRule(NamedTuple):
@@ -63,10 +64,23 @@ class HeadRules:
         >>> english_heads().head("NP", ["NP", "PP"]), english_heads().head("S-ADV", ["NP-SBJ", "VP", "."])
         (0, 1)
         """
-        labels = [category(child) for child in children]
+        key = (label, *children)
+        if (known := self._known.get(key)) is not None:
+            return known
+        if len(self._known) >= REMEMBERED:
+            self._known.clear()
+        found = self._known[key] = self._head(category(label), [category(child) for child in children])
+        return found
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, ...], int]:
+        """Heads of the productions that came so far: most come again."""
+        return {}
+
+    def _head(self, label: str, labels: Sequence[str]) -> int:
         able = [i for i, name in enumerate(labels) if name not in PUNCTUATION] or list(range(len(labels)))
         among = [labels[i] for i in able]
-        rules = self.rules.get(category(label)) or self.rules["*"]
+        rules = self.rules.get(label) or self.rules["*"]
         found = next((i for rule in rules if (i := rule.find(among)) is not None), None)
         if found is None:
             found = 0 if rules[-1].direction.startswith("left") else len(among) - 1

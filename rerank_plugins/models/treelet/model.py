@@ -108,9 +108,9 @@ class TreeletModel:
     def forest(self, trees: Sequence[Tree], transformed: bool = False) -> Forest:
         """The trees in numbers; first they are transformed, unless they are already, if the model wants them so."""
         if self.settings.transformed and not transformed:
-            from rerank_plugins.trees.treelet_transforms import transform
+            from rerank_plugins.trees.treelet_transforms import Transformations
 
-            trees = [transform(tree) for tree in trees]
+            trees = list(map(Transformations(), trees))
         symbol, parent, words, offsets = lay_out(trees, *self._numbers)
         ids = self.vocabulary.encode(sentences_of(words, offsets))
         return Forest(symbol, parent, place_words(words, ids), offsets)

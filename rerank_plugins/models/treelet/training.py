@@ -25,9 +25,9 @@ def collect(trees: Iterable[Tree], settings: Settings) -> TreeletCollector:
     """The trees, as they come from a treebank or parser, transformed where the settings say so."""
     collector = TreeletCollector()
     if settings.transformed:
-        from rerank_plugins.trees.treelet_transforms import transform
+        from rerank_plugins.trees.treelet_transforms import Transformations
 
-        trees = map(transform, trees)
+        trees = map(Transformations(), trees)
     collector.add(trees)
     return collector
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rerank_plugins.trees.cleaning import category, relabel
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 
 MARK = "-GAP"
 
 
-def mark_gaps(tree: Tree) -> Tree:
+def mark_gaps(tree: Tree, known: Known | None = None) -> Tree:
     """The tree with gapped sentences marked.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -22,7 +22,7 @@ def mark_gaps(tree: Tree) -> Tree:
         gapped = category(node.label) in ("S", "SBAR") and first == "VP"
         return Tree(node.label + MARK if gapped else node.label, tuple(children))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)
 
 
 def unmark_gaps(tree: Tree) -> Tree:

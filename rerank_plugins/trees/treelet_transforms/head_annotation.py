@@ -23,7 +23,9 @@ def is_closed(tag: str, word: str) -> bool:
     return tag in _CLOSED_TAGS or (tag, word) in _CLOSED
 
 
-def annotate_heads(tree: Tree, rules: HeadRules | None = None) -> Tree:
+def annotate_heads(
+    tree: Tree, rules: HeadRules | None = None, known: dict[int, tuple[Tree, str]] | None = None
+) -> Tree:
     """The tree with its heads in the labels of all nodes but the root; rules for English unless others are given.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -45,7 +47,7 @@ def annotate_heads(tree: Tree, rules: HeadRules | None = None) -> Tree:
         label = node.label if node.label == ROOT else f"{node.label}-{head}"
         return Tree(label, tuple(child for child, _ in below)), head
 
-    return tree.fold(tag, phrase)[0]
+    return tree.fold(tag, phrase, known)[0]
 
 
 def remove_heads(tree: Tree) -> Tree:

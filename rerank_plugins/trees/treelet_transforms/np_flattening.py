@@ -7,11 +7,11 @@ reading of coordination and apposition: the NP has a conjunction or another NP b
 from __future__ import annotations
 
 from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 from rerank_plugins.trees.heads import CONJUNCTIONS
 
 
-def flatten_nps(tree: Tree) -> Tree:
+def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
     """The tree without NPs that are dominated by NPs.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -26,4 +26,4 @@ def flatten_nps(tree: Tree) -> Tree:
             children[place : place + 1] = children[place].subtrees
         return Tree(node.label, tuple(children))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rerank_plugins.trees.cleaning import relabel
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 
 CLASSES = frozenset({"CD-YR", "CD-NM", "CD-DC", "CD-MX", "CD-AL"})
 
@@ -27,13 +27,13 @@ def number_class(word: str) -> str:
     return "DC" if "." in word else "NM"
 
 
-def mark_numbers(tree: Tree) -> Tree:
+def mark_numbers(tree: Tree, known: Known | None = None) -> Tree:
     """The tree with the class of each number in its tag."""
 
     def tag(node: Tree) -> Tree:
         return Tree(f"CD-{number_class(node.word)}", node.children) if node.label == "CD" else node
 
-    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)))
+    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)), known)
 
 
 def unmark_numbers(tree: Tree) -> Tree:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.trees.constituency import ROOT, Known, Tree
 
 
-def annotate_parents(tree: Tree) -> Tree:
+def annotate_parents(tree: Tree, known: Known | None = None) -> Tree:
     """The tree with those nodes marked.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(annotate_parents(*read_trees(["(ROOT (S-VB (VP-VB (VB Go))))"])))
     (ROOT (S-VB^ROOT (VP-VB^S (VB Go))))
     """
-    return _renamed(tree, lambda label, mark: label + mark)
+    return _renamed(tree, lambda label, mark: label + mark, known)
 
 
 def remove_parents(tree: Tree) -> Tree:
@@ -23,7 +23,7 @@ def remove_parents(tree: Tree) -> Tree:
     return _renamed(tree, str.removesuffix)
 
 
-def _renamed(tree: Tree, rename: Callable[[str, str], str]) -> Tree:
+def _renamed(tree: Tree, rename: Callable[[str, str], str], known: Known | None = None) -> Tree:
     """The tree where `rename(label, ^ and the parent's category)` is the label of each VP and child of the root."""
 
     def phrase(node: Tree, children: list[Tree]) -> Tree:
@@ -36,4 +36,4 @@ def _renamed(tree: Tree, rename: Callable[[str, str], str]) -> Tree:
         ]
         return Tree(node.label, tuple(named))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)

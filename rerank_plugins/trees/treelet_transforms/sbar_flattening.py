@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 
 
-def flatten_sbars(tree: Tree) -> Tree:
+def flatten_sbars(tree: Tree, known: Known | None = None) -> Tree:
     """The tree without S nodes under SBAR.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -22,4 +22,4 @@ def flatten_sbars(tree: Tree) -> Tree:
             flat.extend(child.subtrees if category(child.label) == "S" else [child])
         return Tree(node.label, tuple(flat))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 
 from rerank_plugins.trees.cleaning import category, relabel, remove_empty
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 from rerank_plugins.trees.heads import HeadRules
 from rerank_plugins.trees.lexicalised import lexicalise
 
@@ -28,7 +28,7 @@ MARKED = {"NN": "NNT", "NNS": "NNTS", "NNP": "NNTP", "NNPS": "NNTPS"}
 PLAIN = {marked: plain for plain, marked in MARKED.items()}
 
 
-def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL) -> Tree:
+def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL, known: Known | None = None) -> Tree:
     """The tree with temporal nouns marked; `nouns` are in small letters, those of the tree in any.
 
     >>> str(mark_temporal(Tree("NP", (Tree("JJ", ("last",)), Tree("NN", ("Year",))))))
@@ -40,7 +40,7 @@ def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL) -> Tree:
             return Tree(MARKED[node.label], node.children)
         return node
 
-    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)))
+    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)), known)
 
 
 def unmark_temporal(tree: Tree) -> Tree:

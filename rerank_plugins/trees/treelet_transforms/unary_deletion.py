@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.trees.constituency import ROOT, Known, Tree
 
 
-def delete_unaries(tree: Tree) -> Tree:
+def delete_unaries(tree: Tree, known: Known | None = None) -> Tree:
     """The tree where every phrase but the root has two or more children.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -16,4 +16,4 @@ def delete_unaries(tree: Tree) -> Tree:
     def phrase(node: Tree, children: list[Tree]) -> Tree:
         return children[0] if len(children) == 1 and node.label != ROOT else Tree(node.label, tuple(children))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)

@@ -7,11 +7,11 @@ had before and after it, so that the main verb and its arguments condition on th
 from __future__ import annotations
 
 from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.constituency import Known, Tree
 from rerank_plugins.trees.heads import CONJUNCTIONS
 
 
-def flatten_vps(tree: Tree) -> Tree:
+def flatten_vps(tree: Tree, known: Known | None = None) -> Tree:
     """The tree with one VP for each chain of verbs.
 
     >>> from rerank_plugins.trees.constituency import read_trees
@@ -27,4 +27,4 @@ def flatten_vps(tree: Tree) -> Tree:
         lower = children[place]
         return Tree(lower.label, (*children[:place], *lower.subtrees, *children[place + 1 :]))
 
-    return tree.fold(lambda tag: tag, phrase)
+    return tree.fold(lambda tag: tag, phrase, known)
