@@ -15,10 +15,11 @@ WORDS = ("a", "b", "c")
 RELATIONS = ("ID", "MOD:left", "MOD:right", "MOD")
 
 
-def random_model(seed, concepts=2, phrases=4, tags=2, finite=False):
+def random_model(seed, concepts=2, phrases=4, tags=2, finite=False, split=False):
     """A proper model: symbol 0 is ROOT, then `phrases` phrases, of which some have only unary rules, then tags.
 
-    `finite`: rules lead to greater numbers only, so that there are finitely many strings.
+    `finite`: rules lead to greater numbers only, so that there are finitely many strings. `split`: two phrases each
+    have the same plain category.
     """
     rng = np.random.default_rng(seed)
     size = 1 + phrases + tags
@@ -53,11 +54,9 @@ def random_model(seed, concepts=2, phrases=4, tags=2, finite=False):
         np.array([tag for _, tag in rows], np.int32),
         np.array([emissions[words[word], tag] / total[tag] for word, tag in rows]),
     )
-    names = (
-        "ROOT",
-        *(f"X{i}-m" if i % 3 else f"@X{i}|Y" for i in range(1, 1 + phrases)),
-        *(f"T{i}" for i in range(tags)),
-    )
+    plain = [(i + 1) // 2 if split else i for i in range(1, 1 + phrases)]
+    inner = [f"X{i}-{number}" if i % 3 else f"@X{i}|{number}" for number, i in enumerate(plain)]
+    names = ("ROOT", *inner, *(f"T{i}" for i in range(tags)))
     relation = rng.integers(0, len(RELATIONS), size).astype(np.int32)
     transfer = rng.dirichlet(np.ones(concepts), (len(RELATIONS), concepts))
     return SvsModel(
@@ -145,6 +144,44 @@ def best_by_prior(model, sentence):
         return max(weighted, key=lambda each: each[0], default=None)
 
     return best(0, 0, len(sentence))
+
+
+def max_rule(model, sentence, group):
+    """The trees over plain categories, as sets of (category, begin, end): the product of their expected rules."""
+    between = dict(zip(map(tuple, model.unary.tolist()), model.between, strict=True))
+    trees = [(float(model.root @ e), tree) for e, tree in all_trees(model, sentence)]
+    total = sum(p for p, _ in trees)
+    expected, found = Counter(), {}
+    for p, tree in trees:
+        for rule in plain_rules_of(tree, group, between):
+            expected[rule] += p / total
+    for _, tree in trees:
+        rules = plain_rules_of(tree, group, between)
+        spans = frozenset((rule[0], rule[-2], rule[-1]) for rule in rules)
+        found[spans] = max(found.get(spans, 0), math.prod(expected[rule] for rule in rules))
+    return found
+
+
+def plain_rules_of(tree, group, between):
+    """The rules of a tree over plain categories: (parent, children or word, …, begin, end)."""
+    found = []
+
+    def visit(node, begin):
+        label, *children = node
+        if isinstance(children[0], str):
+            found.append((int(group[label]), children[0], begin, begin + 1))
+            return begin + 1
+        end, ends = begin, []
+        for child in children:
+            end = visit(child, end)
+            ends.append(end)
+        labels = [child[0] for child in children]
+        chain = between[label, labels[0]] if len(labels) == 1 else None
+        found.append((int(group[label]), tuple(int(group[each]) for each in labels), chain, ends[0], begin, end))
+        return end
+
+    visit(tree, 0)
+    return found
 
 
 def expanded(model):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.models.pcfg.inside import inside
+from rerank_plugins.models.pcfg.outside import spans
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.svs import parsing
 from rerank_plugins.models.svs.parsing import SvsParser
@@ -25,6 +26,7 @@ from tests.naive_svs_parsing import (
     expanded,
     language,
     log,
+    max_rule,
     random_model,
     unexpanded,
 )
@@ -114,7 +116,8 @@ def test_one_concept_is_the_plain_grammar(seed, sentence):
     assert bool(found) == bool(wanted)
     if found:
         assert found.log_probability == pytest.approx(wanted[0].log_probability, rel=1e-13)
-        assert as_tuple(found, model) == max(derivations(grammar, sentence))[1]
+        trees = {tree: p for p, tree in derivations(grammar, sentence)}
+        assert trees[as_tuple(found, model)] == pytest.approx(max(trees.values()), rel=1e-12)
 
 
 @settings(max_examples=30)
@@ -124,10 +127,30 @@ def test_the_coarse_grammar_expects_what_the_model_does(seed, sentence, concepts
     model = random_model(seed, concepts)
     coarse, group = coarse_grammar(model)
     assert coarse.symbols[0] == "ROOT"
-    assert [coarse.symbols[each] for each in group[1:3]] == ["X1", "X2"]
+    assert [coarse.symbols[each] for each in group[1:4]] == ["X1", "X2", "@X3"]
     np.testing.assert_allclose(coarse.totals(), 1)
     if concepts == 1:
         assert inside(coarse, sentence) == pytest.approx(SvsParser(model).log_probability(sentence), rel=1e-12)
+
+
+@settings(max_examples=80)
+@given(SEEDS, SENTENCES, CONCEPTS)
+def test_max_rule_trees(seed, sentence, concepts):
+    """The categories over spans are those of the tree with the greatest product of expected rules, from all trees."""
+    model = random_model(seed, concepts, split=True)
+    parser = SvsParser(model, threshold=0.0, decoder="mbr")
+    group = parser.group
+    assert group[1] == group[2] != group[3]
+    products = max_rule(model, sentence, group)
+    found = parser.parse(sentence)
+    assert bool(products) == (found is not None)
+    if found is None:
+        return
+    kept = parser._most_expected(parser._numbers(sentence), None)
+    categories = {(int(group[symbol]), *map(int, spans(len(sentence))[cell])) for cell, symbol in np.argwhere(kept)}
+    best = max(products.values())
+    assert any(categories >= tree and product > best * (1 - 1e-9) for tree, product in products.items())
+    assert {(int(group[model.symbols.index(node.label)]), *node.span) for node in found.nodes()} <= categories
 
 
 def shape(tree):

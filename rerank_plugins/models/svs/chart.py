@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
@@ -64,8 +63,8 @@ def make_heap(cells: int, items: int, concepts: int) -> Heap:
 def enlarged(heap: Heap, cells: int, items: int) -> Heap:
     """The same cells and items, with room for at least so many."""
     larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
-    new: NDArray[Any]
-    old: NDArray[Any]
+    new: Any
+    old: Any
     for new, old in zip(larger, heap, strict=True):
         new[: len(old)] = old
     return larger

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,9 @@ from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PASSED_OVER
 from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
 from rerank_plugins.models.svs.chart import NEW, compose_item, enlarged, fill_best, make_heap
 from rerank_plugins.models.svs.inside import fill_sums
+from rerank_plugins.models.svs.max_rule import best_categories, plain_rules
 from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.models.svs.outside import fill_outside
 from rerank_plugins.models.svs.projection import coarse_grammar
 from rerank_plugins.models.svs.rules import VectorRules, compile_rules
 from rerank_plugins.models.svs.vector_tree import VectorTree
@@ -36,6 +39,7 @@ THRESHOLD = 1e-4
 MEMORY = 1 << 28  # bytes of vectors after which a heap starts anew
 
 Kept = NDArray[np.bool_]
+Decoder = Literal["vector", "mbr"]
 
 
 class VectorChart:
@@ -55,15 +59,16 @@ class VectorChart:
         self._empty()
 
     def _empty(self) -> None:
-        self.size = 0
+        self.size, self.pruned = 0, False
         self.known: dict[bytes, int] = {}
         self.heap.begin[:] = NEW
 
     def fill(self, words: IntArray, kept: Kept | None = None) -> None:
         """Fill the chart of a sentence; `kept` (cells, S) are the symbols that are looked for, by default all."""
         n, symbols = len(words), len(self.rules.relation)
-        if kept is not None or self.size * self.concepts * 8 > MEMORY:
+        if kept is not None or self.pruned or self.size * self.concepts * 8 > MEMORY:
             self._empty()
+        self.pruned = kept is not None
         before = len(self.known)
         if kept is None:
             keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
@@ -105,11 +110,12 @@ class SvsParser:
     """A model made ready for parsing.
 
     `threshold`: categories expected less often in the coarse grammar are passed over; 0: exact, but in sentences of
-    more than 40 words it is then 1e-9. `coarse` is the grammar over plain categories.
+    more than 40 words it is then 1e-9. `decoder`: "vector" chooses trees by eq. 8, "mbr" by max_rule.py, and only their
+    annotations by eq. 8. `coarse` is the grammar over plain categories.
     """
 
-    def __init__(self, model: SvsModel, threshold: float = THRESHOLD) -> None:
-        self.model, self.threshold = model, threshold
+    def __init__(self, model: SvsModel, threshold: float = THRESHOLD, decoder: Decoder = "vector") -> None:
+        self.model, self.threshold, self.decoder = model, threshold, decoder
         self.rules = compile_rules(model)
         self.coarse, self.group = coarse_grammar(model)
         self.coarse_chart = Chart(compile_coarse(self.coarse))
@@ -120,6 +126,7 @@ class SvsParser:
         rows = {(above, below): number for number, (above, below) in enumerate(model.unary.tolist())}
         chains = [model.between[rows[pair]] for pair in zip(self.rules.above, self.rules.below, strict=True)]
         self._between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in chains]
+        self._plain = plain_rules(self.rules, self.group, self._between)
 
     def parse(self, sentence: Sentence) -> VectorTree | None:
         """The best tree by eq. 8; None where the model has none, and for an empty sentence."""
@@ -131,7 +138,10 @@ class SvsParser:
         if threshold:
             self.coarse_chart.fill(words)
         while True:
-            self.chart.fill(words, self._kept(threshold) if threshold else None)
+            kept = self._kept(threshold) if threshold else None
+            self.chart.fill(words, self._most_expected(words, kept) if self.decoder == "mbr" else kept)
+            if self.chart.top < 0 and self.decoder == "mbr":
+                self.chart.fill(words, kept)
             if self.chart.top >= 0 or threshold == lowest:
                 return self._tree(sentence) if self.chart.top >= 0 else None
             threshold = threshold * LOWER if threshold * LOWER > LOWEST else lowest
@@ -157,6 +167,20 @@ class SvsParser:
     def _kept(self, threshold: float) -> Kept:
         expected = expected_nodes(self.coarse_chart, PASSED_OVER * threshold) > threshold
         return np.ascontiguousarray(expected[:, self.group])
+
+    def _most_expected(self, words: IntArray, kept: Kept | None) -> Kept:
+        """Which of the kept symbols have the plain categories of the max-rule tree."""
+        if kept is None:
+            kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.group)), np.bool_)
+        chart = self.sums
+        chart.fill(words, kept)
+        if chart.top < 0:
+            return kept
+        outer = np.zeros((chart.size, chart.concepts))
+        fill_outside(self.rules, chart.cells, len(words), chart.heap, chart.top, outer)
+        groups = len(self.coarse.symbols)
+        best = best_categories(self.rules, self._plain, words, chart.cells, chart.heap, outer, groups)
+        return np.asarray(kept & best[:, self.group])
 
     def _tree(self, sentence: Sentence) -> VectorTree:
         """The tree below the best ROOT; no recursion: trees are deep."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.grammar import ROOT
@@ -24,7 +25,7 @@ class VectorRules(NamedTuple):
     `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
     `rule_starts`   (P + 1) rules of a pair
     `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
-    `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S)
+    `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
     `above`, `below`  (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
     `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, whose rows are a_T: L e is p(words) of ROOT
     `prior`         (S, K) π; that of ROOT is a_T
@@ -41,6 +42,7 @@ class VectorRules(NamedTuple):
     weight: FloatArray
     levels: IntArray
     symbols: IntArray
+    chained: NDArray[np.bool_]
     above: IntArray
     below: IntArray
     chain_p: FloatArray
@@ -63,8 +65,8 @@ def compile_rules(model: SvsModel) -> VectorRules:
     order = np.lexsort((parent, right, left))
     parent, left, right = parent[order], left[order], right[order]
     pairs, rule_starts = np.unique(left * size + right, return_index=True)
-    level = np.zeros(size, np.int32)
-    level[model.unary[:, 0]] = 1
+    chained = np.zeros(size, np.bool_)
+    chained[model.unary[:, 0]] = True
     above, below = model.unary.T
     return VectorRules(
         np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
@@ -75,8 +77,9 @@ def compile_rules(model: SvsModel) -> VectorRules:
         right.astype(np.int32),
         np.ascontiguousarray(model.binary_p[order]),
         model.binary_p[order] * prior[parent],
-        np.array([0, (level == 0).sum(), size], np.int32),
-        np.argsort(level, kind="stable").astype(np.int32),
+        np.array([0, size - chained.sum(), size], np.int32),
+        np.argsort(chained, kind="stable").astype(np.int32),
+        chained,
         np.ascontiguousarray(above),
         np.ascontiguousarray(below),
         model.unary_p,
