@@ -18,7 +18,7 @@ from decoder.kneser_ney import estimate as estimate_ngrams
 from decoder.kneser_ney import write_arpa
 from decoder.language_model import LanguageModel
 from decoder.nbest import moses_lines, nbest
-from decoder.phrase_table import estimate, only_for, read, write
+from decoder.phrase_table import estimate, phrases_of, read, write
 from decoder.symmetrise import grow_diag_final_and
 from decoder.weights import Weights
 from grammar.generate import sentences
@@ -35,15 +35,15 @@ def main(folder: Path) -> None:
     seen = {text for name in ("tune", "test") for pair in parts[name] for text in pair}
     corpus = [(source, target) for source, target in parts["train"]]
     corpus += islice(_unseen(seen), GENERATED)
-    _save(folder / "train.de", (source for source, _ in corpus))
-    _save(folder / "train.en", (target for _, target in corpus))
+    save(folder / "train.de", (source for source, _ in corpus))
+    save(folder / "train.en", (target for _, target in corpus))
     for name in ("tune", "test"):
         for column, suffix in enumerate(("de", "en", "en.ref2")[: len(parts[name][0])]):
-            _save(folder / f"{name}.{suffix}", (row[column] for row in parts[name]))
+            save(folder / f"{name}.{suffix}", (row[column] for row in parts[name]))
     train(folder)
     for name, monotone, n in (("tune", False, N), ("test", False, N), ("test.monotone", True, N_MONOTONE)):
         sources = (row[0] for row in parts[name.partition(".")[0]])
-        _save(folder / f"{name}.nbest", decode(folder, sources, n, monotone=monotone), end="")
+        save(folder / f"{name}.nbest", decode(folder, sources, n, monotone=monotone), end="")
 
 
 def train(folder: Path) -> None:
@@ -52,9 +52,9 @@ def train(folder: Path) -> None:
     target_of = align(list(zip(target, source, strict=True)))
     source_of = align(list(zip(source, target, strict=True)))
     links = [grow_diag_final_and(*both) for both in zip(target_of, source_of, strict=True)]
-    table = only_for(estimate(list(zip(source, target, links, strict=True))), [*tune, *test])
-    _save(folder / "phrase-table.txt", write(table), end="")
-    _save(folder / "lm.arpa", write_arpa(estimate_ngrams(target, order=3)), end="")
+    table = estimate(list(zip(source, target, links, strict=True)), phrases_of([*tune, *test]))
+    save(folder / "phrase-table.txt", write(table), end="")
+    save(folder / "lm.arpa", write_arpa(estimate_ngrams(target, order=3)), end="")
 
 
 def decode(folder: Path, sources: Iterable[str], n: int, *, monotone: bool = False) -> Iterator[str]:
@@ -87,7 +87,7 @@ def _load(path: Path) -> list[Sequence[str]]:
     return [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def _save(path: Path, lines: Iterable[str], end: str = "\n") -> None:
+def save(path: Path, lines: Iterable[str], end: str = "\n") -> None:
     """Whole or not at all: to a temporary file first."""
     unfinished = path.with_name(path.name + ".new")
     with unfinished.open("w", encoding="utf-8", newline="\n") as file:

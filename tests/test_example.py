@@ -180,10 +180,12 @@ def test_alignment_posteriors_equal_those_by_enumeration(f: int, e: int, seed: i
 
     rng = np.random.default_rng(seed)
     emission, transition = rng.random((f, e + 1)), _transitions(rng.random(7), e)
-    posterior, expected = _forward_backward(emission, transition)
-    naive = naive_example.alignment_posteriors(emission, transition, P_NULL)
-    np.testing.assert_allclose(posterior, naive)
-    np.testing.assert_allclose(expected.sum(), naive[:, 1:].sum(), err_msg="one jump to each word that has one")
+    other = rng.random((f, e + 1))
+    posteriors, expected = _forward_backward(np.stack([emission, other]), transition)
+    naive = [naive_example.alignment_posteriors(each, transition, P_NULL) for each in (emission, other)]
+    np.testing.assert_allclose(posteriors, naive)
+    words = sum(each[:, 1:].sum() for each in naive)
+    np.testing.assert_allclose(expected.sum(), words, err_msg="one jump to each word that has one")
 
 
 def test_alignment_finds_a_reordering() -> None:

@@ -1,15 +1,21 @@
-"""The incremental syntactic model inside the example decoder's search."""
+"""Cube pruning in the example decoder, and the incremental syntactic model inside its search."""
 
+import lzma
+import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from rerank_plugins.models.hhmm_model import HhmmModel
 
 FOLDER = Path(__file__).parent.parent / "example_nbest"
 SOURCES = [line.split() for line in (FOLDER / "mt/tune.de").read_text(encoding="utf-8").splitlines()[:3]]
+UNPRUNED = 10**9
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -21,7 +27,7 @@ def example_on_path() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def plain():
-    from decoder.beam import Decoder
+    from decoder.cubes import CubeDecoder
     from decoder.language_model import LanguageModel
     from decoder.phrase_table import read
     from decoder.weights import Weights
@@ -29,7 +35,7 @@ def plain():
     mt = FOLDER / "mt"
     with (mt / "phrase-table.txt").open(encoding="utf-8") as table, (mt / "lm.arpa").open(encoding="utf-8") as arpa:
         weights = Weights.read((mt / "moses.ini").read_text(encoding="utf-8").splitlines())
-        return Decoder(read(table), LanguageModel(arpa), weights, stack_size=4, table_limit=4)
+        return CubeDecoder(read(table), LanguageModel(arpa), weights, stack_size=10, table_limit=3, pops=30)
 
 
 @pytest.fixture(scope="module")
@@ -37,40 +43,161 @@ def syntax():
     return HhmmModel(beam=10, threshold=1e-3)
 
 
-def test_without_weight_it_changes_nothing(plain, syntax):
+@dataclass(frozen=True)
+class WholeHistory:
+    """A language model that never forgets: ln p of a word depends on every word before it."""
+
+    words: tuple[str, ...] = ()
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        return tuple(hash(word) for word in self.words)
+
+    def start(self):
+        return WholeHistory()
+
+    def advance(self, state, word):
+        before = sum(len(each) for each in state.words)
+        return -1.0 - (before * 7 + len(word) * 3 + len(state.words)) % 5, WholeHistory((*state.words, word))
+
+    def finish(self, state):
+        return -float(sum(len(each) for each in state.words) % 3)
+
+
+def total_of(model, words):
+    total, state = 0.0, model.start()
+    for word in words:
+        ln_p, state = model.advance(state, word)
+        total += ln_p
+    return total + model.finish(state)
+
+
+@pytest.mark.parametrize("source", [SOURCES[0][:5], SOURCES[1][:6], SOURCES[2][-5:]])
+def test_unpruned_cubes_give_the_lists_of_the_unpruned_stacks(plain, source):
+    from decoder.beam import Decoder
+    from decoder.nbest import nbest
+
+    stacks = Decoder(plain.table, plain.model, plain.weights, stack_size=UNPRUNED, table_limit=3)
+    cubes = replace(plain, stack_size=UNPRUNED, pops=UNPRUNED)
+    assert nbest(cubes.search(source), plain.weights, 200) == nbest(stacks.search(source), plain.weights, 200)
+
+
+def test_fewer_pops_find_no_better(plain):
+    exact = replace(plain, stack_size=UNPRUNED, pops=UNPRUNED).search(SOURCES[0][:6]).score
+    found = [replace(plain, pops=pops, stack_size=pops).search(SOURCES[0][:6]).score for pops in (1, 3, 1000)]
+    assert found[0] <= found[2] <= exact + 1e-9
+    assert found[2] == pytest.approx(exact)
+    assert found[0] < exact
+
+
+def test_the_search_is_exact_for_both_models(plain):
+    """The best of all translations by both models: every text of the lattice, scored again from the beginning."""
+    from decoder.nbest import nbest
+    from decoder.syntactic import Syntactic
+
+    source = SOURCES[1][:4]
+    table = {phrase: targets[:2] for phrase, targets in plain.table.items()}
+    whole = replace(plain, table=table, stack_size=UNPRUNED, pops=UNPRUNED)
+    weights = replace(plain.weights, syntactic=3.0)
+    model = WholeHistory()
+    joint = replace(whole, weights=weights, syntax=Syntactic(model))
+    found = nbest(joint.search(source), weights, UNPRUNED)
+    every = nbest(whole.search(source), plain.weights, UNPRUNED)
+    totals = {each.words: each.total + 3.0 * total_of(model, each.words) for each in every}
+    assert len(found) == len(every) > 10
+    np.testing.assert_allclose([each.total for each in found], sorted(totals.values(), reverse=True), atol=1e-3)
+    assert [each.words for each in found] != [each.words for each in every]  # so the test can see a difference
+    for each in found:
+        assert each.total == pytest.approx(totals[each.words], abs=1e-3)
+
+
+def test_without_weight_it_changes_no_score(plain, syntax):
     """Hypotheses are kept apart by their stores, but score as they did."""
     from decoder.nbest import nbest
     from decoder.syntactic import Syntactic
 
-    joint = replace(plain, model=Syntactic(plain.model, syntax, 0.0), stack_size=20)
+    wide = replace(plain, stack_size=60, pops=60)
+    joint = replace(wide, weights=replace(plain.weights, syntactic=0.0), syntax=Syntactic(syntax))
     for source in (SOURCES[0][:5], SOURCES[1][:4]):
-        before, after = (nbest(decoder.search(source), plain.weights, 1)[0] for decoder in (plain, joint))
-        assert after.total >= before.total - 1e-6
+        (before,), (after,) = (nbest(each.search(source), each.weights, 1) for each in (wide, joint))
+        assert after.total == pytest.approx(before.total, abs=1e-6)
 
 
 def test_scores_are_those_of_both_models(plain, syntax):
-    """The language model's part of a translation is ln p by n-grams plus the share of ln p by the HHMM."""
-    from decoder.nbest import nbest
-    from decoder.syntactic import State, Syntactic
-
-    model = Syntactic(plain.model, syntax, 0.5)
-    joint = replace(plain, model=model)
-    for source in SOURCES[:2]:
-        (best,) = nbest(joint.search(source), joint.weights, 1)
-        words = best.words
-        total, state = model.extend(model.START, (*words, "</s>"))
-        ngrams, _ = plain.model.extend(plain.model.START, (*words, "</s>"))
-        assert total == pytest.approx(ngrams + 0.5 * float(syntax.totals([words])[0]), abs=1e-3)
-        assert best.features[1] == pytest.approx(total, abs=0.01)
-        assert isinstance(state, State)
-        model.reset()
-
-
-def test_recombination_is_by_the_likeliest_store(plain, syntax):
+    """Of the best translation: ln p by n-grams and, though it was added phrase by phrase, ln p by the HHMM."""
+    from decoder.nbest import moses_lines, nbest
     from decoder.syntactic import Syntactic
 
-    model = Syntactic(plain.model, syntax, 0.5)
-    one, other = (model.extend(model.START, words)[1] for words in (("the", "cat"), ("the", "cat")))
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one != model.extend(model.START, ("the",))[1]
+    joint = replace(plain, weights=replace(plain.weights, syntactic=0.2), syntax=Syntactic(syntax))
+    for source in SOURCES[:2]:
+        found = nbest(joint.search(source), joint.weights, 5)
+        words, features, total = found[0]
+        assert features[1] == pytest.approx(plain.model.extend(plain.model.START, (*words, "</s>"))[0], abs=1e-3)
+        assert features[8] == pytest.approx(float(syntax.totals([words])[0]), abs=1e-3)
+        assert total == joint.weights.total(features)
+        assert next(moses_lines(0, found)).split(" ||| ")[2].endswith(f" SyntacticLM0= {features[8]:.4f}")
+        assert 0 < joint.syntax.computed < joint.syntax.asked
+        joint.syntax.reset()
+
+
+def test_a_step_is_taken_once(syntax):
+    from decoder.syntactic import Syntactic
+
+    model = Syntactic(syntax)
+    first = model.extend(model.start, ("the", "cat"))
+    assert (model.asked, model.computed) == (2, 2)
+    again = model.extend(model.start, ("the", "cat"))
+    assert (model.asked, model.computed) == (4, 2)
+    assert again == first
+    assert first[2] == first[1].best
+    model.reset()
+    assert model.extend(model.start, ("the", "cat")) == first
+    assert model.computed == 4
+
+
+def test_the_likeliest_way_to_a_node_passes_its_beam_on(plain):
+    from decoder.beam import Arc, Node
+    from decoder.cubes import _recombine
+
+    origin, node = Node((0, (), 0, ()), 0.0, 0.0), Node((1, (), 1, ()), -np.inf, 0.0)
+    for score, beam in ((-3.0, "poor"), (-1.0, "best"), (-2.0, "fair")):
+        _recombine(node, Arc(origin, None, 0.0, 0, score), SimpleNamespace(name=beam))
+    assert (node.score, node.syntax.name, len(node.arcs)) == (-1.0, "best", 3)
+
+
+def test_weights_with_and_without_the_syntactic_model():
+    from decoder.weights import Weights
+
+    lines = (FOLDER / "mt/moses.ini").read_text(encoding="utf-8").splitlines()
+    assert Weights.read(lines).syntactic is None
+    weights = Weights.read([*lines, "SyntacticLM0= 0.25"])
+    features = (-2.0, -10.0, -3.0, 2.0, -1.0, -2.0, -3.0, -4.0)
+    assert weights.total((*features, -8.0)) == pytest.approx(Weights.read(lines).total(features) - 2.0)
+
+
+@pytest.mark.slow
+def test_the_experiment_runs(tmp_path):
+    """On a corpus in the other layout: the first sentences of mt/, models made again, a table with a line a system."""
+    mt, corpus, folder = FOLDER / "mt", tmp_path / "corpus", tmp_path / "folder"
+    corpus.mkdir()
+    texts = {name: (mt / name).read_text(encoding="utf-8").splitlines()[:300] for name in ("train.de", "train.en")}
+    with lzma.open(corpus / "train.de-en.xz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{de} ||| {en}\n" for de, en in zip(*texts.values(), strict=True))
+    for part in ("tune", "test"):
+        for kind, language in (("src", "de"), ("ref", "en")):
+            (corpus / f"{part}.{kind}").write_bytes((mt / f"{part}.{language}").read_bytes())
+    subprocess.run([sys.executable, FOLDER / "larger_corpus.py", corpus, folder], check=True)
+    assert {path.name for path in folder.iterdir()} >= {"lm.arpa", "phrase-table.txt", "test.de", "tune.en"}
+    settings = {"tune": 4, "test": 4, "rounds": 1, "n": 20, "pops": 20, "stack": 10, "more": 40, "beam": 5, "jobs": 2}
+    done = subprocess.run(
+        [sys.executable, FOLDER / "syntactic_search.py", folder, *(f"--{name}={n}" for name, n in settings.items())],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    header, *rows = done.stdout.splitlines()
+    assert header.split()[:3] == ["system", "BLEU", "difference"]
+    assert [row[:40].strip() for row in rows] == [
+        "n-grams", "n-grams, 40 pops", "n-grams, reranked", "syntax in the search",
+    ]  # fmt: skip
+    for row in rows:
+        assert 0 <= float(row[40:47]) <= 100
+    assert [int(row.split()[-1]) > 0 for row in rows] == [False, False, False, True]

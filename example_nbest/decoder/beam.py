@@ -11,12 +11,14 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 from decoder.language_model import LanguageModel, State
 from decoder.phrase_table import Phrase, PhraseTable
 from decoder.weights import Weights
 
-Key = tuple[int, State, int]  # coverage as bits, language-model state, end of the last source phrase
+Store = tuple[int, ...]  # of a syntactic language model; empty without one
+Key = tuple[int, State, int, Store]  # coverage as bits, language-model state, end of the last source phrase, store
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +34,16 @@ class Option:
 
 @dataclass(slots=True)
 class Node:
-    """A recombined partial translation: the best score of any path to it, and the last step of every path."""
+    """A recombined partial translation: the best score of any path to it, and the last step of every path.
+
+    `syntax` is the state of a syntactic language model after the best path (cubes.py).
+    """
 
     key: Key
     score: float
     future: float
     arcs: list[Arc] = field(default_factory=list)
+    syntax: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +55,7 @@ class Arc:
     language_model: float
     distance: int
     score: float
+    syntax: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -69,27 +76,16 @@ class Decoder:
     def search(self, source: list[str]) -> Node:
         """The node of all complete translations; its arcs lead back through the lattice to a node without arcs."""
         options = self.options(source)
-        futures = self._span_futures(options, len(source))
+        future = self._futures(options, len(source))
         stacks: list[dict[Key, Node]] = [{} for _ in range(len(source) + 1)]
-        root = Node((0, self.model.START, 0), 0.0, 0.0)
+        root = Node((0, self.model.START, 0, ()), 0.0, 0.0)
         stacks[0][root.key] = root
-
-        @cache
-        def future(coverage: int) -> float:
-            """Estimated score of translating what is not covered: the best of every gap."""
-            total, start = 0.0, 0
-            for end in range(len(source) + 1):
-                if end == len(source) or coverage >> end & 1:
-                    total += futures[start, end] if end > start else 0.0
-                    start = end + 1
-            return total
-
         for stack in stacks[:-1]:
             for node in sorted(stack.values(), key=lambda node: -node.score - node.future)[: self.stack_size]:
-                for start, end in self._reachable(node.key, len(source)):
+                for start, end in self._reachable(node.key[0], node.key[2], len(source)):
                     for option in options.get((start, end), ()):
                         self._extend(node, option, stacks, future)
-        goal = Node(((1 << len(source)) - 1, (), len(source)), -math.inf, 0.0)
+        goal = Node(((1 << len(source)) - 1, (), len(source), ()), -math.inf, 0.0)
         for node in stacks[-1].values():
             ln_p, _ = self.model.extend(node.key[1], ("</s>",))
             _recombine(goal, Arc(node, None, ln_p, 0, self.weights.language_model * ln_p))
@@ -112,7 +108,27 @@ class Decoder:
 
     def _estimate(self, option: Option) -> float:
         """Score of an option without its left context."""
-        return option.weighted + self.weights.language_model * self.model.extend((), option.target)[0]
+        return option.weighted + self.context_weight * self.model.extend((), option.target)[0]
+
+    @property
+    def context_weight(self) -> float:
+        """What ln p of n-grams counts where scores are estimated."""
+        return self.weights.language_model
+
+    def _futures(self, options: dict[tuple[int, int], list[Option]], length: int) -> Callable[[int], float]:
+        """Estimated score of translating what a coverage leaves: the best of every gap."""
+        futures = self._span_futures(options, length)
+
+        @cache
+        def future(coverage: int) -> float:
+            total, start = 0.0, 0
+            for end in range(length + 1):
+                if end == length or coverage >> end & 1:
+                    total += futures[start, end] if end > start else 0.0
+                    start = end + 1
+            return total
+
+        return future
 
     def _span_futures(self, options: dict[tuple[int, int], list[Option]], length: int) -> dict[tuple[int, int], float]:
         """The best estimate of each span, by options and pairs of smaller spans."""
@@ -124,9 +140,8 @@ class Decoder:
                 best[span] = max(best.get(span, -math.inf), *splits)
         return best
 
-    def _reachable(self, key: Key, length: int) -> list[tuple[int, int]]:
+    def _reachable(self, coverage: int, last: int, length: int) -> list[tuple[int, int]]:
         """Uncovered spans within the distortion limit from which the first gap can still be reached."""
-        coverage, _, last = key
         gap = (~coverage & coverage + 1).bit_length() - 1  # the first uncovered word
         spans = []
         for start in range(gap, min(length, last + self.distortion_limit + 1)):
@@ -142,12 +157,12 @@ class Decoder:
     def _extend(
         self, node: Node, option: Option, stacks: list[dict[Key, Node]], future: Callable[[int], float]
     ) -> None:
-        coverage, state, last = node.key
+        coverage, state, last, _ = node.key
         covered = coverage | (1 << option.end) - (1 << option.start)
         language_model, after = self.model.extend(state, option.target)
         distance = abs(option.start - last)
         step = option.weighted + self.weights.language_model * language_model - self.weights.distortion * distance
-        key = (covered, after, option.end)
+        key = (covered, after, option.end, ())
         stack = stacks[covered.bit_count()]
         if key not in stack:
             stack[key] = Node(key, -math.inf, future(covered))

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from decoder.kneser_ney import Gram, read_arpa
 
 State = tuple[str, ...]  # the last words, no more of them than can matter
+REMEMBERED = 1 << 20  # answers that are kept
 
 
 class LanguageModel:
@@ -28,6 +29,8 @@ class LanguageModel:
         """Ln p of the words after the state, and the state after them."""
         key = (state, words)
         if key not in self._known:
+            if len(self._known) == REMEMBERED:
+                self._known.clear()
             total, now = 0.0, state
             for word in words:
                 p, now = self._advance(now, word if (word,) in self.grams else "<unk>")

@@ -47,6 +47,8 @@ def nbest(goal: Node, weights: Weights, n: int) -> list[Translation]:
     result = []
     for words, path in islice(translations(goal), n):
         features = _features(path, len(words))
+        if weights.syntactic is not None:
+            features = (*features, round(sum(arc.syntax for arc in path), 4))
         result.append(Translation(words, features, weights.total(features)))
     return result
 
@@ -62,9 +64,10 @@ def _features(path: list[Arc], length: int) -> tuple[float, ...]:
 
 def moses_lines(segment: int, hypotheses: list[Translation]) -> Iterator[str]:
     """Lines of an n-best list as Moses writes them."""
-    for words, (distortion, lm, word_penalty, phrase_penalty, *translation), total in hypotheses:
+    for words, (distortion, lm, word_penalty, phrase_penalty, *others), total in hypotheses:
+        translation, syntax = others[:4], others[4:]
         dense = (
             f"Distortion0= {distortion:g} LM0= {lm:.4f} WordPenalty0= {word_penalty:g} "
             f"PhrasePenalty0= {phrase_penalty:g} TranslationModel0= {' '.join(f'{value:.4f}' for value in translation)}"
-        )
+        ) + "".join(f" SyntacticLM0= {value:.4f}" for value in syntax)
         yield f"{segment} ||| {' '.join(words)} ||| {dense} ||| {total:.6f}\n"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from decoder.symmetrise import Link
 
@@ -20,22 +20,23 @@ AlignedPair = tuple[Sequence[str], Sequence[str], set[Link]]
 MAX_LENGTH = 5
 
 
-def estimate(corpus: Sequence[AlignedPair]) -> PhraseTable:
-    """All phrase pairs of the corpus with their scores, in order of source and target."""
+def estimate(corpus: Sequence[AlignedPair], needed: Set[Phrase] | None = None) -> PhraseTable:
+    """Phrase pairs of the corpus with their scores, in order of source and target; of needed source phrases, or all."""
     given_target, given_source = lexical_weights(corpus)
     counts: Counter[tuple[Phrase, Phrase]] = Counter()
+    of_source, of_target = Counter[Phrase](), Counter[Phrase]()
     lexical: dict[tuple[Phrase, Phrase], tuple[float, float]] = {}
     for source, target, links in corpus:
         for i, i_end, j, j_end in extract(len(source), len(target), links):
             f, e = tuple(source[i:i_end]), tuple(target[j:j_end])
+            of_source[f] += 1
+            of_target[e] += 1
+            if needed is not None and f not in needed:
+                continue
             inner = {(a - i, b - j) for a, b in links if i <= a < i_end}
             weights = (_lex(f, e, inner, given_target), _lex(e, f, {(b, a) for a, b in inner}, given_source))
             counts[f, e] += 1
             lexical[f, e] = max(lexical.get((f, e), weights), weights, key=math.prod)
-    of_source, of_target = Counter[Phrase](), Counter[Phrase]()
-    for (f, e), count in counts.items():
-        of_source[f] += count
-        of_target[e] += count
     table: PhraseTable = defaultdict(list)
     for (f, e), count in sorted(counts.items()):
         lex_f, lex_e = lexical[f, e]
@@ -93,15 +94,14 @@ def _lex(words: Phrase, given: Phrase, links: set[Link], weights: dict[tuple[str
     return product
 
 
-def only_for(table: PhraseTable, sentences: Iterable[Sequence[str]]) -> PhraseTable:
-    """The part that can be needed to translate the sentences: Moses's filtering."""
-    needed = {
+def phrases_of(sentences: Iterable[Sequence[str]]) -> set[Phrase]:
+    """Source phrases that can be needed to translate the sentences: Moses's filtering."""
+    return {
         tuple(words[i:j])
         for words in sentences
         for i in range(len(words))
         for j in range(i + 1, min(i + MAX_LENGTH, len(words)) + 1)
     }
-    return {source: targets for source, targets in table.items() if source in needed}
 
 
 def write(table: PhraseTable) -> Iterator[str]:

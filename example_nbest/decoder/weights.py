@@ -13,7 +13,7 @@ class Weights:
     """One weight per feature value, in the order of an n-best list: Moses's names, Moses's signs.
 
     Distortion0 is minus the words jumped over, LM0 a natural log, WordPenalty0 minus the words, PhrasePenalty0 the
-    number of phrases, TranslationModel0 four natural logs.
+    number of phrases, TranslationModel0 four natural logs; SyntacticLM0, where there is one, a natural log.
     """
 
     SINGLE: ClassVar = ("Distortion0", "LM0", "WordPenalty0", "PhrasePenalty0")
@@ -23,6 +23,7 @@ class Weights:
     word_penalty: float
     phrase_penalty: float
     translation: tuple[float, float, float, float]
+    syntactic: float | None = None
 
     @classmethod
     def read(cls, lines: Iterable[str]) -> Weights:
@@ -37,7 +38,7 @@ class Weights:
                 values[name] = [float(number) for number in numbers.split()]
         a, b, c, d = values["TranslationModel0"]
         (distortion,), (lm,), (words,), (phrases,) = (values[name] for name in cls.SINGLE)
-        return cls(distortion, lm, words, phrases, (a, b, c, d))
+        return cls(distortion, lm, words, phrases, (a, b, c, d), *values.get("SyntacticLM0", ()))
 
     def phrase(self, target: Sequence[str], scores: Sequence[float]) -> float:
         """The part of a phrase's score that depends on the phrase alone."""
@@ -46,5 +47,6 @@ class Weights:
 
     def total(self, features: Sequence[float]) -> float:
         """Weights times features; exact to six decimals where weights have two and features four."""
-        weights = (self.distortion, self.language_model, self.word_penalty, self.phrase_penalty, *self.translation)
+        weights = [self.distortion, self.language_model, self.word_penalty, self.phrase_penalty, *self.translation]
+        weights += [] if self.syntactic is None else [self.syntactic]
         return round(math.fsum(w * value for w, value in zip(weights, features, strict=True)), 6)

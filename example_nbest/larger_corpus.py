@@ -1,0 +1,33 @@
+"""Makes a folder like mt/ from a larger corpus: `python example_nbest/larger_corpus.py CORPUS FOLDER`.
+
+CORPUS holds train.de-en.xz (a pair a line, `German ||| English`), and tune.src, tune.ref, test.src, test.ref, a
+sentence a line; all tokenised. FOLDER gets text, phrase table (only what tune and test can use) and language model, by
+the same code as mt/. 167,000 pairs of 8 words take 80 seconds.
+"""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from pathlib import Path
+
+import make
+
+
+def main(corpus: Path, folder: Path) -> None:
+    """Write text and models into the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with lzma.open(corpus / "train.de-en.xz", "rt", encoding="utf-8") as lines:
+        pairs = [line.rstrip("\n").split(" ||| ") for line in lines]
+    for column, language in enumerate(("de", "en")):
+        make.save(folder / f"train.{language}", (pair[column] for pair in pairs))
+    for part in ("tune", "test"):
+        for kind, language in (("src", "de"), ("ref", "en")):
+            make.save(
+                folder / f"{part}.{language}", (corpus / f"{part}.{kind}").read_text(encoding="utf-8").splitlines()
+            )
+    make.train(folder)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
