@@ -5,12 +5,15 @@ import pickle
 import numpy as np
 import pytest
 
+from rerank_adapters.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList, Parse, Parser
+from rerank_plugins.features import parsed_lm
 from rerank_plugins.features.parsed_lm import Headlex, Treelet
 from rerank_plugins.features.slr import Slr
 from rerank_plugins.features.treelet_lm import TreeletLM
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
+from rerank_plugins.models.treelet import TreeletModel, model_file
 from rerank_plugins.models.treelet.model_file import read_model
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.parsers.cached import CachedParser
@@ -185,3 +188,46 @@ def test_the_embedded_model_prefers_grammatical_sentences():
     ]
     values = Slr().extract(nbest(*(text for pair in pairs for text in pair)))[:, 0]
     assert (values[::2] > values[1::2]).sum() >= 4
+
+
+def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, monkeypatch, tmp_path):
+    path = tmp_path / "copy.treelet"
+    path.write_bytes((folder / "bank.treelet").read_bytes())
+    scored, loaded = [], []
+    score, read = TreeletModel.score_sentences, model_file.read_model
+    monkeypatch.setattr(
+        TreeletModel, "score_sentences", lambda self, parses: scored.extend(parses) or score(self, parses)
+    )
+    monkeypatch.setattr(model_file, "read_model", lambda path: loaded.append(path) or read(path))
+    parser = CachedParser(KnownTrees(), None)
+    lists = [nbest("the cat ran", "who is it", "the cat ran"), nbest("who is it", "", "the dogs ran")]
+
+    def extracted(**features):
+        scored.clear()
+        loaded.clear()
+        return extract_features(lists, features, jobs=1).values, len(scored), len(loaded)
+
+    both, *work = extracted(total=TreeletLM(path, parser), odds=Slr(Treelet(model=path, parser=parser)))
+    assert work == [4, 1]  # distinct sentences, models
+    total, *_ = extracted(total=TreeletLM(path, parser))
+    odds, *_ = extracted(odds=Slr(Treelet(model=path, parser=parser)))
+    np.testing.assert_array_equal(both, np.hstack([total, odds]))
+
+    one, other = pickle.loads(pickle.dumps((TreeletLM(path, parser), Slr(Treelet(model=path, parser=parser)))))
+    assert one._lm is other._lm
+    assert one._lm is not TreeletLM(path, CachedParser(KnownTrees(), None))._lm
+    assert one._lm is not TreeletLM(path, one.parser, k=9)._lm
+    before = one._lm.trees
+    path.write_bytes((folder / "bank.headlex").read_bytes())
+    assert TreeletLM(path, one.parser)._lm is not one._lm
+    assert one._lm.trees is before
+
+
+def test_remembered_sentences_are_forgotten_in_time(folder, monkeypatch):
+    monkeypatch.setattr(parsed_lm, "REMEMBERED", 1)
+    lm = Treelet(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
+    sentences = [tree.words() for tree in TREES]
+    for _ in range(2):
+        np.testing.assert_array_equal(lm.totals(sentences), [lm.totals([words])[0] for words in sentences])
+    assert len(lm._totals) <= 2
+    assert lm.totals([]).shape == (0,)

@@ -12,16 +12,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/treelet-lm.zst"))
 TREES = 20_000  # scored at a time
+REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
 
 
 class TreeModel(Protocol):
@@ -77,8 +80,26 @@ class ParsedLM(LanguageModel, PickledFields):
     def __contains__(self, word: str) -> bool:
         return word in self.trees.vocabulary
 
+    @cached_property
+    def _totals(self) -> dict[tuple[str, ...], float]:
+        """Ln p of the sentences that came last."""
+        return {}
+
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence; of one without a parse, and an empty one, the model's floor."""
+        """(n) ln p of each sentence; of one without a parse, and an empty one, the model's floor.
+
+        A distinct sentence is parsed and scored once, while it is remembered.
+        """
+        known, keys = self._totals, [tuple(sentence) for sentence in sentences]
+        if len(known) > REMEMBERED:
+            known.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        known.update(zip(new, self._scored(new).tolist(), strict=True))
+        return np.array([known[key] for key in keys], np.float64)
+
+    def _scored(self, sentences: Sequence[Sentence]) -> FloatArray:
+        if not sentences:
+            return np.zeros(0)
         parses = self._parser.parse(sentences)
         best = [[each.tree for each in parse.constituents[: self.k]] for parse in parses]
         totals = np.zeros(len(sentences))
@@ -98,6 +119,26 @@ class ParsedLM(LanguageModel, PickledFields):
     def unigram_totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, `</s>` included, by unigrams of the same training corpus and vocabulary."""
         return self.trees.vocabulary.unigram_totals(sentences)
+
+
+Model = TypeVar("Model", bound=ParsedLM)
+_in_use: WeakValueDictionary[tuple[object, ...], ParsedLM] = WeakValueDictionary()
+
+
+def shared(lm: Model) -> Model:
+    """The model of this process that has the same options, as long as one is in use, else this one.
+
+    So features that want the same model load it once, and a sentence that one has scored the other finds there.
+    """
+    key = (type(lm), *(_identity(getattr(lm, each.name)) for each in fields(lm)))
+    return cast(Model, _in_use.setdefault(key, lm))
+
+
+def _identity(option: object) -> object:
+    """What tells options apart: parsers by themselves, files by path and content."""
+    if isinstance(option, Path):
+        return option, content_hash(option) if option.is_file() else None
+    return id(option) if isinstance(option, Parser) else option
 
 
 @dataclass(frozen=True, kw_only=True)

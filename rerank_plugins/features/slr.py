@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.features.parsed_lm import ParsedLM, Treelet
+from rerank_plugins.features.parsed_lm import ParsedLM, Treelet, shared
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
@@ -32,7 +32,8 @@ class Slr(SentenceFeature, PickledFields):
 
     @cached_property
     def _lm(self) -> LanguageModel:
-        return self.lm or Treelet()
+        lm = Treelet() if self.lm is None else self.lm
+        return shared(lm) if isinstance(lm, ParsedLM) else lm
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.features.parsed_lm import Treelet
+from rerank_plugins.features.parsed_lm import Treelet, shared
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
@@ -40,7 +40,7 @@ class TreeletLM(SentenceFeature, PickledFields):
 
     @cached_property
     def _lm(self) -> Treelet:
-        return Treelet(parser=self.parser, k=self.k, model=self.model)
+        return shared(Treelet(parser=self.parser, k=self.k, model=self.model))
 
     @property
     def vocabulary(self) -> LanguageModel:
