@@ -24,7 +24,7 @@ from rerank_plugins.pickling import PickledFields
 class HhmmLM(SentenceFeature, PickledFields):
     """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
 
-    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
     beam: int = option(200, doc="stores kept after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
     threshold: float = option(1e-5, doc="stores below this share of the best are left out")

@@ -13,7 +13,6 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.complexity import LN2, Complexity, EntropyKind
-from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ class HhmmModel(LanguageModel, PickledFields):
     models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or version.
     """
 
-    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
     beam: int = option(500, doc="stores kept after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
     threshold: float = option(1e-6, doc="stores below this share of the best are left out")
@@ -43,8 +42,10 @@ class HhmmModel(LanguageModel, PickledFields):
     def hhmm(self) -> Hhmm:
         """The grammar as a hierarchic hidden Markov model, made on first use."""
         from rerank_plugins.models.hhmm.model import Hhmm
+        from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        return Hhmm(read_or_embedded(self.model), self.depth, self.beam, self.threshold)
+        grammar, events = read_hhmm(self.model)
+        return Hhmm(grammar, self.depth, self.beam, self.threshold, events=events)
 
     def __contains__(self, word: str) -> bool:
         return word in self.hhmm.grammar.lexicon

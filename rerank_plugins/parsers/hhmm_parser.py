@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
+from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class HhmmParser(Parser, PickledFields):
     language.
     """
 
-    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
     language: str = option("", doc="code of the language, as en: refuse a grammar for another one")
     beam: int = option(500, doc="stores kept after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
@@ -46,9 +46,10 @@ class HhmmParser(Parser, PickledFields):
     @cached_property
     def _hhmm(self) -> Hhmm:
         from rerank_plugins.models.hhmm.model import Hhmm
+        from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        grammar = read_or_embedded(self.model, self.language)
-        return Hhmm(grammar, self.depth, self.beam, self.threshold, derivations=True)
+        grammar, events = read_hhmm(self.model, self.language)
+        return Hhmm(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty one alone."""

@@ -65,8 +65,10 @@ def write_model(path: Path, kind: str, settings: Mapping[str, Any], arrays: Mapp
     return size
 
 
-def read_model(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
+def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
     """Settings and arrays, the latter mapped from the file: pages are read when they are touched.
+
+    `kinds` are those that will do.
 
     Raises ModelError for a file that is missing, no model file, of another version or kind, or cut short.
     """
@@ -86,8 +88,8 @@ def read_model(path: Path, kind: str) -> tuple[dict[str, Any], Arrays]:
         arrays = [(a["name"], _parse(a["type"]), tuple(a["shape"]), base + a["place"]) for a in found["arrays"]]
     except (ValueError, KeyError, TypeError) as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
-    if found["kind"] != kind:
-        raise ModelError(f"{path}: holds a {found['kind']} model, wanted a {kind} model")
+    if found["kind"] not in kinds:
+        raise ModelError(f"{path}: holds a {found['kind']} model, wanted a {' or '.join(kinds)} model")
     end = max((place + int(np.prod(shape)) * dtype.itemsize for _, dtype, shape, place in arrays), default=base)
     if size < end:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, wanted {end}")

@@ -17,12 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.interfaces import ScoredTree
+from rerank_plugins.models.hhmm.counting import WITHIN
 from rerank_plugins.models.hhmm.model import Hhmm
-from rerank_plugins.models.hhmm.stepping import EMPTY, WITHIN
+from rerank_plugins.models.hhmm.stepping import EMPTY
 from rerank_plugins.models.hhmm.store import Beam
+from rerank_plugins.models.hhmm.training import JOINED
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.trees.binarisation import remove_ancestors, remove_intermediate
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.unaries import split_unaries
 
 FRAGMENT = "FRAG"
 
@@ -138,7 +141,10 @@ class Replay:
         for node in reversed(order):
             label = self.grammar.bases[self.grammar.base[node.symbol]]
             built[id(node)] = Tree(label, tuple(built[id(part)] for part in node.parts) or (node.word,))
-        return remove_ancestors(remove_intermediate(built[id(top)]))
+        found = built[id(top)]
+        if self.grammar.settings.get("unaries") == JOINED:
+            found = split_unaries(found)
+        return remove_ancestors(remove_intermediate(found))
 
 
 class UnaryChains:
@@ -217,8 +223,7 @@ def completion(model: Hhmm, beam: Beam) -> tuple[float | None, int]:
     if not len(beam):
         return None, 0
     nodes, done = beam.stores[:, -1], beam.stores[:, 0] < 0
-    below = np.where(done, model.tables.rules.expected[0, ROOT, nodes], 1.0)
-    worth = np.where(done, beam.likely * model.tables.complete[nodes] / below, 0.0)
+    worth = np.where(done, beam.likely * model.tables.ending[nodes], 0.0)
     row = int(worth.argmax())
     return (math.log(worth[row]) + beam.scale, row) if worth[row] > 0 else (None, 0)
 

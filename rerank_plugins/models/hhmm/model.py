@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.errors import ConfigError
+from rerank_plugins.models.hhmm.counting import Events
 from rerank_plugins.models.hhmm.store import Beam, start_of
 from rerank_plugins.models.hhmm.tables import Tables, lay_out
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -34,6 +35,7 @@ class Hhmm(PickledFields):
     `bounded`     whether probabilities are those given that a tree fits in the store (they then sum to one)
     `entropies`   keep entropies of derivations
     `derivations` keep the beams before, for the best tree
+    `events`      counted in trees: the model is estimated from them, the grammar smooths it (interpolation.py)
     """
 
     grammar: Grammar
@@ -43,17 +45,21 @@ class Hhmm(PickledFields):
     bounded: bool = True
     entropies: bool = False
     derivations: bool = False
+    events: Events | None = None
 
     def __post_init__(self) -> None:
         if self.beam < 0:
             raise ConfigError(f"a beam of {self.beam} stores, wanted 1 or more, or 0 for all")
         if not 0 <= self.threshold < 1:
             raise ConfigError(f"a threshold of {self.threshold:g}, wanted 0 or more and below 1")
+        if self.events and (self.events.depth != self.depth or not self.bounded):
+            found = f"a store of {self.depth} elements" if self.bounded else "a store without bounds"
+            raise ConfigError(f"{found}, but this model's events were counted for {self.events.depth} elements")
 
     @cached_property
     def tables(self) -> Tables:
         """The grammar laid out for the search: computed once, with `depth` inversions of matrices of its symbols."""
-        return lay_out(self.grammar, self.depth, bounded=self.bounded)
+        return lay_out(self.grammar, self.depth, bounded=self.bounded, events=self.events)
 
     def start(self) -> Beam:
         """The beam before the first word."""
@@ -73,9 +79,8 @@ class Hhmm(PickledFields):
         """Ln p(</s> | state)."""
         if not len(state):
             return UNFINISHED
-        done, edge = np.flatnonzero(state.stores[:, 0] < 0), self.tables.rules.expected[0, ROOT]
-        nodes = state.stores[done, -1]
-        p = float((state.values[done] * self.tables.complete[nodes] / edge[nodes]).sum())
+        done = np.flatnonzero(state.stores[:, 0] < 0)
+        p = float(state.values[done] @ self.tables.ending[state.stores[done, -1]])
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:

@@ -75,7 +75,7 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
 
     def descent(right: FloatArray) -> FloatArray:
         """N: from a node to the place of its left child, weighted by what is to come of the right one."""
-        return _matrix(grammar, 1, p * right[grammar.binary[:, 2]])
+        return rule_sums(grammar, 1, p * right[grammar.binary[:, 2]])
 
     if not bounded:
         finite = finite_mass(grammar)
@@ -92,7 +92,7 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
             expected[0] = _root_only(edge)
             fitting[0, ROOT] = left[ROOT]
         else:
-            along = _matrix(grammar, 2, p * left[grammar.binary[:, 1]])  # from a node to the place of its right child
+            along = rule_sums(grammar, 2, p * left[grammar.binary[:, 1]])  # from a node to the place of its right child
             fitting[d - 1] = _inverse(identity - unary - along) @ words
             expected[d - 1] = closure @ descent(fitting[d - 1]) @ edge
     if fitting[0, ROOT] <= 0:
@@ -108,7 +108,7 @@ def fitting_mass(grammar: Grammar, depth: int) -> float:
         return 0.0
 
 
-def _matrix(grammar: Grammar, child: int, weights: FloatArray) -> FloatArray:
+def rule_sums(grammar: Grammar, child: int, weights: FloatArray) -> FloatArray:
     """(S, S) sums of the weights of binary rules, by parent and child."""
     size = grammar.size
     cells = grammar.binary[:, 0].astype(np.int64) * size + grammar.binary[:, child]

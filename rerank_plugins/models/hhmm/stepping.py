@@ -25,20 +25,20 @@ entropy of a store's derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c over th
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from rerank_plugins.models.hhmm.counted import context_of, opening_of
+from rerank_plugins.models.hhmm.counting import CROSS, WITHIN
 from rerank_plugins.models.hhmm.recombination import best_rows, fill, find
+from rerank_plugins.models.hhmm.rule_order import rules_of, sorted_rules
 
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
-CROSS, WITHIN = 0, 1  # kinds of reduction
 FIRST = 1 << 11  # rows that a table starts with
 FAR = 0.1  # what a store below the best may still gain, as a share
-EXPONENTS, HIGHEST = 128, 4  # kinds of binary exponent that rules are sorted by; the highest of a value
 
 
 class Table(NamedTuple):
@@ -133,31 +133,8 @@ def promote(
 
 
 @njit(cache=True, nogil=True)
-def sorted_rules(rules: Any, ahead: Any, p: int, order: Any, worth: Any) -> None:
-    """Rules with left child p by P(q -> p c) ahead[c], highest binary exponent first, into their places in `order`
-    and `worth`: a counting sort, so values fall from one to the next, or rise to less than twice.
-    """
-    first, after = rules.starts[p], rules.starts[p + 1]
-    counts = np.zeros(EXPONENTS + 1, np.int32)
-    exponents = np.empty(after - first, np.int32)
-    for r in range(first, after):
-        value = rules.p[r] * ahead[rules.right[r]]
-        exponent = EXPONENTS - 1
-        if value > 0.0:
-            exponent = min(EXPONENTS - 2, max(0, HIGHEST - math.frexp(value)[1]))
-        exponents[r - first] = exponent
-        counts[exponent + 1] += 1
-    counts = np.cumsum(counts)
-    for r in range(first, after):
-        place = first + counts[exponents[r - first]]
-        counts[exponents[r - first]] += 1
-        order[place] = r
-        worth[place] = rules.p[r] * ahead[rules.right[r]]
-
-
-@njit(cache=True, nogil=True)
 def transit(
-    rules: Any, ahead: Any, before: Any, n: int, depth: int, root: int, width: int, threshold: float, entropies: bool
+    rules: Any, word: Any, before: Any, n: int, depth: int, root: int, width: int, threshold: float, entropies: bool
 ) -> Any:
     """Step 2: stores that await a symbol which begins with the word; back: (promoted store, rule, kind)."""
     table, count, best, bound, full = new_table(FIRST, depth + 1), 0, 0.0, 0.0, 4 * width
@@ -166,12 +143,15 @@ def transit(
     ready = np.zeros((depth + 1, size), np.bool_)
     order = np.empty((depth + 1, len(rules.p)), np.int32)
     worth = np.empty((depth + 1, len(rules.p)))
+    counted, ahead, opened = rules.counted, word.ahead, word.opened
+    contexts, edges, opens = counted.contexts, counted.edges, counted.opens
+    some = len(contexts) > 0
+    done = np.full(len(rules.p) if some else 0, -1, np.int64)  # with what was counted of it
     for j in np.argsort(-before.sums[:n], kind="mergesort"):
         store = before.stores[j]
         d = _depth(store)
-        top = store[d - 1] if d else root
-        b = top & LOW if d else root
-        p = store[-1]
+        top = store[d - 1] if d else root << 16 | root
+        a, b, p = top >> 16, top & LOW, store[-1]
         v, ratio = before.sums[j], before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
@@ -179,33 +159,58 @@ def transit(
         if 0 < full <= count:  # what is below the best `width` by far will not be among them
             bound = max(bound, FAR * np.partition(table.sums[:count], count - width)[count - width])
             full = 2 * count
+        edge, most = rules.expected[min(d, last), b], rules.most[min(d, last), b]
+        row, within, cross, seen = context_of(contexts, size, d, a, b, p) if some else -1, v, v, 0.0
+        if row >= 0:
+            within, cross, seen = v * counted.share[row, WITHIN], v * counted.share[row, CROSS], v * edge[p]
         key = store.copy()
         key[-1] = EMPTY
         if d < depth:
             if not ready[d + 1, p]:
                 ready[d + 1, p] = True
-                sorted_rules(rules, ahead[d + 1], p, order[d + 1], worth[d + 1])
-            edge, limit = rules.expected[min(d, last), b], 2.0 * v * rules.most[min(d, last), b]
+                sorted_rules(
+                    rules.starts[p], rules.starts[p + 1], rules.p, rules.right, ahead[d + 1], opens[d + 1], opened,
+                    order[d + 1], worth[d + 1],
+                )  # fmt: skip
+            if row >= 0:
+                for e in range(counted.starts[2 * row + WITHIN], counted.starts[2 * row + WITHIN + 1]):
+                    r = counted.rule[e]
+                    done[r] = 2 * j + WITHIN
+                    value = within * rules.p[r] * edge[rules.parent[r]] + seen * counted.extra[e]
+                    k = opens[d + 1, r]
+                    value *= ahead[d + 1, rules.right[r]] if k < 0 else opened[k]
+                    if value > bound:
+                        if value > best:
+                            best = value
+                            bound = max(bound, threshold * best)
+                        if count == len(table.sums):
+                            table = doubled(table, count)
+                        key[d] = rules.parent[r] << 16 | rules.right[r]
+                        count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+            limit = 2.0 * within * most
             for i in range(rules.starts[p], rules.starts[p + 1]):
                 if limit * worth[d + 1, i] <= bound:
                     break  # the others are worth less
                 r = order[d + 1, i]
-                value = v * worth[d + 1, i] * edge[rules.parent[r]]
-                if value > bound:
-                    if value > best:
-                        best = value
-                        bound = max(bound, threshold * best)
-                    if count == len(table.sums):
-                        table = doubled(table, count)
-                    key[d] = rules.parent[r] << 16 | rules.right[r]
-                    count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                if row < 0 or done[r] != 2 * j + WITHIN:
+                    value = within * worth[d + 1, i] * edge[rules.parent[r]]
+                    if value > bound:
+                        if value > best:
+                            best = value
+                            bound = max(bound, threshold * best)
+                        if count == len(table.sums):
+                            table = doubled(table, count)
+                        key[d] = rules.parent[r] << 16 | rules.right[r]
+                        count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             key[d] = EMPTY
         if d > 0:
-            for k in range(rules.filled[b], rules.filled[b + 1]):
-                q, share = rules.nodes[k], v * rules.filling[k]
-                first, after = rules_of(rules, q, p)
-                for r in range(first, after):
-                    value = share * rules.p[r] * ahead[d, rules.right[r]]
+            if row >= 0:
+                for e in range(counted.starts[2 * row + CROSS], counted.starts[2 * row + CROSS + 1]):
+                    r = counted.rule[e]
+                    done[r] = 2 * j + CROSS
+                    c = rules.right[r]
+                    k = opening_of(edges, size, d, a, c)
+                    value = (cross * rules.p[r] + seen * counted.extra[e]) * (ahead[d, c] if k < 0 else opened[k])
                     if value > bound:
                         if value > best:
                             best = value
@@ -214,24 +219,23 @@ def transit(
                             table = doubled(table, count)
                         key[d - 1] = top & ~LOW | rules.right[r]
                         count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+            for i in range(rules.filled[b], rules.filled[b + 1]):
+                share = cross * rules.filling[i]
+                first, after = rules_of(rules, rules.nodes[i], p)
+                for r in range(first, after):
+                    if row < 0 or done[r] != 2 * j + CROSS:
+                        c = rules.right[r]
+                        k = opening_of(edges, size, d, a, c) if some else -1
+                        value = share * rules.p[r] * (ahead[d, c] if k < 0 else opened[k])
+                        if value > bound:
+                            if value > best:
+                                best = value
+                                bound = max(bound, threshold * best)
+                            if count == len(table.sums):
+                                table = doubled(table, count)
+                            key[d - 1] = top & ~LOW | rules.right[r]
+                            count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
     return table, count
-
-
-@njit(cache=True, nogil=True, inline="always")
-def rules_of(rules: Any, q: int, p: int) -> tuple[int, int]:
-    """The rules q -> p c: the first, and the one after the last."""
-    low, high = rules.starts[p], rules.starts[p + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if rules.parent[middle] < q:
-            low = middle + 1
-        else:
-            high = middle
-    high = low
-    while high < end and rules.parent[high] == q:
-        high += 1
-    return low, high
 
 
 @njit(cache=True, nogil=True)
@@ -241,32 +245,36 @@ def emit(
     """Step 3: stores after the word, of the given rows; back: (awaiting store, preterminal, kind of expansion)."""
     table, count, best = new_table(FIRST, depth + 1), 0, 0.0
     last = len(rules.expected) - 1
+    size, edges, openings = len(rules.starts) - 1, rules.counted.edges, rules.counted.openings
     for j in rows:
         store = before.stores[j]
         d = _depth(store)
-        c = store[d - 1] & LOW if d else root
-        v = before.sums[j] / word.ahead[d, c]
+        a, c = (store[d - 1] >> 16, store[d - 1] & LOW) if d else (root, root)
+        row, own = opening_of(edges, size, d, a, c), 1.0
+        if row >= 0:
+            own = openings[row, -1]
+        v = before.sums[j] / (word.ahead[d, c] if row < 0 else word.opened[row])
         ratio = before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
             inner = max(0.0, before.spread[j] / before.sums[j] + np.log(before.sums[j]))
         key = store.copy()
         if d > 0:
-            value = v * word.here[c]
+            value = v * own * word.here[c]
             if value > threshold * best:
                 best = max(best, value)
                 if count == len(table.sums):
                     table = doubled(table, count)
                 key[d - 1] = EMPTY
-                key[-1] = store[d - 1] >> 16
+                key[-1] = a
                 more = inner + word.mixed[c] if entropies else inner
-                count = _add(table, count, key, value, v * word.share[c] * ratio, more, j, word.best[c], CROSS)
+                count = _add(table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS)
                 key[d - 1] = store[d - 1]
         if d < depth:
             edge = rules.expected[min(d, last), c]
             for k in range(len(word.tags)):
                 x = word.tags[k]
-                value = v * edge[x] * word.p[k]
+                value = v * word.p[k] * (edge[x] if row < 0 else openings[row, word.rows[k]])
                 if value > threshold * best:
                     best = max(best, value)
                     if count == len(table.sums):
@@ -277,11 +285,12 @@ def emit(
 
 
 @njit(cache=True, nogil=True)
-def started(ahead: Any, depth: int, root: int, mass: float) -> Any:
+def started(rules: Any, word: Any, depth: int, root: int, mass: float) -> Any:
     """What step 2 gives for the first word: an empty store below which ROOT is awaited."""
     table = new_table(1, depth + 1)
+    row = opening_of(rules.counted.edges, len(rules.starts) - 1, 0, root, root)
     table.stores[0] = EMPTY
-    table.sums[0] = table.likely[0] = ahead[0, root] / mass
+    table.sums[0] = table.likely[0] = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
     table.spread[0] = -table.sums[0] * np.log(table.sums[0]) if table.sums[0] > 0 else 0.0
     table.back[0] = EMPTY
     return table, 1 if table.sums[0] > 0 else 0
@@ -299,10 +308,10 @@ def advanced(
     """
     if len(stores):
         promoted, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies)
-        awaiting, m = transit(rules, word.ahead, promoted, n, depth, root, width, threshold, entropies)
+        awaiting, m = transit(rules, word, promoted, n, depth, root, width, threshold, entropies)
     else:
         promoted, n = new_table(1, depth + 1), 0
-        awaiting, m = started(word.ahead, depth, root, mass)
+        awaiting, m = started(rules, word, depth, root, mass)
     p = awaiting.sums[:m].sum()
     rows = best_rows(awaiting.sums, m, width)
     table, count = emit(rules, word, awaiting, rows, depth, root, threshold, entropies)

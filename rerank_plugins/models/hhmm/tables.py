@@ -1,4 +1,4 @@
-"""A grammar laid out for the search: rules by left child, unary promotions by node, expectations, words' emissions."""
+"""The model laid out for the search: rules by left child, unary promotions by node, expectations, words' emissions."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
+from rerank_plugins.models.hhmm.counting import Events
+from rerank_plugins.models.hhmm.interpolation import interpolated
 from rerank_plugins.models.hhmm.progeny import left_progeny
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
@@ -30,6 +33,7 @@ class Rules(NamedTuple):
     `promotions` (S + 1) node q may fill the places `places`, with probability `reaching` = U*[place, q]: entries
                  promotions[q] to promotions[q + 1]; only places that are left children of some rule
     `expected`   (rows, S, S) E*_d[b, q]; `most` (rows, S) the largest value of each row
+    `counted`    what events counted in trees add
     """
 
     starts: IntArray
@@ -44,26 +48,28 @@ class Rules(NamedTuple):
     reaching: FloatArray
     expected: FloatArray
     most: FloatArray
+    counted: Counted
 
 
 class Emission(NamedTuple):
     """What the model makes of a word.
 
-    `tags` (k) preterminals; `p` (k) P(word | tag)
+    `tags` (k) preterminals, `rows` (k) their numbers among preterminals; `p` (k) P(word | tag)
     `here` (S) probability that a place is filled by a preterminal with the word; `best` (S) its likeliest one, and
            `share` (S) the probability of that; `mixed` (S) the entropy (nats) of which it is
     `ahead` (D + 1, S) that what a place yields, awaited in element d, fits in the store and begins with the word
-    `most`  (D + 1) the largest value of each row of `ahead`
+    `opened` (K) the same for the left edges that events were counted of
     """
 
     tags: IntArray
+    rows: NDArray[np.int64]
     p: FloatArray
     here: FloatArray
     best: IntArray
     share: FloatArray
     mixed: FloatArray
     ahead: FloatArray
-    most: FloatArray
+    opened: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +80,17 @@ class Tables:
     depth: int
     rules: Rules
     numbers: NDArray[np.int64]  # (B) number in the grammar of each of the rules
-    complete: FloatArray  # (S) U*[ROOT, q]: that node q is the whole sentence
-    mass: float  # probability of the trees that fit in the store
+    ending: FloatArray  # (S) P(end | 0, ROOT, q): that a node q with nothing else in store is the whole sentence
+    fitting: FloatArray  # (D + 1, S) R_d; that of ROOT at depth 0 is the probability of the trees that fit
     tag_closure: FloatArray  # (T, S) U* by preterminal
     tag_expected: FloatArray  # (rows, T, S) E* by preterminal
     tag_row: NDArray[np.int64]  # (S) row of a preterminal in the two
     remembered: dict[str, Emission]
+
+    @property
+    def mass(self) -> float:
+        """Probability of the trees that fit in the store."""
+        return float(self.fitting[0, ROOT])
 
     def emission(self, word: str, position: int) -> Emission:
         """What the model makes of a word; `position` 0 is the first of its sentence."""
@@ -110,11 +121,15 @@ class Tables:
             if d > 0:
                 ahead[d] += here
         share = parts[best, np.arange(size)]
-        return Emission(tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, ahead.max(axis=1))
+        counted = self.rules.counted
+        opened = counted.openings[:, rows] @ p + counted.openings[:, -1] * here[counted.edges % size]
+        return Emission(tags, rows, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
 
 
-def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True) -> Tables:
+def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
     """Tables for a store of `depth` elements, conditioned on trees that fit in it unless not `bounded`.
+
+    With `events` the grammar's probabilities are what their counts are smoothed with (interpolation.py).
 
     Raises ConfigError for a depth out of range, ModelError for a grammar that is too large or never ends.
     """
@@ -130,17 +145,23 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True) -> Tables:
     asked[left] = binary[parent] = True
     node, place = np.nonzero((progeny.closure * asked[:, None]).T)
     awaited, filler = np.nonzero(progeny.closure * binary)
+    tags = np.flatnonzero(grammar.preterminals)
+    if events is None:
+        counted = nothing_counted(len(tags), len(order), depth)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
+    else:
+        counted, ending = interpolated(events, grammar, progeny, order, tags)
     rules = Rules(
         _starts(left, grammar.size), parent, right, p[order],
         _starts(awaited, grammar.size), filler.astype(np.int32), progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), progeny.closure[place, node],
-        progeny.expected, progeny.expected.max(axis=2),
+        progeny.expected, progeny.expected.max(axis=2), counted,
     )  # fmt: skip
-    tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))
     return Tables(
-        grammar, depth, rules, order, progeny.closure[ROOT].copy(), float(progeny.fitting[0, ROOT]),
+        grammar, depth, rules, order, ending, progeny.fitting,
         np.ascontiguousarray(progeny.closure[:, tags].T),
         np.ascontiguousarray(progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
     )  # fmt: skip

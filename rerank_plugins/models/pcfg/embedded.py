@@ -24,7 +24,12 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
     path = model or EMBEDDED
     grammar = read_grammar(path)
+    wanted_language(grammar, language, path)
+    return grammar
+
+
+def wanted_language(grammar: Grammar, language: str, path: Path) -> None:
+    """Raises ModelError for a grammar that was trained for another language, where one is given."""
     found = grammar.settings.get("language", "")
     if language and found != language:
         raise ModelError(f"{path}: a grammar for {found!r}, wanted {language!r}")
-    return grammar

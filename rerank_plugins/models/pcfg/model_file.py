@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +27,11 @@ LEVEL = 19  # of compression
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
     """Write the grammar, whole or not at all; how many bytes the file has. Raises OSError."""
-    import zstandard
+    return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact))
 
+
+def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arrays:
+    """The grammar's arrays by name, for a model file."""
     lexicon, precision = grammar.lexicon, np.float16 if compact else np.float32
     names = {"symbols": grammar.symbols, "bases": grammar.bases, "words": lexicon.words}
     arrays: model_file.Arrays = {
@@ -39,10 +44,17 @@ def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int
         arrays[f"unary{column}"] = grammar.unary[:, column]
     logs = {"binary_logp": grammar.binary_logp, "unary_logp": grammar.unary_logp, "emission_logp": lexicon.logp}
     arrays |= {name: logp.astype(precision) for name, logp in logs.items()}
+    return arrays
+
+
+def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
+    """Write a compressed model file, whole or not at all; how many bytes it has. Raises OSError."""
+    import zstandard
+
     plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
     packed = plain.with_suffix(".tmp")
     try:
-        model_file.write_model(plain, KIND, grammar.settings, arrays)
+        model_file.write_model(plain, kind, settings, arrays)
         packed.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
         os.replace(packed, path)
     finally:
@@ -56,7 +68,11 @@ def read_grammar(path: Path) -> Grammar:
 
     Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
     """
-    settings, arrays = model_file.read_model(path, KIND)
+    return grammar_from(*model_file.read_model(path, KIND), path)
+
+
+def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:
+    """The grammar of a model file's arrays. Raises ModelError where they are missing or do not fit together."""
     try:
         symbols, bases, words = (
             tuple(bytes(arrays[name]).decode().split("\n")) for name in ("symbols", "bases", "words")

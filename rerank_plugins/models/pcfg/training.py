@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 from rerank_plugins import __version__
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.pcfg.annotation import annotate, named
-from rerank_plugins.models.pcfg.forest import plant
+from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
@@ -64,7 +64,36 @@ def train_grammar(
 
     Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
     """
-    prepared = [settings.prepared(treebank) for treebank in trees]
+    planted = plant_treebanks(trees, weights, settings, tagged)
+    if settings.schedule.rounds == 0:
+        return treebank_grammar(planted.forest, settings.smoothing, planted.made, planted.tagged)
+    latent, expected = split_merge(planted.forest, settings.schedule, report)
+    return finished(
+        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.made, planted.tagged
+    )
+
+
+class Planted(NamedTuple):
+    """Treebanks as a grammar is counted on them: their forest, how it was made, tagged words for the lexicon."""
+
+    forest: Forest
+    made: dict[str, Any]
+    tagged: Tagged | None
+
+
+def plant_treebanks(
+    trees: Sequence[Sequence[Tree]],
+    weights: Sequence[float],
+    settings: GrammarSettings,
+    tagged: Tagged | None = None,
+    form: Callable[[Tree], Tree] = lambda tree: tree,
+) -> Planted:
+    """The forest of several treebanks, each of whose trees counts as often as its weight says.
+
+    `form` changes the binarised trees once more. Raises FormatError where there are no trees, ConfigError for an
+    annotation that does not exist.
+    """
+    prepared = [[form(tree) for tree in settings.prepared(treebank)] for treebank in trees]
     if not any(prepared):
         raise FormatError("no trees to learn a grammar from")
     counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
@@ -72,7 +101,4 @@ def train_grammar(
     made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
         tagged = with_own_words(tagged, prepared, weights, forest.words)
-    if settings.schedule.rounds == 0:
-        return treebank_grammar(forest, settings.smoothing, made, tagged)
-    latent, expected = split_merge(forest, settings.schedule, report)
-    return finished(forest, latent, expected, settings.schedule.least, settings.smoothing, made, tagged)
+    return Planted(forest, made, tagged)

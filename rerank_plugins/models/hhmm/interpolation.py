@@ -1,0 +1,216 @@
+"""Probabilities of events from their counts, thin ones smoothed (Wu et al. 2010, equations 13 and 14).
+
+Each distribution is interpolated with one of less context as Witten & Bell (1991) do, over which n(h) events of T(h)
+kinds were seen in the context h:
+
+    P(e | h) = (n(h, e) + κ T(h) P(e | h')) / (n(h) + κ T(h))
+
+    reduction   P_F(kind | d, a, b, q)                  ->  d, b, q  ->  P0
+    transition  P_ILT(c | d, a, b, q), P_ILE(q' c | d, a, b, q)      ->  d, b, q  ->  P0
+    expansion   P_CLE(x | d, a, b)                      ->  d, b     ->  P0
+
+P0 is what the grammar of the same trees expects at that depth (Schwartz et al. 2011, equations 16-24): it pools all
+depths and knows no active symbol, leaves out what cannot end within the store, and sums to one. So does every mixture.
+With κ = 0 contexts that were seen have relative frequencies. At depth 0 there is one active symbol, so one level less.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.hhmm.counted import Counted
+from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
+from rerank_plugins.models.hhmm.progeny import Progeny, rule_sums
+from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray
+
+Keys = NDArray[np.int64]
+
+
+def interpolated(
+    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64], tags: NDArray[np.int64]
+) -> tuple[Counted, FloatArray]:
+    """The rows of all contexts with counts, and (S) P(end | 0, ROOT, q).
+
+    `order` has the grammar's number of each rule in the order of the tables, `tags` the preterminals.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
+    contexts, share, starts, rule, extra = _reductions(events, grammar, progeny, order, ending)
+    edges, openings = _expansions(events, grammar, progeny, tags)
+    opens = _opened_by_rules(edges, grammar, order, events.depth)
+    return Counted(contexts, share, starts, rule, extra, edges, openings, opens), ending
+
+
+class _Level(NamedTuple):
+    """Counts of reductions by context g, kind k, and outcome o (a rule, in a context and of a kind).
+
+    `keys` (G) of contexts; `group` (R) context of each event; `kinds` (G, 2) counts, `types` (G, 2) distinct outcomes
+    `cell` (O) 2 g + k of each outcome, `rule` (O), `counts` (O), sorted by cell and rule; `starts` (2 G + 1)
+    """
+
+    keys: Keys
+    group: NDArray[np.int64]
+    kinds: FloatArray
+    types: FloatArray
+    cell: Keys
+    rule: Keys
+    counts: FloatArray
+    starts: Keys
+
+
+def _level(keys: Keys, kind: IntArray, rule: IntArray, counts: FloatArray, rules: int) -> _Level:
+    contexts, group = np.unique(keys, return_inverse=True)
+    cells = 2 * len(contexts)
+    outcome, which = np.unique((2 * group + kind) * (rules + 1) + rule + 1, return_inverse=True)
+    cell, used = np.divmod(outcome, rules + 1)
+    types = np.bincount(cell, minlength=cells)
+    kinds: FloatArray = np.bincount(2 * group + kind, counts, cells).astype(np.float64)
+    summed: FloatArray = np.bincount(which, counts).astype(np.float64)
+    starts = np.concatenate(([0], np.cumsum(types)))
+    return _Level(
+        contexts, group, kinds.reshape(-1, 2), types.reshape(-1, 2).astype(np.float64), cell, used - 1, summed, starts
+    )
+
+
+def _reductions(
+    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64], ending: FloatArray
+) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
+    """The rows of reductions; writes into `ending` what was seen of it."""
+    size, rules, strength = grammar.size, len(grammar.binary), events.strength
+    d, a, b, q, kind, rule = events.reductions.astype(np.int64).T
+    wide = _level(((d * (size + 1) + size) * size + b) * size + q, kind, rule, events.reduced, rules)
+    deeper = d > 0
+    narrow = _level(
+        (((d * (size + 1) + a) * size + b) * size + q)[deeper], kind[deeper], rule[deeper], events.reduced[deeper],
+        rules,
+    )  # fmt: skip
+    below = np.zeros(len(narrow.keys), np.int64)  # the wide context of each narrow one
+    below[narrow.group] = wide.group[deeper]
+
+    first = np.zeros(len(wide.keys), np.int64)
+    first[wide.group] = np.arange(len(d))
+    depth, awaited, done = d[first], b[first], q[first]
+    expected = _expected_kinds(grammar, progeny)[:, depth, awaited, done].T  # P0(kind)
+    wide_kinds = _mixed(wide.kinds, np.count_nonzero(wide.kinds, axis=1), expected, strength)
+    narrow_kinds = _mixed(narrow.kinds, np.count_nonzero(narrow.kinds, axis=1), wide_kinds[below], strength)
+    ends = depth == 0
+    ending[done[ends]] = wide_kinds[ends, CROSS]
+
+    seen, rest = _relative(wide, strength)
+    seen_narrow, rest_narrow = _relative(narrow, strength)
+    # each narrow context has the outcomes of its wide one, its own among them
+    cells = (2 * below[:, None] + np.arange(2)).ravel()
+    lengths = np.diff(wide.starts)[cells]
+    source = np.repeat(wide.starts[cells] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
+    source += np.arange(lengths.sum())
+    cell = np.repeat(np.arange(len(cells)), lengths)
+    mixed = rest_narrow.ravel()[cell] * seen[source]
+    own = np.searchsorted(cell * (rules + 1) + wide.rule[source], narrow.cell * (rules + 1) + narrow.rule)
+    mixed[own] += seen_narrow
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        remaining = np.nan_to_num(rest / expected, posinf=0.0)
+    share = np.concatenate([wide_kinds * remaining, narrow_kinds * rest_narrow * remaining[below]])
+    cell = np.concatenate([wide.cell, 2 * len(wide.keys) + cell])
+    rule = np.concatenate([wide.rule, wide.rule[source]])
+    extra = np.concatenate([seen, mixed]) * np.concatenate([wide_kinds.ravel(), narrow_kinds.ravel()])[cell]
+    depth = np.concatenate([depth, depth[below]])
+    keys = np.concatenate([wide.keys, narrow.keys])
+
+    kept = rule != END
+    cell, rule, extra = cell[kept], rule[kept], extra[kept]
+    extra /= progeny.fitting[depth[cell // 2] + cell % 2, grammar.binary[rule, 2]]  # WITHIN awaits one deeper
+    position = np.argsort(keys)
+    rank = np.argsort(position)
+    cell = 2 * rank[cell // 2] + cell % 2
+    sorting = np.argsort(cell, kind="stable")
+    starts = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=2 * len(keys))))).astype(np.int32)
+    number = np.argsort(order).astype(np.int32)
+    return keys[position], share[position], starts, number[rule[sorting]], extra[sorting]
+
+
+def _mixed(counts: FloatArray, types: Any, below: FloatArray, strength: float) -> FloatArray:
+    """Witten–Bell: rows of counts interpolated with rows of probabilities."""
+    weight = strength * np.asarray(types, np.float64)[:, None]
+    mixed: FloatArray = (counts + weight * below) / (counts.sum(axis=1, keepdims=True) + weight)
+    return mixed
+
+
+def _relative(level: _Level, strength: float) -> tuple[FloatArray, FloatArray]:
+    """(O) what each outcome has of its own within its kind, and (G, 2) what is left to less context."""
+    total = level.kinds + strength * level.types
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rest = np.where(total > 0, strength * level.types / total, 1.0)
+        return level.counts / total.ravel()[level.cell], rest
+
+
+def _expected_kinds(grammar: Grammar, progeny: Progeny) -> FloatArray:
+    """(2, D, S, S) P0(kind | d, b, q)."""
+    expected, fitting = progeny.expected, progeny.fitting
+    p, right = np.exp(grammar.binary_logp), grammar.binary[:, 2]
+    kinds = np.empty((2, *expected.shape))
+    for d, edge in enumerate(expected):
+        kinds[1, d] = edge @ rule_sums(grammar, 1, p * fitting[d + 1, right])
+        if d:
+            kinds[0, d] = progeny.closure @ rule_sums(grammar, 1, p * fitting[d, right])
+        else:
+            kinds[0, 0] = 0.0
+            kinds[0, 0, ROOT] = progeny.closure[ROOT]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(kinds / expected, posinf=0.0)
+
+
+def _expansions(events: Events, grammar: Grammar, progeny: Progeny, tags: NDArray[np.int64]) -> tuple[Keys, FloatArray]:
+    """The rows of left edges that were seen, by (d, b) and by (d, a, b)."""
+    size, strength = grammar.size, events.strength
+    phrasal = np.zeros(size, np.bool_)
+    phrasal[grammar.binary[:, 0]] = phrasal[ROOT] = True
+    d, a, b, x = events.expansions.astype(np.int64).T
+    kept = phrasal[b] & (d < events.depth)
+    d, a, b, x, counts = d[kept], a[kept], b[kept], x[kept], events.expanded[kept]
+    column = np.where(x == HERE, len(tags), np.searchsorted(tags, x))
+
+    emitted = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)
+    here = progeny.closure @ emitted
+
+    def level(keys: Keys, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64], FloatArray]:
+        contexts, group = np.unique(keys[rows], return_inverse=True)
+        table = np.zeros((len(contexts), len(tags) + 1))
+        np.add.at(table, (group, column[rows]), counts[rows])
+        first = np.zeros(len(contexts), np.int64)
+        first[group] = np.flatnonzero(rows)
+        return contexts, first, table
+
+    wide_of = (d * (size + 1) + size) * size + b
+    wide, first, table = level(wide_of, d >= 0)
+    depth, awaited = d[first], b[first]
+    unit = np.column_stack([np.tile(emitted[tags], (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
+    unit /= progeny.fitting[depth, awaited][:, None]
+    weights = np.column_stack([progeny.expected[depth, awaited][:, tags], np.ones(len(wide))])
+    wide_p = _mixed(table, np.count_nonzero(table, axis=1), weights * unit, strength)
+    narrow, first, table = level((d * (size + 1) + a) * size + b, d > 0)
+    below = np.searchsorted(wide, wide_of[first])
+    narrow_p = _mixed(table, np.count_nonzero(table, axis=1), wide_p[below], strength)
+    keys, p = np.concatenate([wide, narrow]), np.concatenate([wide_p, narrow_p])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        openings = np.nan_to_num(p / np.concatenate([unit, unit[below]]), posinf=0.0)
+    position = np.argsort(keys)
+    return keys[position], np.ascontiguousarray(openings[position])
+
+
+def _opened_by_rules(edges: Keys, grammar: Grammar, order: NDArray[np.int64], depth: int) -> IntArray:
+    """(D + 1, B) the row of the left edge that each rule's new element q'/c awaits, at each depth."""
+    size = grammar.size
+    parent, _, right = grammar.binary[order].astype(np.int64).T
+    found = np.full((depth + 1, len(order)), -1, np.int32)
+    for d in range(depth + 1) if len(edges) else ():
+        for active in (np.full_like(parent, size), parent):  # any, then its own
+            keys = (d * (size + 1) + active) * size + right
+            row = np.minimum(np.searchsorted(edges, keys), len(edges) - 1)
+            found[d] = np.where(edges[row] == keys, row, found[d])
+    return found

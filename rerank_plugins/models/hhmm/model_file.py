@@ -1,0 +1,67 @@
+"""The empirical model in one file: a grammar's (models/pcfg/model_file.py), with the counts of events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.hhmm.counting import END, HERE, Events
+from rerank_plugins.models.hhmm.training import Empirical
+from rerank_plugins.models.pcfg.embedded import EMBEDDED, wanted_language
+from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.models.pcfg.model_file import KIND as GRAMMAR
+from rerank_plugins.models.pcfg.model_file import grammar_arrays, grammar_from, write_packed
+
+KIND = "hhmm"
+COLUMNS = {"reductions": 6, "expansions": 4}
+
+
+def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    events = model.events
+    settings = {**model.grammar.settings, "depth": events.depth, "strength": events.strength}
+    arrays = grammar_arrays(model.grammar, compact=compact)
+    arrays |= {"reduced": events.reduced.astype(np.float32), "expanded": events.expanded.astype(np.float32)}
+    for name, columns in COLUMNS.items():  # apart they compress better
+        arrays |= {f"{name}{column}": getattr(events, name)[:, column] for column in range(columns)}
+    return write_packed(path, KIND, settings, arrays)
+
+
+def read_hhmm(path: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
+    """A grammar, and the events of its trees where the file has them; without a path the embedded English grammar.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind, and for a model
+    that was trained for another language than `language`, where one is given.
+    """
+    path = path or EMBEDDED
+    settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
+    grammar = grammar_from(settings, arrays, path)
+    wanted_language(grammar, language, path)
+    return grammar, _events(settings, arrays, grammar, path) if "reduced" in arrays else None
+
+
+def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Grammar, path: Path) -> Events:
+    try:
+        tables: dict[str, IntArray] = {
+            name: np.stack([arrays[f"{name}{column}"] for column in range(columns)], axis=1).astype(np.int32)
+            for name, columns in COLUMNS.items()
+        }
+        counts: list[FloatArray] = [arrays[name].astype(np.float64) for name in ("reduced", "expanded")]
+        depth, strength = int(str(settings["depth"])), float(str(settings["strength"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
+    reductions, expansions = tables["reductions"], tables["expansions"]
+    fit = len(reductions) == len(counts[0]) and len(expansions) == len(counts[1]) and depth > 0 <= strength
+    for table, least, most in (
+        (reductions, [0, 0, 0, 0, 0, END], [depth, *[grammar.size] * 3, 2, len(grammar.binary)]),
+        (expansions, [0, 0, 0, HERE], [depth + 1, *[grammar.size] * 3]),
+    ):
+        fit = fit and len(table) > 0 and bool(((table >= least) & (table < most)).all())
+    if not fit:
+        raise ModelError(f"{path}: damaged model: its events do not fit its grammar")
+    return Events(depth, strength, reductions, counts[0], expansions, counts[1])
