@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.models.pcfg.blocks import compile_blocks
+from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import Chart, inside
-from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, spans
+from rerank_plugins.models.pcfg.lexicon import lexicon_from
+from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, outside_pass, spans
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
@@ -51,6 +53,30 @@ def test_expected_nodes_are_those_of_all_trees(seed, sentence):
     passed_over = expected_nodes(chart, 0.01)
     assert (passed_over <= wanted + 1e-9).all()
     assert (wanted - passed_over).max() <= 0.01 * len(trees)
+
+
+def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
+    """Five parents of the same two children, each so improbable that p times the outside probability is zero: a pair of
+    children is noted once, or the notes outgrow their array. In Python an index out of range is an error.
+    """
+    parents, t, u = range(1, 6), 6, 7
+    rare = -744.4  # the smallest number above zero
+    binary = np.array([(a, x, x) for a in parents for x in (t, u)], np.int32)
+    names = ("ROOT", *(f"A{a}" for a in parents), "T", "U")
+    grammar = Grammar(
+        names, names, np.arange(8, dtype=np.int32), binary, np.array([rare, 0.0] * 5),
+        np.array([(0, a) for a in parents], np.int32), np.log(np.full(5, 0.2)),
+        lexicon_from({("a", t): 1.0, ("a", u): 1.0}),
+    )  # fmt: skip
+    chart = Chart(compile_rules(grammar))
+    chart.fill(grammar.lexicon.ids(("a", "a")))
+    assert chart.rules.parent_p.min() > 0 == chart.rules.parent_p.min() * 0.2
+    assert len(chart.rules.pair_left) == 2
+    counts = np.zeros((3, grammar.size))
+    outside_pass.py_func(chart.rules, 2, chart.from_start, chart.to_end, 0.0, counts)
+    wanted = [[0, 0, 0, 0, 0, 0, 0, 1]] * 2 + [[1, 0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]]
+    np.testing.assert_allclose(counts, wanted, atol=1e-12)
+    np.testing.assert_array_equal(expected_nodes(chart), counts)
 
 
 def test_cells_are_numbered_by_width():
