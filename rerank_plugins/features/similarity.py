@@ -1,7 +1,8 @@
 """Similarity of hypotheses to other text, by any vectors of sentences: to the list, the source, a context, a file.
 
 A model gives each sentence a vector of length 1 (or 0, where it knows nothing of it), and similarity is the cosine
-s(e, e') = e · e', so that all similarities of a list are one matrix product. Consensus is the posterior-weighted mean
+s(e, e') = e · e', so that all similarities of a list are one matrix product. (Sentences may also have several vectors
+each, and several similarities.) Consensus is the posterior-weighted mean
 similarity to the rest of the list,
 
     c(e) = Σ_{e' ≠ e} P(e') s(e, e') / Σ_{e' ≠ e} P(e')
@@ -45,6 +46,7 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     """What features over sentence vectors share: a subclass gives the vectors."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
+    measures: ClassVar[tuple[str, ...]] = ("",)  # names of the similarities, where there are several
 
     to: tuple[To, ...] = option(
         ("list",), doc="compare with the rest of the list (consensus), with its source, its context, a line of `file`"
@@ -64,12 +66,16 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """What is compared with, in the order of `to`."""
-        return self.to
+        """What is compared with, in the order of `to`; of several measures `to.measure`."""
+        return tuple(f"{to}.{measure}" if measure else to for to in self.to for measure in self.measures)
 
     @abstractmethod
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n, dimensions) vectors of length 1, or 0."""
+
+    def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
+        """For each measure the (n, m) similarities of n sentences with m others, by their vectors."""
+        return (a @ b.T,)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -81,20 +87,21 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
             raise ConfigError(f"{self.file}: cannot be read as text ({error})") from None
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, len(to)) cosines from -1 to 1, weighted means of them for the list; 0 for what has no known word.
+        """(n, components) similarities, weighted means of them for the list; 0 for what has no known word.
 
         Raises ConfigError for a list without the source or context that is asked for, and for an id without a line.
         """
         if not len(nbest):
-            return np.zeros((0, len(self.to)))
+            return np.zeros((0, len(self.components)))
         own = self.vectors([hypothesis.words for hypothesis in nbest])
-        return np.column_stack([self._column(nbest, own, to) for to in self.to])
+        return np.column_stack([column for to in self.to for column in self._columns(nbest, own, to)])
 
-    def _column(self, nbest: NBestList, own: FloatArray, to: To) -> FloatArray:
+    def _columns(self, nbest: NBestList, own: FloatArray, to: To) -> list[FloatArray]:
         if to == "list":
-            return consensus(own @ own.T, posteriors(nbest, self.posterior, self.scale))
-        (other,) = self.vectors([self._text(nbest, to).split()])
-        return np.asarray(own @ other, np.float64)
+            posterior = posteriors(nbest, self.posterior, self.scale)
+            return [consensus(each, posterior) for each in self.similarities(own, own)]
+        other = self.vectors([self._text(nbest, to).split()])
+        return [each[:, 0] for each in self.similarities(own, other)]
 
     def _text(self, nbest: NBestList, to: To) -> str:
         if to == "source":

@@ -1,15 +1,15 @@
 """Textual similarity on the STS sets: systems, families of measures, what was selected.
 
-    python -m tests.bench.similarity_table DATA VECTORS
+    python -m tests.bench.similarity_table DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
 
-DATA is a folder with `sts/*.tsv` (and, for the second table, `eval_only/sts_benchmark/*.csv`); VECTORS a model of `rerank train
-random-indexing`. Trained on the files of 2012, tested on those of 2013 to 2015. For the second table the benchmark's
+DATA is a folder with `sts/*.tsv` (and, for the second table, `eval_only/sts_benchmark/*.csv`); the options are those of
+`rerank similarity`. Trained on the files of 2012, tested on those of 2013 to 2015. For the second table the benchmark's
 pairs are added, less every pair with a sentence that stands in a test file.
 """
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -19,9 +19,8 @@ import numpy as np
 from rerank_adapters.evaluation.correlation import pearson
 from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
 from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of, fit, measure
+from rerank_adapters.tasks.similarity_data import measures_of
 from rerank_adapters.text import TextPipeline
-from rerank_plugins.models.random_indexing.model_file import read_model
-from rerank_plugins.models.similarity.measures import Measures
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")
 SOURCES = {"2012.SMTeuroparl.train": "europarl", "2012.SMTeuroparl.test": "europarl", "2012.OnWN.test": "onwn"}
@@ -38,6 +37,12 @@ ALONE = (
     "overlap.content_unigram",
     "vectors.document_idf",
     "vectors.document_aligned",
+    "esa.cosine",
+    "esa.aligned",
+    "wordnet.path",
+    "wordnet.lin",
+    "svs.top",
+    "svs.phrase",
 )
 PAPER = ("r4 of the paper", (0.7275, 0.7618, 0.4359))
 
@@ -46,9 +51,15 @@ def normal(sentence: str) -> str:
     return "".join(c for c in sentence.lower() if c.isalnum())
 
 
-def main(data: Path, vectors: Path) -> None:
+def main() -> None:
     started = time.process_time()
-    measures, text = Measures(read_model(vectors)), TextPipeline(("penn-tokenize",))
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("data", type=Path)
+    for name in ("vectors", "esa", "svs", "wordnet"):
+        given.add_argument(f"--{name}", type=Path)
+    options = vars(given.parse_args())
+    data = options.pop("data")
+    measures, text = measures_of(**options), TextPipeline(("penn-tokenize",))
     tests = {name: read_sentence_pairs(data / "sts" / f"{name}.test.tsv") for name in TESTS}
     values = {name: measure(found, measures, text) for name, found in tests.items()}
     blocks = [(read_sentence_pairs(data / "sts" / f"{name}.tsv"), source) for name, source in SOURCES.items()]
@@ -90,7 +101,7 @@ def main(data: Path, vectors: Path) -> None:
                 print(f"\n{label}, {source}: {', '.join(regression.columns)}")
 
     head("A measure on its own, nothing learnt")
-    for name in ALONE:
+    for name in (name for name in ALONE if name in measures.names):
         row(f"`{name}`", {test: values[test][:, measures.names.index(name)] for test in TESTS})
     print(f"| {PAPER[0]} | " + " | ".join(f"{value:.3f}" for value in PAPER[1]) + " | 0.704 | | | |")
     table("Trained on 2012", blocks)
@@ -114,4 +125,4 @@ def main(data: Path, vectors: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main()

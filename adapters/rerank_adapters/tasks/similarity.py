@@ -21,7 +21,7 @@ from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.plugins import suggestion
 
 FEWEST = 20  # pairs, for ten folds
-OF_DATA = ("vectors", "wordnet", "esa")  # families that there are where their data are given
+OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where their data are given
 
 
 @dataclass(frozen=True)

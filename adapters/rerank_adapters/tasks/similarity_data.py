@@ -7,13 +7,21 @@ from pathlib import Path
 from rerank_adapters.config import plugin_table
 from rerank_plugins import ConfigError
 from rerank_plugins.models.similarity.measures import Measures, Recogniser
+from rerank_plugins.models.similarity.svs import THRESHOLD
 from rerank_plugins.models.similarity.text import Lexicon
+from rerank_plugins.models.svs.parsing import SvsParser
 
 
 def measures_of(
-    vectors: Path | None = None, wordnet: Path | None = None, esa: Path | None = None, entities: str = "capitals"
+    vectors: Path | None = None,
+    wordnet: Path | None = None,
+    esa: Path | None = None,
+    svs: Path | None = None,
+    entities: str = "capitals",
 ) -> Measures:
     """The measures with the data given; WordNet's folder may also be said by WNSEARCHDIR or WNHOME.
+
+    For `svs`, `en` is the embedded English model.
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
@@ -29,7 +37,14 @@ def measures_of(
         recogniser_of(entities),
         WordNet(folder, lexicon.unigrams.frequencies()) if folder else None,
         read_esa(esa) if esa else None,
+        _svs_parser(svs) if svs else None,
     )
+
+
+def _svs_parser(model: Path) -> SvsParser:
+    from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+
+    return SvsParser(read_model(EMBEDDED if str(model) == "en" else model), THRESHOLD)
 
 
 def recogniser_of(text: str) -> Recogniser | None:

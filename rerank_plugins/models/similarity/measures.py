@@ -13,8 +13,20 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
-from rerank_plugins.models.similarity import entities, esa, ngrams, overlap, shape, strings, tfidf, vectors, wordnet
+from rerank_plugins.models.similarity import (
+    entities,
+    esa,
+    ngrams,
+    overlap,
+    shape,
+    strings,
+    svs,
+    tfidf,
+    vectors,
+    wordnet,
+)  # fmt: skip
 from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.wordnet.model import WordNet
 
 OF_PAIRS: dict[str, ModuleType] = {
@@ -43,9 +55,9 @@ class Family(NamedTuple):
 class Measures:
     """The measures: those of strings and words, and those for which there are data.
 
-    `vectors`, `wordnet` and `esa` give the families of these names; `recogniser` finds the names for `entities`, which
-    are known by their capital letters if it is None. The families `tfidf`, `vectors`, `wordnet` and `esa` depend on all
-    the pairs given at once.
+    `vectors`, `wordnet`, `esa` and `svs` give the families of these names; `recogniser` finds the names for `entities`,
+    which are known by their capital letters if it is None. The families `tfidf`, `vectors`, `wordnet` and `esa` depend
+    on all the pairs given at once.
     """
 
     vectors: RandomIndexModel | None = None
@@ -53,6 +65,7 @@ class Measures:
     recogniser: Recogniser | None = None
     wordnet: WordNet | None = None
     esa: EsaModel | None = None
+    svs: SvsParser | None = None
 
     @cached_property
     def families(self) -> dict[str, Family]:
@@ -68,12 +81,15 @@ class Measures:
             found["wordnet"] = Family(wordnet.NAMES, partial(wordnet.columns, wordnet=self.wordnet))
         if self.esa is not None:
             found["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
+        if self.svs is not None:
+            found["svs"] = Family(svs.NAMES, partial(svs.columns, parser=self.svs))
         return found
 
     @property
     def data(self) -> dict[str, str]:
         """What families have their values from, in words, of those that a file of a trained system does not hold."""
-        given = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa}
+        parser = self.svs and svs.described(self.svs)
+        given = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": parser}
         return {family: str(each) for family, each in given.items() if each is not None}
 
     @property

@@ -1,0 +1,71 @@
+"""Similarity by structured vectors (Wu et al. 2013, equations 6 and 7): of whole sentences and of their two phrases.
+
+Hypotheses are parsed by the model itself, each distinct one once in a process. Without words, without a tree, or longer
+than `longest`, a hypothesis has the vector 0, and similarity 0 to everything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.features.similarity import SimilarityFeature
+from rerank_plugins.interfaces import option
+from rerank_plugins.models.svs import similarity
+from rerank_plugins.models.svs.parsing import SvsParser
+
+REMEMBERED = 200_000  # sentences, three vectors each
+
+
+@dataclass(frozen=True, kw_only=True)
+class SvsSimilarity(SimilarityFeature):
+    """Similarity by structured vectors of sentence and phrases: consensus, or to a source, a context or a file.
+
+    Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+
+    measures: ClassVar[tuple[str, ...]] = ("top", "phrase")
+
+    model: Path | None = option(None, doc="model from `rerank train svs`; none: embedded English")
+    threshold: float = option(1e-3, doc="categories less probable by a coarse grammar are passed over; 0: none")
+    longest: int = option(80, doc="words of a sentence; a longer one is not parsed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 <= self.threshold < 1:
+            raise ValueError(f"threshold is {self.threshold}, wanted 0 or more and less than 1")
+        if self.longest < 1:
+            raise ValueError(f"longest is {self.longest}, wanted 1 or more words")
+
+    @cached_property
+    def _parser(self) -> SvsParser:
+        from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+
+        return SvsParser(read_model(self.model or EMBEDDED), self.threshold)
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, ...], FloatArray]:
+        return {}
+
+    def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, 3, K) vectors of sentence, left and right phrase, of length 1 or 0."""
+        keys = [tuple(sentence) for sentence in sentences]
+        if len(self._known) > REMEMBERED:
+            self._known.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in self._known]
+        fit = [key for key in new if len(key) <= self.longest]
+        concepts = self._parser.model.concepts
+        found = similarity.sentence_vectors(self._parser.parse_all(fit), concepts)
+        nothing = np.zeros((similarity.PARTS, concepts))
+        self._known.update(dict.fromkeys(new, nothing) | dict(zip(fit, found, strict=True)))
+        return np.array([self._known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)
+
+    def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
+        """(n, m) sim_top and sim_phr."""
+        return similarity.between(a, b)

@@ -1,0 +1,30 @@
+"""Sentences by their structured vectors (Wu et al. 2013, equations 6 and 7); 0 without a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.similarity.text import Text
+from rerank_plugins.models.svs.parsing import SvsParser
+from rerank_plugins.models.svs.similarity import pair_by_pair, sentence_vectors
+
+NAMES = ("top", "phrase")
+LONGEST = 80  # words: a longer sentence is not parsed
+THRESHOLD = 1e-3  # of pruning
+
+
+def columns(pairs: Sequence[tuple[Text, Text]], parser: SvsParser) -> FloatArray:
+    """(pairs, names) values from 0 to 1."""
+    sides = [[pair[side].tokens for pair in pairs] for side in (0, 1)]
+    sides = [[tokens if len(tokens) <= LONGEST else () for tokens in side] for side in sides]
+    trees = parser.parse_all([*sides[0], *sides[1]])
+    vectors = sentence_vectors(trees, parser.model.concepts)
+    return np.column_stack(pair_by_pair(vectors[: len(pairs)], vectors[len(pairs) :]))
+
+
+def described(parser: SvsParser) -> str:
+    """Which model it is, in words."""
+    return f"structured vectors of {len(parser.model.symbols):,} symbols and {parser.model.concepts} concepts"
