@@ -20,7 +20,7 @@ from rerank_plugins.models.svs.chart import FAST, power_factor
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def push_chains(rules: Any, heap: Any, where: Any, outer: Any) -> None:
+def push_chains(rules: Any, where: Any, outer: Any) -> None:
     """Add to the children of a cell's unary rules what is outside of them; `where` (S) are the cell's items."""
     for chain in range(len(rules.above)):
         parent, x = where[rules.above[chain]], where[rules.below[chain]]
@@ -93,7 +93,7 @@ def fill_outside(rules: Any, cells: Any, n: int, heap: Any, top: int, outer: Any
                 if not rules.chained[heap.symbol[item]]:
                     first = item + 1
             transfer_down(rules, heap, first, end, outer)
-            push_chains(rules, heap, above, outer)
+            push_chains(rules, above, outer)
             transfer_down(rules, heap, begin, first, outer)
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
