@@ -7,15 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import zstandard
 
+from rerank_plugins import ModelError
 from rerank_plugins.features.hhmm_lm import HhmmLM
+from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.complexity import complexity
+from rerank_plugins.models.hhmm.model_file import KIND, read_hhmm, write_empirical
+from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
 from rerank_plugins.models.prefix_trie import prefixes, walk
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
+from rerank_plugins.trees.constituency import read_trees
 from tests.command_line import done, refused
 from tests.naive_hhmm import random_grammar
 from tests.test_contracts import ARPA
@@ -160,3 +166,63 @@ def test_any_text_has_finite_values(text):
     assert np.isfinite(values).all()
     assert values[0, 0] < 0
     assert -1 <= values[0, 2] <= 0
+
+
+def test_train_from_counted_events(tmp_path):
+    (tmp_path / "trees.ptb").write_text(TREEBANK)
+    (tmp_path / "text").write_text("the cat barks .\n")
+    model = tmp_path / "small.hhmm"
+    train = ("train", "hhmm", tmp_path / "trees.ptb", "--language", "en", "--estimation", "events", "-o", model)
+    ran = done(*train, "--held-out", tmp_path / "text")
+    assert "17 reductions" in ran.err
+    assert "perplexity" in ran.err
+    sentence = ["the", "cat", "sees", "a", "dog", "."]
+    likely, unlikely = HhmmModel(model).totals([sentence, ["cat", "the", "sees", "a", "dog", "."]])
+    assert likely > unlikely
+    (parse,) = HhmmParser(model, "en").parse([sentence])
+    assert str(parse.constituents[0].tree) == (
+        "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)))"
+    )
+    lines = done("surprisal", tmp_path / "text", "--lm", f"hhmm,model={model}").lines
+    assert [line.split("\t")[2] for line in lines] == ["word", "the", "cat", "barks", ".", "</s>"]
+    assert done("score", tmp_path / "text", "--lm", f"hhmm,model={model}").out
+    assert "latent splits cannot be counted" in refused(*train, "--splits", 2)
+    assert "counted for 4 elements" in refused("score", tmp_path / "text", "--lm", f"hhmm,model={model},depth=3")
+    assert "holds a hhmm model, wanted a grammar model" in refused(
+        "parse", tmp_path / "text", "-p", f"pcfg,model={model}"
+    )
+
+
+def test_counted_events_come_back_from_their_file(tmp_path):
+    made = train_empirical([list(read_trees(TREEBANK.splitlines()))], [1.0], counting_settings("en"), 3, 2.0)
+    write_empirical(made, tmp_path / "model")
+    grammar, events = read_hhmm(tmp_path / "model", "en")
+    assert (events.depth, events.strength) == (3, 2.0)
+    for name in ("reductions", "reduced", "expansions", "expanded"):
+        np.testing.assert_array_equal(getattr(events, name), getattr(made.events, name))
+    np.testing.assert_allclose(grammar.binary_logp, made.grammar.binary_logp, atol=1e-6)
+    with pytest.raises(ModelError, match="wanted 'de'"):
+        read_hhmm(tmp_path / "model", "de")
+    with pytest.raises(ModelError, match="cannot be read"):
+        read_hhmm(tmp_path / "none")
+    settings, arrays = model_file.read_model(tmp_path / "model", KIND)
+    for change, message in (
+        ({"reductions5": arrays["reductions5"] + 1000}, "events do not fit its grammar"),
+        ({"expanded": arrays["expanded"][1:]}, "events do not fit its grammar"),
+        ({"expansions0": arrays["expansions0"][1:]}, "damaged model"),
+    ):
+        model_file.write_model(tmp_path / "damaged", KIND, settings, {**arrays, **change})
+        with pytest.raises(ModelError, match=message):
+            read_hhmm(tmp_path / "damaged")
+
+
+@pytest.mark.parametrize("kind", ["grammar", "events"])
+def test_a_model_of_another_version_is_refused(tmp_path, kind):
+    made = train_empirical([list(read_trees(TREEBANK.splitlines()))], [1.0], counting_settings("en"))
+    path = tmp_path / "model"
+    (write_grammar(made.grammar, path) if kind == "grammar" else write_empirical(made, path))
+    plain = bytearray(zstandard.ZstdDecompressor().decompress(path.read_bytes()))
+    plain[8:12] = (99).to_bytes(4, "little")
+    path.write_bytes(plain)
+    (tmp_path / "text").write_text("the cat barks .\n")
+    assert "version 99, wanted version" in refused("score", tmp_path / "text", "--lm", f"hhmm,model={path}")

@@ -16,6 +16,7 @@ from rerank_adapters.commands.options import model_output
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
     from rerank_plugins.models.pcfg.split_merge import Schedule
+    from rerank_plugins.models.pcfg.tagged_words import Tagged
     from rerank_plugins.models.pcfg.training import GrammarSettings
 
 OPTIONS = (
@@ -64,16 +65,25 @@ class GrammarFlags:
         from rerank_plugins.models.pcfg.model_file import write_grammar
 
         started = time.process_time()
-        counts = training.parse_weights(self.weights, [*self.inputs, *self.tagged])
-        known = training.read_tagged({path: counts[path] for path in self.tagged}, say)
+        counts, known = self.counts()
         grammar = training.train({path: counts[path] for path in self.inputs}, settings, say, known)
-        size = write_grammar(grammar, self.output, compact=self.compact)
+        self.describe(grammar, write_grammar(grammar, self.output, compact=self.compact), started)
+        return grammar
+
+    def counts(self) -> tuple[dict[Path, float], Tagged]:
+        """How much each file counts, and the tagged words. Raises ConfigError, FormatError."""
+        from rerank_adapters.tasks import grammar_training as training
+
+        counts = training.parse_weights(self.weights, [*self.inputs, *self.tagged])
+        return counts, training.read_tagged({path: counts[path] for path in self.tagged}, say)
+
+    def describe(self, grammar: Grammar, size: int, started: float) -> None:
+        """Say what was written: a file of `size` bytes, training `started` at this process time."""
         say(
             f"{self.output}: {grammar.size:,} symbols of {len(grammar.bases)} bases, {len(grammar.binary):,} binary "
             f"and {len(grammar.unary):,} unary rules, {len(grammar.lexicon.words):,} words; {size / 1e6:.2f} MB, "
             f"{time.process_time() - started:.1f} s of CPU"
         )
-        return grammar
 
 
 def grammar_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,6 +24,17 @@ def read_treebank(path: Path) -> list[Tree]:
         return list(read_trees(lines, str(path)))
 
 
+def read_treebanks(paths: Iterable[Path], report: Callable[[str], None]) -> list[list[Tree]]:
+    """The trees of files; `report` gets a line for each. Raises FormatError, also for a file without trees."""
+    treebanks = []
+    for path in paths:
+        treebanks.append(read_treebank(path))
+        if not treebanks[-1]:
+            raise FormatError("no trees in it", path=str(path))
+        report(f"{path}: {len(treebanks[-1]):,} trees")
+    return treebanks
+
+
 def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
     """Words and their treebank's own tags (XPOS, column 5) in CoNLL-U. Raises FormatError for lines too short."""
     for number, line in enumerate(lines, 1):
@@ -84,12 +95,7 @@ def train(
 
     Raises FormatError, also for a file without trees.
     """
-    treebanks = []
-    for path in weights:
-        treebanks.append(read_treebank(path))
-        if not treebanks[-1]:
-            raise FormatError("no trees in it", path=str(path))
-        report(f"{path}: {len(treebanks[-1]):,} trees")
+    treebanks = read_treebanks(weights, report)
     schedule = settings.schedule
     iterations = {"split": schedule.after_split, "merge": schedule.after_merge, "smooth": schedule.smoothing}
 

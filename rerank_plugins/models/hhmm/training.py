@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rerank_plugins.errors import ConfigError, FormatError
 from rerank_plugins.models.hhmm.counting import Events, count_events
 from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.split_merge import Schedule
 from rerank_plugins.models.pcfg.tagged_words import Tagged
 from rerank_plugins.models.pcfg.training import GrammarSettings, plant_treebanks
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
@@ -19,6 +20,11 @@ from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.unaries import join_unaries
 
 JOINED = "joined"  # what settings say of unary chains
+
+
+def counting_settings(language: str) -> GrammarSettings:
+    """How trees are binarised for counting: to the left, new symbols with a sibling, no latent splits."""
+    return GrammarSettings(language, "left", horizontal=1, schedule=Schedule(rounds=0))
 
 
 class Empirical(NamedTuple):
