@@ -7,10 +7,7 @@ Differs from KenLM in nothing but speed and words: KenLM splits at ASCII white s
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.models.backoff.model_file import is_model_file, read_model, table_arrays, tables_from, write_model
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, Vocabulary
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from rerank_plugins.models.ngram_sampling import NgramSampler
 
 KIND = "ngram"
-KENLM_BINARY = b"mmap lm http://kheafield.com/code"
-OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 State = tuple[int, int]
 
 
@@ -75,14 +71,11 @@ class Ngrams:
         from rerank_plugins.models.backoff.workspace import Workspace
 
         try:
-            with open(path, "rb") as stream:
-                start = stream.read(len(KENLM_BINARY))
-            if start == KENLM_BINARY:
+            if is_kenlm_binary(path):
                 raise ModelError(f"{path}: is a KenLM binary, which the language model 'kenlm' reads")
-            opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), open)
-            with opener(path, "rb") as stream:
+            with open_arpa(path) as stream:
                 vocabulary, orders = read_arpa(stream, str(path), Workspace())
-        except (OSError, EOFError, lzma.LZMAError) as error:
+        except DAMAGED as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise ModelError(f"{path}: cannot be read ({reason})") from None
         settings = {"arpa": path.name, "order": len(orders)}

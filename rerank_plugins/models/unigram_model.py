@@ -8,27 +8,24 @@ Loading reads the table (55,503 words, 0.05 s) or the file up to its 2-grams; a 
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import lzma
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.models.kenlm_model import LN10, KenlmModel
 from rerank_plugins.pickling import PickledFields
 
-BINARY = b"mmap lm http://kheafield.com/code"
-OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
 
 
@@ -93,8 +90,10 @@ class UnigramModel(LanguageModel, PickledFields):
     def _binary(self) -> KenlmModel | None:
         if self.model is None:
             return None
-        with _open(self.model) as stream:
-            return KenlmModel(self.model) if stream.read(len(BINARY)) == BINARY else None
+        try:
+            return KenlmModel(self.model) if is_kenlm_binary(self.model) else None
+        except OSError as error:
+            raise ModelError(f"{self.model}: cannot be read ({error.strerror})") from None
 
     @cached_property
     def _table(self) -> dict[str, float]:
@@ -154,18 +153,8 @@ def _log10(text: str) -> float:
 
 
 def _lines(path: Path) -> Iterator[str]:
-    with _open(path) as stream:
-        try:
-            yield from (line.decode().strip() for line in stream)
-        except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
-            raise ModelError(f"{path}: cannot be read as an ARPA file ({error})") from None
-
-
-def _open(path: Path) -> IO[bytes]:
     try:
-        with open(path, "rb") as stream:
-            magic = stream.read(6)
-        opener = next((opener for start, opener in OPENERS.items() if magic.startswith(start)), open)
-        return opener(path, "rb")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
+        with open_arpa(path) as stream:
+            yield from (line.decode().strip() for line in stream)
+    except (*DAMAGED, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: cannot be read as an ARPA file ({error})") from None

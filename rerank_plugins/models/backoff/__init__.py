@@ -12,7 +12,7 @@ symbol. Words before a word, ancestors in a tree, pieces of a tree's context: al
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
     model_file                      write_model, read_model: one memory-mapped file for arrays and settings
     vocabulary, word_hashing        Vocabulary, TextCollector: words and their numbers
-    arpa_reading, arpa_lines, arpa_tables, arpa_writing    ARPA files in and out
+    arpa_files, arpa_reading, arpa_lines, arpa_tables, arpa_writing    ARPA files in and out
     workspace                       arrays in memory, or in files beyond a limit
 
 A model of tuples from end to end, here of bigrams over ancestors:
