@@ -20,7 +20,15 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
-from rerank_plugins.models.backoff.model_file import is_model_file, read_model, table_arrays, tables_from, write_model
+from rerank_plugins.models.backoff.model_file import (
+    is_model_file,
+    read_model,
+    table_arrays,
+    tables_from,
+    word_array,
+    words_from,
+    write_model,
+)
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, Vocabulary
 from rerank_plugins.pickling import PickledFields
@@ -42,7 +50,7 @@ class Ngrams:
 
     def save(self, path: Path) -> int:
         """Write the model file; its size in bytes. Raises OSError."""
-        words = np.frombuffer("\n".join(self.vocabulary.words).encode(), np.uint8)
+        words = word_array(self.vocabulary.words)
         settings = {**self.settings, "unseen": self.tables.unseen}
         return write_model(
             path, KIND, settings, {**table_arrays(self.tables), "words": words, "hashes": self.vocabulary.table}
@@ -59,7 +67,7 @@ class Ngrams:
         tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
         if missing := [name for name in ("words", "hashes") if name not in arrays]:
             raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
-        words = tuple(arrays["words"].tobytes().decode().split("\n"))
+        words = words_from(arrays["words"])
         if len(words) != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
         return cls(Vocabulary(words, arrays["hashes"]), tables, settings)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,16 @@ def _decompressed(path: Path, packed: bytes) -> NDArray[np.uint8]:
         return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(packed)), np.uint8)
     except zstandard.ZstdError:
         raise ModelError(f"{path}: compressed model file is cut short or damaged") from None
+
+
+def word_array(words: Iterable[str]) -> NDArray[np.uint8]:
+    """Words as an array of a model file; they have no line ends in them."""
+    return np.frombuffer("\n".join(words).encode(), np.uint8)
+
+
+def words_from(array: NDArray[np.uint8]) -> tuple[str, ...]:
+    """The words of such an array, one or more. Raises ValueError for bytes that are not UTF-8."""
+    return tuple(array.tobytes().decode().split("\n"))
 
 
 def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:

@@ -8,8 +8,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-
 from rerank_plugins import __version__
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff import model_file
@@ -28,7 +26,7 @@ def write_model(model: DependencyModel, path: Path) -> int:
         "unseen": model.tables.unseen,
         "provenance": {**model.provenance, "version": __version__},
     }
-    words = np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8)
+    words = model_file.word_array(model.vocabulary.words)
     return model_file.write_model(path, KIND, described, {"words": words, **model_file.table_arrays(model.tables)})
 
 
@@ -40,7 +38,7 @@ def read_model(path: Path) -> DependencyModel:
     described, arrays = model_file.read_model(path, KIND)
     try:
         given = {**described["settings"], "prune": tuple(described["settings"]["prune"])}
-        words = tuple(bytes(arrays["words"]).decode().split("\n"))
+        words = model_file.words_from(arrays["words"])
         tables = model_file.tables_from(arrays, float(described["unseen"]), str(path))
         labels = tuple(described["labels"])
         rest = int(described["unknown_types"]), described["provenance"]

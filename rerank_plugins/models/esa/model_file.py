@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from rerank_plugins import __version__
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff import model_file
@@ -20,7 +18,7 @@ def write_model(model: EsaModel, path: Path) -> int:
     settings = {"settings": dict(model.settings), "provenance": {**model.provenance, "version": __version__}}
     arrays: model_file.Arrays = {name: getattr(model, name) for name in ARRAYS}
     for name, texts in (("words", model.words), ("titles", model.titles)):
-        arrays[name] = np.frombuffer("\n".join(texts).encode(), np.uint8)
+        arrays[name] = model_file.word_array(texts)
     return model_file.write_model(path, KIND, settings, arrays)
 
 
@@ -31,7 +29,7 @@ def read_model(path: Path) -> EsaModel:
     """
     settings, arrays = model_file.read_model(path, KIND)
     try:
-        words, titles = (tuple(bytes(arrays[name]).decode().split("\n")) for name in ("words", "titles"))
+        words, titles = (model_file.words_from(arrays[name]) for name in ("words", "titles"))
         model = EsaModel(
             words, arrays["idf"], titles, arrays["starts"], arrays["documents"], arrays["weights"],
             settings["settings"], settings["provenance"],

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
-
 from rerank_plugins import __version__
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff import model_file
@@ -27,7 +25,7 @@ def write_model(model: HeadlexModel, path: Path) -> int:
         "provenance": {**model.provenance, "version": __version__},
     }
     arrays: model_file.Arrays = {
-        "vocabulary": np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8),
+        "vocabulary": model_file.word_array(model.vocabulary.words),
         "counts": model.vocabulary.counts,
     }
     for kind in KINDS:
@@ -44,7 +42,7 @@ def read_model(path: Path) -> HeadlexModel:
     tables = {kind: model_file.tables_from(arrays, 0.0, str(path), f"{kind}.") for kind in KINDS}
     try:
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
-        words = tuple(bytes(arrays["vocabulary"]).decode().split("\n"))
+        words = model_file.words_from(arrays["vocabulary"])
         vocabulary = ClosedVocabulary(words, arrays["counts"])
         settings = Settings(**described["settings"])
         provenance = described["provenance"]

@@ -34,9 +34,7 @@ def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arr
     """The grammar's arrays by name, for a model file."""
     lexicon, precision = grammar.lexicon, np.float16 if compact else np.float32
     names = {"symbols": grammar.symbols, "bases": grammar.bases, "words": lexicon.words}
-    arrays: model_file.Arrays = {
-        name: np.frombuffer("\n".join(words).encode(), np.uint8) for name, words in names.items()
-    }
+    arrays: model_file.Arrays = {name: model_file.word_array(words) for name, words in names.items()}
     arrays |= {"base": grammar.base, "starts": lexicon.starts, "emitting": lexicon.symbols}
     for column in range(3):  # apart they compress better
         arrays[f"binary{column}"] = grammar.binary[:, column]
@@ -74,9 +72,7 @@ def read_grammar(path: Path) -> Grammar:
 def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:
     """The grammar of a model file's arrays. Raises ModelError where they are missing or do not fit together."""
     try:
-        symbols, bases, words = (
-            tuple(bytes(arrays[name]).decode().split("\n")) for name in ("symbols", "bases", "words")
-        )
+        symbols, bases, words = (model_file.words_from(arrays[name]) for name in ("symbols", "bases", "words"))
         grammar = Grammar(
             symbols,
             bases,

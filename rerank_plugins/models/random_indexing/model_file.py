@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rerank_plugins import __version__
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff import model_file
@@ -47,7 +45,7 @@ def described(model: RandomIndexModel) -> dict[str, Any]:
 def model_arrays(model: RandomIndexModel, prefix: str = "") -> model_file.Arrays:
     """The arrays of the model by name, for files that hold more than one thing under a `prefix`."""
     arrays: model_file.Arrays = {
-        "words": np.frombuffer("\n".join(model.words).encode(), np.uint8),
+        "words": model_file.word_array(model.words),
         "counts": model.counts,
         "documents": model.documents,
         **{f"space.{name}": vectors for name, vectors in model.spaces.items()},
@@ -60,7 +58,7 @@ def model_from(
 ) -> RandomIndexModel:
     """The model of `described` and `model_arrays`. Raises ModelError where parts are missing or do not fit together."""
     try:
-        words = tuple(bytes(arrays[f"{prefix}words"]).decode().split("\n"))
+        words = model_file.words_from(arrays[f"{prefix}words"])
         spaces = {name: arrays[f"{prefix}space.{name}"] for name in settings["spaces"]}
         counts, documents = arrays[f"{prefix}counts"], arrays[f"{prefix}documents"]
         model = RandomIndexModel(

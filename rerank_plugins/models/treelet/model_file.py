@@ -35,7 +35,7 @@ def write_model(model: TreeletModel, path: Path) -> int:
     }
     tables = (model.rule_tables, model.word_tables, model.yields.given_parent, model.yields.alone)
     arrays: model_file.Arrays = {
-        "vocabulary": np.frombuffer("\n".join(model.vocabulary.words).encode(), np.uint8),
+        "vocabulary": model_file.word_array(model.vocabulary.words),
         "counts": model.vocabulary.counts,
         "rule_starts": model.rules.starts[model.rules.unknown :],
         "rule_symbols": model.rules.symbols,
@@ -56,7 +56,7 @@ def read_model(path: Path) -> TreeletModel:
         for name in ("prune_words", "prune_rules"):
             given[name] = tuple(given[name])
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
-        words = tuple(bytes(arrays["vocabulary"]).decode().split("\n"))
+        words = model_file.words_from(arrays["vocabulary"])
         starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])
         tables = [model_file.tables_from(arrays, 0.0, str(path), f"{name}.") for name in TABLES]
         model = TreeletModel(
