@@ -18,7 +18,7 @@ from typing import Literal
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
 
-INTERMEDIATE = "@"
+INTERMEDIATE = "@"  # first character of the symbols that binarisation adds
 PARENT = "^"
 
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks
-from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 from rerank_plugins.models.pcfg.k_best import Derivations
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.pruned_chart import Items
+from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.constituency import Tree
 
 

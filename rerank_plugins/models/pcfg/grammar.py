@@ -20,7 +20,6 @@ from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
 from rerank_plugins.models.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
-INTERMEDIATE = "@"  # first character of the symbols that binarisation adds
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import ScoredTree, Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
 from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
-from rerank_plugins.models.pcfg.grammar import INTERMEDIATE, Grammar
+from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.k_best import k_best
@@ -34,6 +34,7 @@ from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
+from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
+from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import split_label
 from rerank_plugins.trees.constituency import ROOT
 

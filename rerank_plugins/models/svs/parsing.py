@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.grammar import INTERMEDIATE, ROOT
+from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
@@ -32,6 +32,7 @@ from rerank_plugins.models.svs.outside import fill_outside
 from rerank_plugins.models.svs.projection import coarse_grammar
 from rerank_plugins.models.svs.rules import VectorRules, compile_rules
 from rerank_plugins.models.svs.vector_tree import VectorTree
+from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.unaries import LINK
 
@@ -56,9 +57,10 @@ class VectorChart:
         self.words = np.zeros(0, np.int32)
         self.cells = np.zeros(0, np.int32)
         self.asked = self.shared = 0
-        self._empty()
+        self.forget()
 
-    def _empty(self) -> None:
+    def forget(self) -> None:
+        """Empty the heap."""
         self.size, self.pruned = 0, False
         self.known: dict[bytes, int] = {}
         self.heap.begin[:] = NEW
@@ -67,7 +69,7 @@ class VectorChart:
         """Fill the chart of a sentence; `kept` (cells, S) are the symbols that are looked for, by default all."""
         n, symbols = len(words), len(self.rules.relation)
         if kept is not None or self.pruned or self.size * self.concepts * 8 > MEMORY:
-            self._empty()
+            self.forget()
         self.pruned = kept is not None
         before = len(self.known)
         if kept is None:
@@ -132,7 +134,7 @@ class SvsParser:
         """The best tree by eq. 8; None where the model has none, and for an empty sentence."""
         if not sentence:
             return None
-        words = self._numbers(sentence)
+        words = self.numbers(sentence)
         lowest = LOWEST if len(words) > EXACT else 0.0
         threshold = max(self.threshold, lowest)
         if threshold:
@@ -157,10 +159,11 @@ class SvsParser:
 
     def log_probability(self, sentence: Sentence) -> float:
         """Ln p(words), summed over all trees and concepts, nothing pruned; -inf where there is no tree."""
-        self.sums.fill(self._numbers(sentence))
+        self.sums.fill(self.numbers(sentence))
         return self.sums.log_probability()
 
-    def _numbers(self, sentence: Sentence) -> IntArray:
+    def numbers(self, sentence: Sentence) -> IntArray:
+        """(n) int32 numbers of the words in the lexicon, of unknown ones those of their signatures."""
         numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
         return np.array(numbers, np.int32)
 

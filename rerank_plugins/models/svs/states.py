@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.pcfg.annotation import Annotation, annotate
-from rerank_plugins.models.pcfg.grammar import INTERMEDIATE
 from rerank_plugins.models.svs.names import (
     HEAD,
     MODIFIER,
@@ -29,6 +28,7 @@ from rerank_plugins.models.svs.names import (
     intermediate,
     symbol,
 )
+from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category, relabel
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
