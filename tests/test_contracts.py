@@ -14,6 +14,7 @@ from rerank_plugins.models.headlex.model_file import write_model as write_headle
 from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.random_indexing.training import train as train_vectors
+from rerank_plugins.models.svs.model_file import write_model as write_svs
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import KINDS, load_plugins
 from rerank_plugins.testing import (
@@ -27,6 +28,7 @@ from rerank_plugins.testing import (
     check_tuner,
 )
 from rerank_plugins.trees.constituency import read_trees
+from tests.naive_svs_parsing import random_model
 
 ROOT = Path(__file__).resolve().parent.parent
 ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
@@ -61,6 +63,10 @@ CASES = {
             {"model": "micro.ri"},
             {"model": "micro.ri", "space": "positional", "weight": "sif", "to": ["context", "list", "source"]},
             {"model": "micro.ri", "to": ["file"], "file": "lines.txt", "back": 1},
+        ],
+        "svs-similarity": [
+            {"model": "micro.svs"},
+            {"model": "micro.svs", "threshold": 0.0, "longest": 5, "to": ["context", "list", "source"]},
         ],
     },
     "language_model": {
@@ -155,6 +161,10 @@ def test_features(name, options, tmp_path):
             train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri"
         )
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
+    if name == "svs-similarity":
+        write_svs(random_model(1, concepts=3), tmp_path / "micro.svs")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     check_feature_extractor(built("feature", name, options))

@@ -5,13 +5,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_plugins import Hypothesis, ModelError, NBestList
+from rerank_plugins.features.posteriors import posteriors
 from rerank_plugins.features.svs_similarity import SvsSimilarity
+from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.models.random_indexing.training import Settings
+from rerank_plugins.models.random_indexing.training import train as train_vectors
+from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.models.svs.model_file import read_model, write_model
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.similarity import between, largest_children, pair_by_pair, sentence_vectors
 from rerank_plugins.models.svs.vector_tree import VectorTree
 from tests import naive_svs_similarity as naive
+from tests.command_line import done, refused
+from tests.conftest import ROOT
 from tests.naive_svs_parsing import WORDS, random_model
 
+PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(tuple), min_size=1, max_size=5)
 
 
@@ -72,12 +82,93 @@ def test_similarities_agree_with_their_twin(seed, left, right, concepts):
         np.testing.assert_allclose(rows, np.diag(whole[:size, :size]), atol=1e-12)
 
 
-@pytest.fixture
-def feature(monkeypatch):
-    model = random_model(7, 3)
-    monkeypatch.setattr(SvsSimilarity, "_parser", property(lambda self: PARSERS.setdefault(0, SvsParser(model))))
-    PARSERS.clear()
-    return SvsSimilarity
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "random.svs"
+    write_model(random_model(4, 3), path)  # which parses all short sentences
+    return path
 
 
-PARSERS: dict[int, SvsParser] = {}
+def list_of(*texts, id_="1", **more):
+    return NBestList(id_, tuple(Hypothesis(text, score=-float(i)) for i, text in enumerate(texts)), **more)
+
+
+def test_the_feature_is_consensus_and_more(model_file, tmp_path):
+    lines = tmp_path / "lines.txt"
+    lines.write_text("a b\nb c\n", encoding="utf-8")
+    texts = ["a b c", "b", "", "unheard words", "a b c", " ".join("a" * 81)]
+    nbest = list_of(*texts, source="c a", context="b b")
+    feature = SvsSimilarity(model=model_file, to=("list", "source", "context", "file"), file=lines)
+    assert feature.components[:3] == ("list.top", "list.phrase", "source.top")
+    values = feature.extract(nbest)
+    parser = SvsParser(read_model(model_file), feature.threshold)
+    trees = [parser.parse(tuple(text.split())) if len(text.split()) <= 80 else None for text in texts]
+    weights = posteriors(nbest, "score", 0.5)
+    for i, tree in enumerate(trees):
+        others = [j for j in range(len(texts)) if j != i]
+        mass = sum(weights[others])
+        for k in (0, 1):
+            wanted = sum(weights[j] * naive.similarities(tree, trees[j])[k] for j in others) / mass
+            assert values[i, k] == pytest.approx(wanted, abs=1e-9)
+        for column, text in ((2, "c a"), (4, "b b"), (6, "b c")):
+            wanted = naive.similarities(tree, parser.parse(tuple(text.split())))
+            np.testing.assert_allclose(values[i, column : column + 2], wanted, atol=1e-9)
+    assert not values[[2, 5]].any()
+    assert values[:2].all()
+    assert not SvsSimilarity(model=model_file).extract(list_of("a b")).any()  # a list of one
+
+
+def test_each_distinct_hypothesis_is_parsed_once(model_file, monkeypatch):
+    asked = []
+    parse_all = SvsParser.parse_all
+    monkeypatch.setattr(SvsParser, "parse_all", lambda self, s: asked.extend(s) or parse_all(self, s))
+    feature = SvsSimilarity(model=model_file)
+    first = feature.extract(list_of("a b", "b", "a b"))
+    np.testing.assert_array_equal(feature.extract(list_of("a b", "b", "a b")), first)
+    feature.extract(list_of("b", "c c"))
+    assert asked == [("a", "b"), ("b",), ("c", "c")]
+
+
+def test_what_cannot_be(model_file, tmp_path):
+    with pytest.raises(ValueError, match="threshold is 1, wanted 0 or more and less than 1"):
+        SvsSimilarity(threshold=1)
+    with pytest.raises(ValueError, match="longest is 0"):
+        SvsSimilarity(longest=0)
+    vectors = tmp_path / "words.ri"
+    write_vectors(train_vectors([("text", ["a b", "b c"])], Settings(min_count=1)), vectors)
+    for path, message in [
+        (vectors, "holds a random-indexing model, wanted a svs model"),
+        (tmp_path / "no", "cannot be"),
+    ]:
+        with pytest.raises(ModelError, match=message):
+            SvsSimilarity(model=path).extract(list_of("a"))
+
+
+def test_the_measures(model_file, tmp_path):
+    parser = SvsParser(read_model(model_file))
+    pairs = [
+        (["a", "b"], ["a", "b"]),
+        (["a", "b", "c"], ["c"]),
+        ([], ["a"]),
+        (["a"], ["a"] * 81),
+        (["zzz"], ["Qx", "b"]),
+    ]
+    values = Measures(svs=parser).columns(pairs, {"svs"})[:, -2:]
+    np.testing.assert_allclose(values[0], 1)
+    for row, (a, b) in enumerate(pairs):
+        trees = [parser.parse(tuple(side)) if len(side) <= 80 else None for side in (a, b)]
+        np.testing.assert_allclose(values[row], naive.similarities(*trees), atol=1e-9)
+    assert not values[2:4].any()
+    assert values[4].all()  # unknown words have a vector by what they look like
+    plain = tmp_path / "pairs.tsv"
+    plain.write_text("a b\ta b\n\ta\n", encoding="utf-8")
+    found = done("similarity", "apply", plain, "--measure", "svs.phrase", "--svs", model_file).lines
+    assert [float(line) for line in found] == [1, 0]
+    assert "need --svs" in refused("similarity", "apply", plain, "--measure", "svs.top")
+    system = tmp_path / "x.sim"
+    families = ("overlap", "ngrams", "strings", "shape", "tfidf", "entities")
+    options = [part for family in families for part in ("--without", family)]
+    done("similarity", "train", PAIRS, "-o", system, "--svs", model_file, *options)
+    missing = refused("similarity", "apply", PAIRS, "-m", system)
+    assert "trained with structured vectors of 7 symbols and 3 concepts (measures of svs): give it by --svs" in missing
+    assert len(done("similarity", "apply", PAIRS, "-m", system, "--svs", model_file).lines) == 30

@@ -16,6 +16,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.oov_count import OovCount
     from rerank_plugins.features.random_indexing import RandomIndexing
     from rerank_plugins.features.slr import Slr
+    from rerank_plugins.features.svs_similarity import SvsSimilarity
     from rerank_plugins.features.treelet_lm import TreeletLM
     from rerank_plugins.features.unigram import Unigram
     from rerank_plugins.features.untranslated import Untranslated
@@ -36,6 +37,7 @@ def register_feature_extractors(register: Register) -> None:
     register("untranslated", Untranslated)
     register("consensus", Consensus)
     register("random-indexing", RandomIndexing)
+    register("svs-similarity", SvsSimilarity)
 
 
 @hookimpl

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rerank_plugins.models.similarity.measures import Measures
 
 TASKS = ("train", "apply", "evaluate")
-DATA = ("vectors", "esa", "wordnet", "entities")
+DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -26,6 +26,7 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options = (
         click.option("--vectors", type=Path, metavar="MODEL", help="From `rerank train random-indexing`: vectors.*"),
         click.option("--esa", type=Path, metavar="MODEL", help="From `rerank train esa`: esa.*"),
+        click.option("--svs", type=Path, metavar="MODEL", help="From `rerank train svs`, or en: embedded. svs.*"),
         click.option("--wordnet", type=Path, metavar="FOLDER",
                      help="Database files of WordNet: wordnet.*  Default: $WNSEARCHDIR, $WNHOME/dict."),
         click.option("--entities", default="capitals", show_default=True, metavar="NAME",
