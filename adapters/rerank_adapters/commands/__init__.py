@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 ORDER = (
     *("run", "check", "extract", "tune", "cross_validate", "apply", "evaluate"),
-    *("train", "score", "surprisal", "mix", "sample"),
+    *("train", "score", "surprisal", "mix", "sample", "svs"),
     *("complete", "similarity", "acceptability", "negatives", "parse", "merge", "weights", "text", "plugins", "cache"),
 )
 

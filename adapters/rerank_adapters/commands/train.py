@@ -14,6 +14,7 @@ MODELS = (
     "dependency-parser",
     "grammar",
     "hhmm",
+    "svs",
     "random-indexing",
     "esa",
 )

@@ -1,0 +1,121 @@
+"""A model in one file (backoff/model_file.py), compressed by zstd.
+
+Probabilities are kept as logarithms in float32, or in float16 where `compact`; read, they are normalised again, so that
+they sum to one whatever the precision. A compact model's are off by 1 % at most, and of its headwords those that have
+less than a 500th of every concept of a symbol are counted as unk there (P_H is for reading, no parse needs it).
+Of a word's vector the file has the mean over concepts and the number of a row of ratios to it: words of one class have
+the same row at a preterminal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.pcfg.model_file import write_packed
+from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
+from rerank_plugins.models.svs.model import SvsModel
+
+KIND = "svs"
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/model.svs"))
+NAMES = ("symbols", "categories", "relations", "between")
+NUMBERS = ("category", "relation", "binary", "unary")
+PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
+LEAST = 0.002  # share of a concept below which a compact model does not name a headword
+
+
+def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
+    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    precision = np.float16 if compact else np.float32
+    lexicon, heads = model.lexicon, _shortened(model.heads) if compact else model.heads
+    mean = lexicon.p.mean(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.log(lexicon.p / mean[:, None])
+    rows, row_of = np.unique(np.nan_to_num(ratios, neginf=-np.inf).astype(precision), axis=0, return_inverse=True)
+    logs = {name: getattr(model, name) for name in PROBABILITIES} | {"heads_p": heads.p, "word_p": mean}
+    names = {name: getattr(model, name) for name in NAMES} | {"words": lexicon.words, "headwords": heads.headwords}
+    arrays: model_file.Arrays = {name: _joined(words) for name, words in names.items()}
+    arrays |= {name: np.ascontiguousarray(getattr(model, name).T) for name in NUMBERS}  # by columns it packs better
+    arrays |= {"starts": lexicon.starts, "emitting": lexicon.symbols, "ratios": rows, "ratio_of": row_of.astype("<i4")}
+    arrays |= {"head_starts": heads.starts, "heads": heads.heads}
+    with np.errstate(divide="ignore"):
+        arrays |= {name: np.log(p).astype(precision) for name, p in logs.items()}
+    return write_packed(path, KIND, model.settings, arrays)
+
+
+def read_model(path: Path) -> SvsModel:
+    """Read a model.
+
+    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    """
+    settings, arrays = model_file.read_model(path, KIND)
+    try:
+        fields: dict[str, Any] = {name: _split(arrays[name]) for name in NAMES}
+        fields |= {name: np.ascontiguousarray(arrays[name].T) for name in NUMBERS}
+        fields |= {name: _p(arrays[name]) for name in PROBABILITIES}
+        if not len(fields["unary"]):
+            fields["between"] = ()
+        word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
+        lexicon = VectorLexicon(_split(arrays["words"]), arrays["starts"], arrays["emitting"], word_p)
+        heads = HeadTable(_split(arrays["headwords"]), arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
+        model = SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise ModelError(f"{path}: damaged model of vectorial semantics ({type(error).__name__}: {error})") from None
+    except ModelError as error:
+        raise ModelError(f"{path}: {error}") from None
+    return normalised(model)
+
+
+def normalised(model: SvsModel) -> SvsModel:
+    """The model with probabilities that sum to one wherever they should; what has none stays without."""
+    totals = _safe(model.totals())
+    lexicon, heads = model.lexicon, model.heads
+    owner = np.repeat(np.arange(len(model.symbols)), np.diff(heads.starts))
+    head_totals = np.zeros_like(totals)
+    np.add.at(head_totals, owner, heads.p)
+    return replace(
+        model,
+        binary_p=model.binary_p / totals[model.binary[:, 0]],
+        unary_p=model.unary_p / totals[model.unary[:, 0]],
+        lexicon=replace(lexicon, p=lexicon.p / totals[lexicon.symbols]),
+        heads=replace(heads, p=heads.p / _safe(head_totals)[owner]),
+        transfer=model.transfer / _safe(model.transfer.sum(axis=2, keepdims=True)),
+        prior=model.prior / model.prior.sum(),
+        root=model.root / model.root.sum(),
+    )
+
+
+def _safe(totals: FloatArray) -> FloatArray:
+    return np.asarray(np.where(totals > 0, totals, 1.0), np.float64)
+
+
+def _shortened(heads: HeadTable) -> HeadTable:
+    """The table where headwords that no concept of a symbol has often are counted as unk."""
+    size, unk = len(heads.starts) - 1, len(heads.headwords) - 1
+    owner = np.repeat(np.arange(size), np.diff(heads.starts))
+    head = np.where(heads.p.max(axis=1) < LEAST, unk, heads.heads)
+    keys, which = np.unique(owner * (unk + 1) + head, return_inverse=True)
+    p = np.zeros((len(keys), heads.p.shape[1]))
+    np.add.at(p, which.ravel(), heads.p)
+    starts = np.searchsorted(keys // (unk + 1), np.arange(size + 1))
+    return HeadTable(heads.headwords, starts.astype(np.int32), (keys % (unk + 1)).astype(np.int32), p)
+
+
+def _p(logarithms: NDArray[Any]) -> FloatArray:
+    return np.asarray(np.exp(logarithms.astype(np.float64)), np.float64)
+
+
+def _joined(words: tuple[str, ...]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(words).encode(), np.uint8)
+
+
+def _split(array: NDArray[np.uint8]) -> tuple[str, ...]:
+    return tuple(array.tobytes().decode().split("\n"))
