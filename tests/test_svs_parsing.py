@@ -146,7 +146,7 @@ def test_max_rule_trees(seed, sentence, concepts):
     assert bool(products) == (found is not None)
     if found is None:
         return
-    kept = parser._most_expected(parser._numbers(sentence), None)
+    kept = parser._most_expected(parser.numbers(sentence), None)
     categories = {(int(group[symbol]), *map(int, spans(len(sentence))[cell])) for cell, symbol in np.argwhere(kept)}
     best = max(products.values())
     assert any(categories >= tree and product > best * (1 - 1e-9) for tree, product in products.items())
