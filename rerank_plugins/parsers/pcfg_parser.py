@@ -63,6 +63,7 @@ class PcfgParser(Parser, PickledFields):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty one alone."""
+        from rerank_plugins.models.pcfg.fallback import warn
         from rerank_plugins.models.pcfg.inside import sharing_order
 
         parses = [Parse()] * len(sentences)
@@ -71,9 +72,7 @@ class PcfgParser(Parser, PickledFields):
         for place in sharing_order(sentences):
             if sentences[place]:
                 parses[place] = Parse(None, tuple(self._trees(sentences[place], flat, long)))
-        for some, what in ((long, f"of more than {self.longest} words parsed in pieces"), (flat, "got flat trees")):
-            if some:
-                logger.warning("%d sentences %s (first: %r)", len(some), what, " ".join(some[0])[:60])
+        warn(logger, flat, long, self.longest)
         return parses
 
     def _trees(self, tokens: Sentence, flat: list[Sentence], long: list[Sentence]) -> list[ScoredTree]:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 
 from rerank_plugins.interfaces import ScoredTree, Sentence
@@ -52,3 +53,10 @@ def flat(grammar: Grammar, sentence: Sentence, tags: Sequence[str] | None = None
 def in_pieces(sentence: Sentence, longest: int, parse: Callable[[slice], ScoredTree]) -> ScoredTree:
     """The tree of a sentence that is too long; `parse` gives that of a piece."""
     return joined([parse(piece) for piece in pieces(sentence, longest)])
+
+
+def warn(logger: logging.Logger, flat: Sequence[Sentence], long: Sequence[Sentence], longest: int) -> None:
+    """Say in the log how many sentences got such trees, where there are some."""
+    for some, what in ((long, f"of more than {longest} words parsed in pieces"), (flat, "got flat trees")):
+        if some:
+            logger.warning("%d sentences %s (first: %r)", len(some), what, " ".join(some[0])[:60])
