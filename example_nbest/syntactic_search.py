@@ -11,9 +11,10 @@ pruning (decoder/cubes.py) and differ in what the rows of the table say:
     syntax in the search     the syntactic model as one more score of the search, stacks as in the first row
 
 Each is tuned as n-best lists are: rounds of decoding tune.de, adding the lists to those of the rounds before, and
-`tune`. The first round has the weights of mt/moses.ini, or, with the syntactic model, the tuned ones, that of the
-n-grams shared by the two. Differences are to the first row: intervals by paired bootstrap, p by paired randomisation.
-Seconds are of CPU, per sentence; steps are calls of the syntactic model per sentence, those that were not remembered.
+`tune`. The first round has the weights of mt/moses.ini, or, with the syntactic model, which takes one round less, the
+tuned ones, that of the n-grams shared by the two. Differences are to the first row: intervals by paired bootstrap, p by
+paired randomisation. Seconds are of CPU, per sentence; steps are calls of the syntactic model per sentence, those that
+were not remembered.
 """
 
 from __future__ import annotations
@@ -60,7 +61,6 @@ class Task:
     lists: Path
     sentences: dict[str, int]
     n: int
-    rounds: int
     tuner: str
     jobs: int
 
@@ -82,10 +82,10 @@ class Task:
         path.write_text("".join(line for decoded in found for line in decoded.lines), encoding="utf-8")
         return tuple(sum(values) / len(found) for values in zip(*(each[1:] for each in found), strict=True))
 
-    def tune(self, decoder: CubeDecoder, system: str) -> tuple[CubeDecoder, list[Path]]:
+    def tune(self, decoder: CubeDecoder, system: str, rounds: int) -> tuple[CubeDecoder, list[Path]]:
         """The decoder with tuned weights, and the n-best lists that they come from."""
         paths: list[Path] = []
-        for number in range(self.rounds):
+        for number in range(rounds):
             paths.append(self.lists / f"{system}.tune.{number}.nbest")
             self.decode(decoder, "tune", paths[-1])
             lists = api.read_nbest(paths)
@@ -142,14 +142,14 @@ def firsts(path: Path) -> list[str]:
 def main(arguments: argparse.Namespace, lists: Path) -> None:
     """Tune and test the systems, and print the table."""
     folder, sentences = arguments.folder, {"tune": arguments.tune, "test": arguments.test}
-    task = Task(folder, lists, sentences, arguments.n, arguments.rounds, arguments.tuner, arguments.jobs)
+    task = Task(folder, lists, sentences, arguments.n, arguments.tuner, arguments.jobs)
     start = Weights.read((HERE / "mt/moses.ini").read_text(encoding="utf-8").splitlines())
     with (
         (folder / "phrase-table.txt").open(encoding="utf-8") as table,
         (folder / "lm.arpa").open(encoding="utf-8") as arpa,
     ):
         plain = CubeDecoder(read(table), LanguageModel(arpa), start, stack_size=arguments.stack, pops=arguments.pops)
-    plain, tuned_on = task.tune(plain, "plain")
+    plain, tuned_on = task.tune(plain, "plain", arguments.rounds)
     outputs: dict[str, list[str]] = {}
     costs: dict[str, tuple[float, float]] = {}
 
@@ -161,8 +161,8 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
         return path
 
     plain_test = test("n-grams", plain)
-    more = arguments.more
-    test(f"n-grams, {more} pops", replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops))
+    if more := arguments.more:
+        test(f"n-grams, {more} pops", replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops))
     half = plain.weights.language_model / 2
     weights = replace(plain.weights, language_model=half, syntactic=half)
     for grammar in (None, *arguments.grammar):
@@ -173,7 +173,8 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
         costs[name] = costs["n-grams"][0] + seconds, 0.0
         model = HhmmModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
         model.score([["the", "dog"]])  # compiled and laid out before the time is taken
-        joint, _ = task.tune(replace(plain, weights=weights, syntax=Syntactic(model)), f"syntax{label}")
+        joint = replace(plain, weights=weights, syntax=Syntactic(model))
+        joint, _ = task.tune(joint, f"syntax{label}", max(1, arguments.rounds - 1))
         test(f"syntax in the search{label}", joint)
     evaluation = api.evaluate(outputs, task.references("test"), metrics=[METRIC])
     print(f"{'system':<40} {'BLEU':>6} {'difference':>11} {'95 % interval':>17} {'p':>6} {'s':>7} {'steps':>7}")
@@ -195,7 +196,7 @@ def options() -> argparse.Namespace:
     for name, value, what in (
         ("tune", 300, "sentences to tune on"), ("test", 600, "sentences to test on"), ("n", 100, "length of lists"),
         ("rounds", 3, "rounds of tuning"), ("pops", 100, "hypotheses a stack that are scored"),
-        ("stack", 50, "hypotheses a stack that are kept"), ("more", 1000, "pops of the second system"),
+        ("stack", 50, "hypotheses a stack that are kept"), ("more", 1000, "pops of the second system, 0: leave it out"),
         ("beam", 50, "stores of the syntactic model"), ("jobs", 2, "processes"),
     ):  # fmt: skip
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{what} (default: {value})")

@@ -116,11 +116,10 @@ def test_without_weight_it_changes_no_score(plain, syntax):
     from decoder.nbest import nbest
     from decoder.syntactic import Syntactic
 
-    wide = replace(plain, stack_size=60, pops=60)
+    wide = replace(plain, stack_size=40, pops=40)
     joint = replace(wide, weights=replace(plain.weights, syntactic=0.0), syntax=Syntactic(syntax))
-    for source in (SOURCES[0][:5], SOURCES[1][:4]):
-        (before,), (after,) = (nbest(each.search(source), each.weights, 1) for each in (wide, joint))
-        assert after.total == pytest.approx(before.total, abs=1e-6)
+    (before,), (after,) = (nbest(each.search(SOURCES[1][:4]), each.weights, 1) for each in (wide, joint))
+    assert after.total == pytest.approx(before.total, abs=1e-6)
 
 
 def test_scores_are_those_of_both_models(plain, syntax):
