@@ -147,19 +147,36 @@ def best_by_prior(model, sentence):
 
 
 def max_rule(model, sentence, group):
-    """The trees over plain categories, as sets of (category, begin, end): the product of their expected rules."""
+    """Trees over plain categories of the rules that some tree has, each with the product of how often they are expected.
+
+    (product, {(category, begin, end) …}) with the greatest product first. A tree may have rules that no tree of the
+    model has together.
+    """
     between = dict(zip(map(tuple, model.unary.tolist()), model.between, strict=True))
     trees = [(float(model.root @ e), tree) for e, tree in all_trees(model, sentence)]
     total = sum(p for p, _ in trees)
-    expected, found = Counter(), {}
+    expected = Counter()
     for p, tree in trees:
         for rule in plain_rules_of(tree, group, between):
             expected[rule] += p / total
-    for _, tree in trees:
-        rules = plain_rules_of(tree, group, between)
-        spans = frozenset((rule[0], rule[-2], rule[-1]) for rule in rules)
-        found[spans] = max(found.get(spans, 0), math.prod(expected[rule] for rule in rules))
-    return found
+
+    @cache
+    def made(category, begin, end, chain_above):
+        found = []
+        for rule, p in expected.items():
+            if (rule[0], *rule[-2:]) != (category, begin, end) or (chain_above and len(rule) == 6 and len(rule[1]) == 1):
+                continue
+            here = frozenset([(category, begin, end)])
+            if len(rule) == 4:
+                found.append((p, here))
+            elif len(rule[1]) == 1:
+                found += [(p * q, here | below) for q, below in made(rule[1][0], begin, end, True)]
+            else:
+                for q, one in made(rule[1][0], begin, rule[3], False):
+                    found += [(p * q * r, here | one | two) for r, two in made(rule[1][1], rule[3], end, False)]
+        return sorted(found, key=lambda each: -each[0])
+
+    return made(int(group[0]), 0, len(sentence), False) if trees else []
 
 
 def plain_rules_of(tree, group, between):
