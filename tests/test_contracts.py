@@ -89,6 +89,10 @@ CASES = {
         ],
         "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "language": "en"}],
         "pcfg": [{}, {"decoder": "viterbi", "k": 3}, {"k": 20, "threshold": 0.0, "longest": 2}],
+        "svs": [
+            {"model": "micro.svs"},
+            {"model": "micro.svs", "decoder": "vector", "threshold": 0.0, "longest": 2},
+        ],
         "treebank": [{"path": "trees.conllu"}, {"path": "trees.ptb"}, {"path": "k-best", "second": "trees.conllu"}],
     },
     "metric": {
@@ -204,6 +208,7 @@ def test_parsers(name, options, tmp_path, udpipe_model):
     (tmp_path / "trees.ptb").write_text(BRACKETS, encoding="utf-8")
     (tmp_path / "k-best").write_text(K_BEST, encoding="utf-8")
     (tmp_path / "micro.udpipe").write_bytes(udpipe_model.read_bytes())
+    write_svs(random_model(1, concepts=3), tmp_path / "micro.svs")
     sentences = [("the", "cat", "sat"), ("a", "dog"), ("unknown", "words"), ()]
     parser = built("parser", name, options, tmp_path)
     check_parser(parser, sentences)

@@ -10,6 +10,7 @@ def register_parsers(register: Register) -> None:
     from rerank_plugins.parsers.hhmm_parser import HhmmParser
     from rerank_plugins.parsers.pcfg_parser import PcfgParser
     from rerank_plugins.parsers.stanza_parser import StanzaParser
+    from rerank_plugins.parsers.svs_parser import VectorParser
     from rerank_plugins.parsers.treebank import TreebankParser
     from rerank_plugins.parsers.udpipe import UdpipeParser
 
@@ -18,5 +19,6 @@ def register_parsers(register: Register) -> None:
     register("udpipe", UdpipeParser)
     register("pcfg", PcfgParser)
     register("hhmm", HhmmParser)
+    register("svs", VectorParser)
     register("stanza", StanzaParser)
     register("treebank", TreebankParser)
