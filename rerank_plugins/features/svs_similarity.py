@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,9 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
 from rerank_plugins.interfaces import option
 from rerank_plugins.models.svs import similarity
-from rerank_plugins.models.svs.parsing import SvsParser
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.svs.parsing import SvsParser
 
 REMEMBERED = 200_000  # sentences, three vectors each
 
@@ -46,6 +48,7 @@ class SvsSimilarity(SimilarityFeature):
     @cached_property
     def _parser(self) -> SvsParser:
         from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+        from rerank_plugins.models.svs.parsing import SvsParser
 
         return SvsParser(read_model(self.model or EMBEDDED), self.threshold)
 
