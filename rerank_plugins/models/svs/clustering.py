@@ -26,7 +26,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.svs import kernels
 from rerank_plugins.models.svs.observed import Observed, Rewritings
 
-FALL = 1e-9  # share of the objective by which rounding may lower it
+FALL = 1e-9  # share of the objective (or, near 0, amount) by which rounding may lower it
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def cluster(
             found = expected(observed, now, posteriors=iteration > settings.iterations)
             objective = found.log_likelihood + log_prior(observed, now, settings)
             report(EmStep(restart, iteration, found.log_likelihood, objective))
-            if objective < before - FALL * abs(before) or np.isnan(objective):
+            if objective < before - FALL * max(1.0, abs(before)) or np.isnan(objective):
                 raise ModelError(f"EM went wrong: from {before} to {objective} in iteration {iteration}")
             before = objective
             if iteration <= settings.iterations:

@@ -34,14 +34,10 @@ def model_of(
 ) -> SvsModel:
     """The model of parameters and of the expected counts under them; `chains` as models/svs/states.py has them."""
     labels, rules = observed.forest.labels, observed.rewritings
-    names = [category_and_relation(label)[0] for label in labels]
-    categories = tuple(dict.fromkeys(names))
-    number = {name: i for i, name in enumerate(categories)}
     phrases, all_ = len(rules.binary), len(rules.binary) + len(rules.unary)
     return SvsModel(
         labels,
-        categories,
-        np.array([number[name] for name in names], np.int32),
+        *categories(labels),
         observed.relations,
         observed.relation,
         rules.binary,
@@ -56,6 +52,13 @@ def model_of(
         head_table(observed, expected),
         settings,
     )
+
+
+def categories(symbols: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
+    """The categories of symbols, and the number of each symbol's."""
+    names = [category_and_relation(symbol)[0] for symbol in symbols]
+    number = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return tuple(number), np.array([number[name] for name in names], np.int32)
 
 
 def prior(observed: Observed, expected: Expected) -> FloatArray:

@@ -11,12 +11,12 @@ from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.training import KEPT
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import named
 from rerank_plugins.models.svs.clustering import Clustering, EmStep, cluster
-from rerank_plugins.models.svs.estimation import clustered_lexicon, model_of
+from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.observed import observe
 from rerank_plugins.models.svs.states import chains, state_trees
@@ -69,7 +69,8 @@ def train_svs(
     made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
         tagged = with_own_words(tagged, prepared, weights, forest.words)
-    grammar = treebank_grammar(forest, settings.smoothing, made, tagged)
+    names, smoothing = categories(forest.labels), settings.smoothing
+    grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, made, tagged)
     observed = observe(forest, settings.headwords)
     if settings.lexicalised:
         parameters, expected = lexicalised.count(observed)
