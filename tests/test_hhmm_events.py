@@ -218,7 +218,7 @@ def expansions_of(tables, d, a, b):
     counted = tables.rules.counted
     tags = np.flatnonzero(tables.grammar.preterminals)
     row = opening_of(counted.edges, tables.grammar.size, d, a, b)
-    weights = tables.rules.expected[d, b, tags] if row < 0 else counted.openings[row, :-1]
+    weights = tables.rules.expected[d, b, tags] if row < 0 else counted.openings[row, tags]
     return {int(tag): p for tag, p in zip(tags, weights / tables.fitting[d, b], strict=True) if p > 0}
 
 

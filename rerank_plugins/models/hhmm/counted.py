@@ -26,8 +26,8 @@ class Counted(NamedTuple):
     `starts`   (2 M + 1): the events of context m and kind k are entries starts[2 m + k] to starts[2 m + k + 1] of
     `rule`     numbers in the order of Rules, and `extra`, divided by the probability that the new awaited symbol fits
     `edges`    (K) keys (d (S + 1) + a) S + b of expansions, ascending
-    `openings` (K, T + 1) by preterminal: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x]; last, what
-               the probability that b itself reads the word is multiplied by
+    `openings` (K, S + 1) by symbol, if preterminal: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x];
+               last, what the probability that b itself reads the word is multiplied by
     `opens`    (D + 1, B) row of `openings` for the new element q'/c of a rule at depth d, -1 where there is none
     """
 
@@ -41,11 +41,11 @@ class Counted(NamedTuple):
     opens: IntArray
 
 
-def nothing_counted(tags: int, rules: int, depth: int) -> Counted:
+def nothing_counted(symbols: int, rules: int, depth: int) -> Counted:
     """No rows: the grammar as it is."""
     none, numbers, keys = np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int64)
     return Counted(
-        keys, np.zeros((0, 2)), np.zeros(1, np.int32), numbers, none, keys, np.zeros((0, tags + 1)),
+        keys, np.zeros((0, 2)), np.zeros(1, np.int32), numbers, none, keys, np.zeros((0, symbols + 1)),
         np.full((depth + 1, rules), -1, np.int32),
     )  # fmt: skip
 

@@ -32,16 +32,16 @@ Keys = NDArray[np.int64]
 
 
 def interpolated(
-    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64], tags: NDArray[np.int64]
+    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64]
 ) -> tuple[Counted, FloatArray]:
     """The rows of all contexts with counts, and (S) P(end | 0, ROOT, q).
 
-    `order` has the grammar's number of each rule in the order of the tables, `tags` the preterminals.
+    `order` has the grammar's number of each rule in the order of the tables.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
     contexts, share, starts, rule, extra = _reductions(events, grammar, progeny, order, ending)
-    edges, openings = _expansions(events, grammar, progeny, tags)
+    edges, openings = _expansions(events, grammar, progeny)
     opens = _opened_by_rules(edges, grammar, order, events.depth)
     return Counted(contexts, share, starts, rule, extra, edges, openings, opens), ending
 
@@ -165,7 +165,7 @@ def _expected_kinds(grammar: Grammar, progeny: Progeny) -> FloatArray:
         return np.nan_to_num(kinds / expected, posinf=0.0)
 
 
-def _expansions(events: Events, grammar: Grammar, progeny: Progeny, tags: NDArray[np.int64]) -> tuple[Keys, FloatArray]:
+def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Keys, FloatArray]:
     """The rows of left edges that were seen, by (d, b) and by (d, a, b)."""
     size, strength = grammar.size, events.strength
     phrasal = np.zeros(size, np.bool_)
@@ -173,14 +173,14 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny, tags: NDArra
     d, a, b, x = events.expansions.astype(np.int64).T
     kept = phrasal[b] & (d < events.depth)
     d, a, b, x, counts = d[kept], a[kept], b[kept], x[kept], events.expanded[kept]
-    column = np.where(x == HERE, len(tags), np.searchsorted(tags, x))
+    column = np.where(x == HERE, size, x)
 
     emitted = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)
     here = progeny.closure @ emitted
 
     def level(keys: Keys, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64], FloatArray]:
         contexts, group = np.unique(keys[rows], return_inverse=True)
-        table = np.zeros((len(contexts), len(tags) + 1))
+        table = np.zeros((len(contexts), size + 1))
         np.add.at(table, (group, column[rows]), counts[rows])
         first = np.zeros(len(contexts), np.int64)
         first[group] = np.flatnonzero(rows)
@@ -189,9 +189,9 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny, tags: NDArra
     wide_of = (d * (size + 1) + size) * size + b
     wide, first, table = level(wide_of, d >= 0)
     depth, awaited = d[first], b[first]
-    unit = np.column_stack([np.tile(emitted[tags], (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
+    unit = np.column_stack([np.tile(emitted, (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
     unit /= progeny.fitting[depth, awaited][:, None]
-    weights = np.column_stack([progeny.expected[depth, awaited][:, tags], np.ones(len(wide))])
+    weights = np.column_stack([progeny.expected[depth, awaited], np.ones(len(wide))])
     wide_p = _mixed(table, np.count_nonzero(table, axis=1), weights * unit, strength)
     narrow, first, table = level((d * (size + 1) + a) * size + b, d > 0)
     below = np.searchsorted(wide, wide_of[first])

@@ -246,11 +246,12 @@ def emit(
     table, count, best = new_table(FIRST, depth + 1), 0, 0.0
     last = len(rules.expected) - 1
     size, edges, openings = len(rules.starts) - 1, rules.counted.edges, rules.counted.openings
+    tags, p_tag, some = word.tags, word.p, len(edges) > 0
     for j in rows:
         store = before.stores[j]
         d = _depth(store)
         a, c = (store[d - 1] >> 16, store[d - 1] & LOW) if d else (root, root)
-        row, own = opening_of(edges, size, d, a, c), 1.0
+        row, own = opening_of(edges, size, d, a, c) if some else -1, 1.0
         if row >= 0:
             own = openings[row, -1]
         v = before.sums[j] / (word.ahead[d, c] if row < 0 else word.opened[row])
@@ -271,10 +272,10 @@ def emit(
                 count = _add(table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS)
                 key[d - 1] = store[d - 1]
         if d < depth:
-            edge = rules.expected[min(d, last), c]
-            for k in range(len(word.tags)):
-                x = word.tags[k]
-                value = v * word.p[k] * (edge[x] if row < 0 else openings[row, word.rows[k]])
+            edge = rules.expected[min(d, last), c] if row < 0 else openings[row]
+            for k in range(len(tags)):
+                x = tags[k]
+                value = v * edge[x] * p_tag[k]
                 if value > threshold * best:
                     best = max(best, value)
                     if count == len(table.sums):

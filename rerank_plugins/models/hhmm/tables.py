@@ -54,7 +54,7 @@ class Rules(NamedTuple):
 class Emission(NamedTuple):
     """What the model makes of a word.
 
-    `tags` (k) preterminals, `rows` (k) their numbers among preterminals; `p` (k) P(word | tag)
+    `tags` (k) preterminals; `p` (k) P(word | tag)
     `here` (S) probability that a place is filled by a preterminal with the word; `best` (S) its likeliest one, and
            `share` (S) the probability of that; `mixed` (S) the entropy (nats) of which it is
     `ahead` (D + 1, S) that what a place yields, awaited in element d, fits in the store and begins with the word
@@ -62,7 +62,6 @@ class Emission(NamedTuple):
     """
 
     tags: IntArray
-    rows: NDArray[np.int64]
     p: FloatArray
     here: FloatArray
     best: IntArray
@@ -122,8 +121,8 @@ class Tables:
                 ahead[d] += here
         share = parts[best, np.arange(size)]
         counted = self.rules.counted
-        opened = counted.openings[:, rows] @ p + counted.openings[:, -1] * here[counted.edges % size]
-        return Emission(tags, rows, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
+        opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges % size]
+        return Emission(tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
@@ -145,19 +144,19 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
     asked[left] = binary[parent] = True
     node, place = np.nonzero((progeny.closure * asked[:, None]).T)
     awaited, filler = np.nonzero(progeny.closure * binary)
-    tags = np.flatnonzero(grammar.preterminals)
     if events is None:
-        counted = nothing_counted(len(tags), len(order), depth)
+        counted = nothing_counted(grammar.size, len(order), depth)
         with np.errstate(divide="ignore", invalid="ignore"):
             ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
     else:
-        counted, ending = interpolated(events, grammar, progeny, order, tags)
+        counted, ending = interpolated(events, grammar, progeny, order)
     rules = Rules(
         _starts(left, grammar.size), parent, right, p[order],
         _starts(awaited, grammar.size), filler.astype(np.int32), progeny.closure[awaited, filler],
         _starts(node, grammar.size), place.astype(np.int32), progeny.closure[place, node],
         progeny.expected, progeny.expected.max(axis=2), counted,
     )  # fmt: skip
+    tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))
     return Tables(
