@@ -21,6 +21,7 @@ from rerank_plugins.models.svs import similarity
 
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.parsing import SvsParser
+from rerank_plugins.paths import content_hash
 
 REMEMBERED = 200_000  # sentences, three vectors each
 
@@ -46,29 +47,46 @@ class SvsSimilarity(SimilarityFeature):
             raise ValueError(f"longest is {self.longest}, wanted 1 or more words")
 
     @cached_property
-    def _parser(self) -> SvsParser:
-        from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
-        from rerank_plugins.models.svs.parsing import SvsParser
+    def _sentences(self) -> SentenceVectors:
+        from rerank_plugins.models.svs.model_file import EMBEDDED
 
-        return SvsParser(read_model(self.model or EMBEDDED), self.threshold)
-
-    @cached_property
-    def _known(self) -> dict[tuple[str, ...], FloatArray]:
-        return {}
+        path = self.model or EMBEDDED
+        key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
+        return _in_use.setdefault(key, SentenceVectors(path, self.threshold, self.longest))
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n, 3, K) vectors of sentence, left and right phrase, of length 1 or 0."""
-        keys = [tuple(sentence) for sentence in sentences]
-        if len(self._known) > REMEMBERED:
-            self._known.clear()
-        new = [key for key in dict.fromkeys(keys) if key not in self._known]
-        fit = [key for key in new if len(key) <= self.longest]
-        concepts = self._parser.model.concepts
-        found = similarity.sentence_vectors(self._parser.parse_all(fit), concepts)
-        nothing = np.zeros((similarity.PARTS, concepts))
-        self._known.update(dict.fromkeys(new, nothing) | dict(zip(fit, found, strict=True)))
-        return np.array([self._known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)
+        return self._sentences.of(sentences)
 
     def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
         """(n, m) sim_top and sim_phr."""
         return similarity.between(a, b)
+
+
+class SentenceVectors:
+    """The vectors of sentences by a model, each parsed once; features of one process that want the same share one."""
+
+    def __init__(self, path: Path, threshold: float, longest: int) -> None:
+        self.path, self.threshold, self.longest = path, threshold, longest
+        self.known: dict[tuple[str, ...], FloatArray] = {}
+
+    @cached_property
+    def parser(self) -> SvsParser:
+        """The model, made ready for parsing."""
+        from rerank_plugins.models.svs.model_file import read_model
+
+        return SvsParser(read_model(self.path), self.threshold)
+
+    def of(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n, 3, K) vectors, those of sentences without a tree 0."""
+        keys, known, concepts = [tuple(sentence) for sentence in sentences], self.known, self.parser.model.concepts
+        if len(known) > REMEMBERED:
+            known.clear()
+        new = [key for key in dict.fromkeys(keys) if key not in known]
+        fit = [key for key in new if len(key) <= self.longest]
+        found = similarity.sentence_vectors(self.parser.parse_all(fit), concepts)
+        known.update(dict.fromkeys(new, np.zeros((similarity.PARTS, concepts))) | dict(zip(fit, found, strict=True)))
+        return np.array([known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)
+
+
+_in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()
