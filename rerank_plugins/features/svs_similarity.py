@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -18,10 +19,10 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
 from rerank_plugins.interfaces import option
 from rerank_plugins.models.svs import similarity
+from rerank_plugins.paths import content_hash
 
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.paths import content_hash
 
 REMEMBERED = 200_000  # sentences, three vectors each
 
@@ -74,6 +75,7 @@ class SentenceVectors:
     def parser(self) -> SvsParser:
         """The model, made ready for parsing."""
         from rerank_plugins.models.svs.model_file import read_model
+        from rerank_plugins.models.svs.parsing import SvsParser
 
         return SvsParser(read_model(self.path), self.threshold)
 
