@@ -30,12 +30,10 @@ from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.k_best import k_best
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
-from rerank_plugins.models.pcfg.projection import project
+from rerank_plugins.models.pcfg.projection import plain_bases, project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree
 
 PASSED_OVER = 0.1  # share of the threshold below which the coarse outside pass does not look
@@ -65,16 +63,10 @@ class ChartParser:
     """
 
     def __init__(self, grammar: Grammar) -> None:
-        self.grammar = grammar
-        self.blocks = compile_blocks(grammar)
-        names = [coarse_name(name) for name in grammar.bases]
-        numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-        self.group = np.array([numbers[name] for name in names], np.int32)
-        self.coarse = grammar
-        if len(numbers) < grammar.size:
-            self.coarse = project(grammar, self.group[grammar.base], tuple(numbers))
+        self.grammar = plain_bases(grammar)
+        self.blocks = compile_blocks(self.grammar)
+        self.coarse = project(self.grammar)
         self.chart = Chart(compile_rules(self.coarse))
-        self.labels = tuple(name if name.startswith(INTERMEDIATE) else category(name) for name in grammar.bases)
 
     @cached_property
     def symbol_blocks(self) -> Blocks:
@@ -123,7 +115,7 @@ class ChartParser:
 
     def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> list[ScoredTree]:
         scales = self.chart.scales[1 : len(words) + 1].copy()
-        kept = (expected_nodes(self.chart, PASSED_OVER * threshold) > threshold)[:, self.group]
+        kept = expected_nodes(self.chart, PASSED_OVER * threshold) > threshold
         chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
         if not 0 < chart.total < np.inf:
             return []
@@ -173,14 +165,7 @@ class ChartParser:
         if split:
             possible = possible[:k]
             same, chosen = same[:k], found._replace(best=found.best[possible])
-        return _distinct(trees(items, self.labels, graph, chosen, sentence), same, logp[possible])[:k]
-
-
-def coarse_name(base: str) -> str:
-    """The coarse symbol of a base: without annotations, and without the siblings that binarisation has added."""
-    if not base.startswith(INTERMEDIATE):
-        return category(base)
-    return INTERMEDIATE + category(base[1:].split("|")[0].split(":")[0])
+        return _distinct(trees(items, self.grammar.bases, graph, chosen, sentence), same, logp[possible])[:k]
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:

@@ -1,11 +1,15 @@
 """A split grammar projected onto its unsplit symbols: the coarse grammar that says where the fine one need not look.
 
+The unsplit symbols are plain categories (`plain_bases`): a category's annotations are states of it, as latent ones are.
+
 The coarse rule A → B C has the probability with which a tree of the fine grammar rewrites an A so: its symbols a of A
 weighted by how often they are expected (Petrov & Klein 2007, section 3). Both grammars then generate the same expected
 number of every coarse rule.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +18,28 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.expectations import expected_counts
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+from rerank_plugins.trees.binarisation import INTERMEDIATE
+from rerank_plugins.trees.cleaning import category
 
 
-def project(grammar: Grammar, groups: IntArray | None = None, names: tuple[str, ...] = ()) -> Grammar:
-    """The grammar over groups of symbols, group 0 being ROOT's alone; by default the groups are the bases."""
-    base = grammar.base if groups is None else groups
-    names = grammar.bases if groups is None else names
+def coarse_name(base: str) -> str:
+    """The plain category of a base: without annotations, and without the siblings that binarisation has added."""
+    if not base.startswith(INTERMEDIATE):
+        return category(base)
+    return INTERMEDIATE + category(base[1:].split("|")[0].split(":")[0])
+
+
+def plain_bases(grammar: Grammar) -> Grammar:
+    """The same symbols, rules and emissions, the plain categories of the bases being the bases."""
+    names = [coarse_name(name) for name in grammar.bases]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    plain = np.array([numbers[name] for name in names], np.int32)
+    return replace(grammar, bases=tuple(numbers), base=plain[grammar.base])
+
+
+def project(grammar: Grammar) -> Grammar:
+    """The grammar over the bases. Base 0 is ROOT's alone."""
+    base, names = grammar.base, grammar.bases
     counts = np.maximum(expected_counts(grammar), 1e-300)
     size = len(names)
     weight = counts / np.bincount(base, counts, size)[base]

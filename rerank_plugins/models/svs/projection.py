@@ -11,8 +11,7 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
-from rerank_plugins.models.pcfg.parsing import coarse_name
-from rerank_plugins.models.pcfg.projection import summed
+from rerank_plugins.models.pcfg.projection import coarse_name, summed
 from rerank_plugins.models.svs.model import SvsModel
 
 LEAST = 1e-300  # weight of what the treebank never had
