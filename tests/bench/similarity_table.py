@@ -20,6 +20,7 @@ from rerank_adapters.evaluation.correlation import pearson
 from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
 from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of, fit, measure
 from rerank_adapters.tasks.similarity_data import measures_of
+from rerank_adapters.tasks.similarity_selection import regress
 from rerank_adapters.text import TextPipeline
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")
@@ -44,6 +45,8 @@ ALONE = (
     "svs.top",
     "svs.phrase",
 )
+OWN = ("vectors", "entities", "svs")  # the paper's additions to the measures of others
+PENALTY = SimilaritySettings.penalty
 PAPER = ("r4 of the paper", (0.7275, 0.7618, 0.4359))
 
 
@@ -96,9 +99,24 @@ def main() -> None:
             model = fit(part, names, SimilaritySettings("one"))
             at = [measures.names.index(name) for name in part.names]
             row(f"one for all, less {family}", {name: model.scores(values[name][:, at]) for name in TESTS})
+        one_by_one(f"{title}: measures one by one", training)
         for label in ("r4, one for all", "r1, mixed"):
             for source, regression in chosen[label].regressions.items():
                 print(f"\n{label}, {source}: {', '.join(regression.columns)}")
+
+    def one_by_one(title: str, training: Training) -> None:
+        """Table 4 of the paper: its own measures, one by one, beside those that are selected without them."""
+        own = [family for family in OWN if family in measures.families]
+        base = fit(training.without(own), ["all"], SimilaritySettings("one")).regressions["all"].columns
+        head(title)
+        for extra in (None, *(name for name in training.names if family_of(name) in own)):
+            at = [training.names.index(name) for name in (*base, *([extra] if extra else []))]
+            columns = [training.names[i] for i in at]
+            regression = regress(training.values[:, at], training.scores, training.source, columns, PENALTY)
+            row(
+                f"`{extra}`" if extra else f"{len(base)} selected measures without",
+                {name: regression.scores(values[name], measures.names) for name in TESTS},
+            )
 
     head("A measure on its own, nothing learnt")
     for name in (name for name in ALONE if name in measures.names):

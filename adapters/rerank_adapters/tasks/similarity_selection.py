@@ -10,6 +10,7 @@ TOLERANCE of the highest: where the curve is flat, fewer features are more likel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from rerank_plugins.feature_table import FloatArray, IntArray
 
 FOLDS = 10
 TOLERANCE = 0.005
+CONSTANT = 1e-9  # deviation of a measure that does not vary within its source
 
 
 def centred(values: FloatArray, sources: IntArray) -> FloatArray:
@@ -43,9 +45,8 @@ def select(
     """A regression of (n) scores on some of the (n, names) values; `most` rounds at most."""
     own, target = centred(values, sources), centred(scores, sources)
     spread = own.std(axis=0)
-    usable = [i for i in range(len(names)) if spread[i] > 1e-9]
-    scale = np.where(spread > 1e-9, spread, 1.0)
-    scaled = own / scale
+    usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
+    scaled = own / np.where(spread > CONSTANT, spread, 1.0)
     folds = np.empty(len(scores), np.int64)
     folds[rng.permutation(len(scores))] = np.arange(len(scores)) % FOLDS
     chosen: list[int] = []
@@ -59,10 +60,20 @@ def select(
     reached = np.array([value for _, value in curve])
     size = 1 + int(np.argmax(reached >= reached.max() - TOLERANCE)) if curve else 0
     kept = chosen[:size]
-    part = scaled[:, kept]
-    weights = np.linalg.solve(part.T @ part + penalty * np.eye(size), part.T @ target) / scale[kept]
-    constant = float(scores.mean() - values[:, kept].mean(axis=0) @ weights)
-    return Regression(tuple(names[i] for i in kept), weights, constant, tuple(curve))
+    regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty)
+    return replace(regression, curve=tuple(curve))
+
+
+def regress(
+    values: FloatArray, scores: FloatArray, sources: IntArray, names: Sequence[str], penalty: float
+) -> Regression:
+    """Ridge regression of (n) scores on all of the (n, names) values."""
+    own, target = centred(values, sources), centred(scores, sources)
+    spread = own.std(axis=0)
+    scale = np.where(spread > CONSTANT, spread, 1.0)
+    own /= scale
+    weights = np.linalg.solve(own.T @ own + penalty * np.eye(len(names)), own.T @ target) / scale
+    return Regression(tuple(names), weights, float(scores.mean() - values.mean(axis=0) @ weights))
 
 
 class _Trials:
