@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins import ModelError
+from rerank_plugins import FormatError, ModelError
 from rerank_plugins.models.esa import training
 from rerank_plugins.models.esa.documents import Document, documents
 from rerank_plugins.models.esa.model_file import read_model, write_model
@@ -97,6 +97,8 @@ def test_forms_of_documents():
     assert list(documents("x", lines, "blocks")) == [Document("First", ("a", "# b")), Document("x:6", ("c", "d"))]
     found = list(documents("x", ["a\n", "b\n", "\n", "\n", "c"], "2"))
     assert found == [Document("x:1", ("a", "b")), Document("x:5", ("c",))]
+    with pytest.raises(FormatError, match=r"x\.txt:2: </s> is a mark"):
+        list(documents("x.txt", ["a <sup>\n", "b </s>\n"], "blocks"))
 
 
 def test_the_file_gives_the_model_back(tmp_path):

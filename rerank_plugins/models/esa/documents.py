@@ -13,6 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from rerank_plugins.errors import FormatError
+
 
 @dataclass(frozen=True)
 class Document:
@@ -23,8 +25,11 @@ class Document:
 
 
 def documents(name: str, lines: Iterable[str], form: str) -> Iterator[Document]:
-    """The documents of a file that have words; `form` is lines, blocks or a number."""
-    numbered = ((number, line.strip("\r\n")) for number, line in enumerate(lines, 1))
+    """The documents of a file that have words; `form` is lines, blocks or a number.
+
+    Raises FormatError for a line with `<s>` or `</s>` in it, which mark ends where text becomes numbers.
+    """
+    numbered = ((number, _plain(line.strip("\r\n"), name, number)) for number, line in enumerate(lines, 1))
     if form == "lines":
         for number, line in numbered:
             title, tab, text = line.partition("\t")
@@ -54,3 +59,10 @@ def _made(title: str, text: list[str], name: str, first: int) -> Iterator[Docume
     kept = tuple(line for line in text if line.strip())
     if kept:
         yield Document(title or f"{name}:{first}", kept)
+
+
+def _plain(line: str, name: str, number: int) -> str:
+    for mark in ("<s>", "</s>"):
+        if mark in line and mark in line.split():
+            raise FormatError(f"{mark} is a mark of the program and may not be in the text", path=name, line=number)
+    return line
