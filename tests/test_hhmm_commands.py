@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -226,3 +227,16 @@ def test_a_model_of_another_version_is_refused(tmp_path, kind):
     path.write_bytes(plain)
     (tmp_path / "text").write_text("the cat barks .\n")
     assert "version 99, wanted version" in refused("score", tmp_path / "text", "--lm", f"hhmm,model={path}")
+
+
+def test_mixed_with_an_ngram_model(tmp_path):
+    """Weights that are tuned on held-out text: the mixture is no worse there than either model."""
+    (tmp_path / "text").write_text("the cat barks .\nthe dog sees the cat .\n" * 3)
+    held_out, mixture = tmp_path / "text", tmp_path / "mixture.toml"
+    ran = done("mix", held_out, "-m", ARPA, "--lm", "hhmm,beam=20", "-o", mixture)
+    assert "hhmm" in ran.err
+    lms = {"mixture": ("-c", mixture, "--lm", "mixture"), "arpa": ("-m", ARPA), "hhmm": ("--lm", "hhmm,beam=20")}
+    totals = {
+        name: float(re.search(r"logprob= (\S+)", done("score", held_out, *lm).out)[1]) for name, lm in lms.items()
+    }
+    assert totals["mixture"] >= max(totals["arpa"], totals["hhmm"]) - 1e-3
