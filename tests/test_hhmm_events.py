@@ -28,7 +28,6 @@ from tests.naive_hhmm_events import EventTrellis, counted
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.0, 0.5, 1.0, 4.0])
 SENTENCES = st.lists(st.sampled_from(["w0", "w1", "w2"]), min_size=1, max_size=4)
-WORDS = ("w0", "w1", "w2", "UNK")
 EXACT = {"beam": 0, "threshold": 0.0}
 FIGURE = (
     "(ROOT (S (NP (DT the) (NN president)) (VP (VP (VB meets) (NP (DT the) (NN board))) (PP (IN on) (NP Friday)))))"
@@ -243,7 +242,7 @@ def test_every_distribution_sums_to_one(seed, depth, strength):
     for word in ("w0", "w1", "w1"):
         if state.lost:
             break
-        following = [model._step(state, other, state.length)[0] for other in WORDS]
+        following = [model._step(state, other, state.length)[0] for other in model.grammar.lexicon.words]
         ends = model.finish(state)
         p = sum(map(math.exp, following)) + (0.0 if ends <= UNFINISHED else math.exp(ends))
         assert p == pytest.approx(1.0, abs=1e-9)

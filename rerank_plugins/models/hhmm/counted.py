@@ -14,18 +14,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
+from numba.extending import register_jitable
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
 
 
 class Counted(NamedTuple):
-    """Rows of contexts with counts; a context ⟨a, b⟩ whose a is any symbol has S for a.
+    """Rows of contexts with counts, those with any active symbol among them.
 
-    `contexts` (M) keys ((d (S + 1) + a) S + b) S + q of reductions, ascending; `share` (M, 2) by kind
+    `contexts` (M) keys of reductions, ascending (`context_key`); `share` (M, 2) by kind
     `starts`   (2 M + 1): the events of context m and kind k are entries starts[2 m + k] to starts[2 m + k + 1] of
     `rule`     numbers in the order of Rules, and `extra`, divided by the probability that the new awaited symbol fits
-    `edges`    (K) keys (d (S + 1) + a) S + b of expansions, ascending
+    `edges`    (K) keys of expansions, ascending (`edge_key`)
     `openings` (K, S + 1) by symbol, if preterminal: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x];
                last, what the probability that b itself reads the word is multiplied by
     `opens`    (D + 1, B) row of `openings` for the new element q'/c of a rule at depth d, -1 where there is none
@@ -50,6 +51,18 @@ def nothing_counted(symbols: int, rules: int, depth: int) -> Counted:
     )  # fmt: skip
 
 
+@register_jitable
+def edge_key(size: Any, d: Any, a: Any, b: Any) -> Any:
+    """(d (S + 1) + a) S + b: the context of an expansion below an element a/b at depth d; a = S: any."""
+    return (d * (size + 1) + a) * size + b
+
+
+@register_jitable
+def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
+    """The context of a reduction: the same with the completed q."""
+    return edge_key(size, d, a, b) * size + q
+
+
 @njit(cache=True, nogil=True)
 def _row(keys: Any, key: Any) -> int:
     """Where the key is among ascending ones; -1: nowhere."""
@@ -66,18 +79,14 @@ def _row(keys: Any, key: Any) -> int:
 @njit(cache=True, nogil=True)
 def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> int:
     """Row of the context of a reduction, or of that with any a; -1: never seen."""
-    if not len(contexts):
-        return -1
     size = np.int64(symbols)
-    row = _row(contexts, ((d * (size + 1) + a) * size + b) * size + q)
-    return row if row >= 0 else _row(contexts, ((d * (size + 1) + size) * size + b) * size + q)
+    row = _row(contexts, context_key(size, d, a, b, q))
+    return row if row >= 0 else _row(contexts, context_key(size, d, size, b, q))
 
 
 @njit(cache=True, nogil=True)
 def opening_of(edges: Any, symbols: int, d: int, a: int, b: int) -> int:
     """Row of the left edge of an awaited b in an element ⟨a, b⟩, or in one with any a; -1: never seen."""
-    if not len(edges):
-        return -1
     size = np.int64(symbols)
-    row = _row(edges, (d * (size + 1) + a) * size + b)
-    return row if row >= 0 else _row(edges, (d * (size + 1) + size) * size + b)
+    row = _row(edges, edge_key(size, d, a, b))
+    return row if row >= 0 else _row(edges, edge_key(size, d, size, b))

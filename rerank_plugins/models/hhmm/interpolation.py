@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.hhmm.counted import Counted
+from rerank_plugins.models.hhmm.counted import Counted, context_key, edge_key
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
 from rerank_plugins.models.hhmm.progeny import Progeny, rule_sums
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -40,10 +40,9 @@ def interpolated(
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
-    contexts, share, starts, rule, extra = _reductions(events, grammar, progeny, order, ending)
+    rows = _reductions(events, grammar, progeny, order, ending)
     edges, openings = _expansions(events, grammar, progeny)
-    opens = _opened_by_rules(edges, grammar, order, events.depth)
-    return Counted(contexts, share, starts, rule, extra, edges, openings, opens), ending
+    return Counted(*rows, edges, openings, _opened_by_rules(edges, grammar, order, events.depth)), ending
 
 
 class _Level(NamedTuple):
@@ -80,58 +79,65 @@ def _level(keys: Keys, kind: IntArray, rule: IntArray, counts: FloatArray, rules
 def _reductions(
     events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64], ending: FloatArray
 ) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
-    """The rows of reductions; writes into `ending` what was seen of it."""
+    """The rows of reductions, as `Counted` has them; writes into `ending` what was seen of it."""
     size, rules, strength = grammar.size, len(grammar.binary), events.strength
     d, a, b, q, kind, rule = events.reductions.astype(np.int64).T
-    wide = _level(((d * (size + 1) + size) * size + b) * size + q, kind, rule, events.reduced, rules)
+    wide = _level(context_key(size, d, size, b, q), kind, rule, events.reduced, rules)
     deeper = d > 0
-    narrow = _level(
-        (((d * (size + 1) + a) * size + b) * size + q)[deeper], kind[deeper], rule[deeper], events.reduced[deeper],
-        rules,
-    )  # fmt: skip
+    narrow = _level(context_key(size, d, a, b, q)[deeper], kind[deeper], rule[deeper], events.reduced[deeper], rules)
     below = np.zeros(len(narrow.keys), np.int64)  # the wide context of each narrow one
     below[narrow.group] = wide.group[deeper]
 
     first = np.zeros(len(wide.keys), np.int64)
     first[wide.group] = np.arange(len(d))
-    depth, awaited, done = d[first], b[first], q[first]
-    expected = _expected_kinds(grammar, progeny)[:, depth, awaited, done].T  # P0(kind)
-    wide_kinds = _mixed(wide.kinds, np.count_nonzero(wide.kinds, axis=1), expected, strength)
-    narrow_kinds = _mixed(narrow.kinds, np.count_nonzero(narrow.kinds, axis=1), wide_kinds[below], strength)
-    ends = depth == 0
-    ending[done[ends]] = wide_kinds[ends, CROSS]
+    depth, done = d[first], q[first]
+    expected = _expected_kinds(grammar, progeny)[:, depth, b[first], done].T  # P0(kind)
+    kinds = _mixed(wide.kinds, np.count_nonzero(wide.kinds, axis=1), expected, strength)
+    narrow_kinds = _mixed(narrow.kinds, np.count_nonzero(narrow.kinds, axis=1), kinds[below], strength)
+    ending[done[depth == 0]] = kinds[depth == 0, CROSS]
 
     seen, rest = _relative(wide, strength)
-    seen_narrow, rest_narrow = _relative(narrow, strength)
-    # each narrow context has the outcomes of its wide one, its own among them
-    cells = (2 * below[:, None] + np.arange(2)).ravel()
-    lengths = np.diff(wide.starts)[cells]
-    source = np.repeat(wide.starts[cells] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)
-    source += np.arange(lengths.sum())
-    cell = np.repeat(np.arange(len(cells)), lengths)
-    mixed = rest_narrow.ravel()[cell] * seen[source]
-    own = np.searchsorted(cell * (rules + 1) + wide.rule[source], narrow.cell * (rules + 1) + narrow.rule)
-    mixed[own] += seen_narrow
-
+    own, narrow_rest = _relative(narrow, strength)
+    cell, source, narrow_seen = _inherited(narrow, wide, below, seen, own, narrow_rest, rules)
     with np.errstate(divide="ignore", invalid="ignore"):
         remaining = np.nan_to_num(rest / expected, posinf=0.0)
-    share = np.concatenate([wide_kinds * remaining, narrow_kinds * rest_narrow * remaining[below]])
+    share = np.concatenate([kinds * remaining, narrow_kinds * narrow_rest * remaining[below]])
     cell = np.concatenate([wide.cell, 2 * len(wide.keys) + cell])
     rule = np.concatenate([wide.rule, wide.rule[source]])
-    extra = np.concatenate([seen, mixed]) * np.concatenate([wide_kinds.ravel(), narrow_kinds.ravel()])[cell]
-    depth = np.concatenate([depth, depth[below]])
-    keys = np.concatenate([wide.keys, narrow.keys])
+    extra = np.concatenate([seen, narrow_seen]) * np.concatenate([kinds, narrow_kinds]).ravel()[cell]
 
     kept = rule != END
     cell, rule, extra = cell[kept], rule[kept], extra[kept]
-    extra /= progeny.fitting[depth[cell // 2] + cell % 2, grammar.binary[rule, 2]]  # WITHIN awaits one deeper
+    depth = np.concatenate([depth, depth[below]])[cell // 2] + cell % 2  # WITHIN awaits one deeper
+    extra /= progeny.fitting[depth, grammar.binary[rule, 2]]
+    return _in_order(np.concatenate([wide.keys, narrow.keys]), share, cell, np.argsort(order)[rule], extra)
+
+
+def _inherited(
+    narrow: _Level, wide: _Level, below: Keys, seen: FloatArray, own: FloatArray, rest: FloatArray, rules: int
+) -> tuple[Keys, Keys, FloatArray]:
+    """Outcomes of narrow contexts, which are those of their wide ones: cell, number among the wide ones, P without P0.
+
+    `seen` and `own` are what outcomes of wide and narrow contexts have of their own, `rest` (G, 2) goes to the wide.
+    """
+    cells = (2 * below[:, None] + np.arange(2)).ravel()
+    lengths = np.diff(wide.starts)[cells]
+    source = np.repeat(wide.starts[cells] - np.cumsum(lengths) + lengths, lengths) + np.arange(lengths.sum())
+    cell = np.repeat(np.arange(len(cells)), lengths)
+    mixed = rest.ravel()[cell] * seen[source]
+    mixed[np.searchsorted(cell * (rules + 1) + wide.rule[source], narrow.cell * (rules + 1) + narrow.rule)] += own
+    return cell, source, mixed
+
+
+def _in_order(
+    keys: Keys, share: FloatArray, cell: Keys, rule: Keys, extra: FloatArray
+) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
+    """Contexts by key, and their events by context and kind."""
     position = np.argsort(keys)
-    rank = np.argsort(position)
-    cell = 2 * rank[cell // 2] + cell % 2
+    cell = 2 * np.argsort(position)[cell // 2] + cell % 2
+    starts = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=2 * len(keys)))))
     sorting = np.argsort(cell, kind="stable")
-    starts = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=2 * len(keys))))).astype(np.int32)
-    number = np.argsort(order).astype(np.int32)
-    return keys[position], share[position], starts, number[rule[sorting]], extra[sorting]
+    return keys[position], share[position], starts.astype(np.int32), rule[sorting].astype(np.int32), extra[sorting]
 
 
 def _mixed(counts: FloatArray, types: Any, below: FloatArray, strength: float) -> FloatArray:
@@ -186,14 +192,14 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Key
         first[group] = np.flatnonzero(rows)
         return contexts, first, table
 
-    wide_of = (d * (size + 1) + size) * size + b
+    wide_of = edge_key(size, d, size, b)
     wide, first, table = level(wide_of, d >= 0)
     depth, awaited = d[first], b[first]
     unit = np.column_stack([np.tile(emitted, (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
     unit /= progeny.fitting[depth, awaited][:, None]
     weights = np.column_stack([progeny.expected[depth, awaited], np.ones(len(wide))])
     wide_p = _mixed(table, np.count_nonzero(table, axis=1), weights * unit, strength)
-    narrow, first, table = level((d * (size + 1) + a) * size + b, d > 0)
+    narrow, first, table = level(edge_key(size, d, a, b), d > 0)
     below = np.searchsorted(wide, wide_of[first])
     narrow_p = _mixed(table, np.count_nonzero(table, axis=1), wide_p[below], strength)
     keys, p = np.concatenate([wide, narrow]), np.concatenate([wide_p, narrow_p])
@@ -210,7 +216,7 @@ def _opened_by_rules(edges: Keys, grammar: Grammar, order: NDArray[np.int64], de
     found = np.full((depth + 1, len(order)), -1, np.int32)
     for d in range(depth + 1) if len(edges) else ():
         for active in (np.full_like(parent, size), parent):  # any, then its own
-            keys = (d * (size + 1) + active) * size + right
+            keys = edge_key(size, d, active, right)
             row = np.minimum(np.searchsorted(edges, keys), len(edges) - 1)
             found[d] = np.where(edges[row] == keys, row, found[d])
     return found

@@ -15,6 +15,9 @@ so the factors of Schwartz et al. (2011), equations 20-24, telescope into three 
 3. w is read: by the awaited symbol itself, which completes the node a_d, or, by an expansion (20), by a preterminal
    down its left edge.                                    U*[c, x] P(w | x) / w_d(c), or E*_d[c, x] P(w | x) / w_d(c)
 
+Where events were counted in trees (counted.py), 2 and 3 have what was counted of them in the context ⟨a_d, b_d⟩, q, or
+⟨a, c⟩, and of the above the share that is left to the grammar: P(event) = share P0(event) + extra.
+
 Stores that come out equal are one. Every step may leave out what is improbable: below `threshold` times the best, and
 of steps 2 and 3 all but the `width` best. The value of a store is relative to the probability of the words so far.
 Cost per word: O(width · rules per left child), whatever the length of the sentence.
