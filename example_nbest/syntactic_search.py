@@ -5,16 +5,16 @@
 FOLDER is mt/ or one that larger_corpus.py made. Unlike make.py this needs the package. All systems search by cube
 pruning (decoder/cubes.py) and differ in what the rows of the table say:
 
-    n-grams                  the decoder
-    n-grams, MORE pops       the decoder with larger stacks
-    n-grams, reranked        the n-best lists of the decoder, with the syntactic model as a feature (`hhmm-lm`)
-    syntax in the search     the syntactic model as one more score of the search, stacks as in the first row
+    n-grams               the decoder
+    n-grams, MORE pops    the decoder with larger stacks
+    reranked              the n-best lists of the decoder, with ln p by the syntactic model as one more feature
+    in the search         the syntactic model as one more score of the search, stacks as in the first row
 
-Each is tuned as n-best lists are: rounds of decoding tune.de, adding the lists to those of the rounds before, and
-`tune`. The first round has the weights of mt/moses.ini, or, with the syntactic model, which takes one round less, the
-tuned ones, that of the n-grams shared by the two. Differences are to the first row: intervals by paired bootstrap, p by
-paired randomisation. Seconds are of CPU, per sentence; steps are calls of the syntactic model per sentence, those that
-were not remembered.
+The decoder is tuned by rounds of decoding tune.de, adding the lists to those of the rounds before, and `tune`, from the
+weights of mt/moses.ini. Its lists, with the syntactic model's feature, give the weights for reranking. From these the
+search with the model starts, for rounds of its own (0: with these). Differences are to the first row: intervals by
+paired bootstrap, p by paired randomisation. Seconds are of CPU, per sentence; steps are words that the syntactic model
+was asked about per sentence and that were not remembered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -82,19 +82,20 @@ class Task:
         path.write_text("".join(line for decoded in found for line in decoded.lines), encoding="utf-8")
         return tuple(sum(values) / len(found) for values in zip(*(each[1:] for each in found), strict=True))
 
-    def tune(self, decoder: CubeDecoder, system: str, rounds: int) -> tuple[CubeDecoder, list[Path]]:
-        """The decoder with tuned weights, and the n-best lists that they come from."""
-        paths: list[Path] = []
-        for number in range(rounds):
-            paths.append(self.lists / f"{system}.tune.{number}.nbest")
+    def learn(self, paths: Sequence[Path]) -> api.Weights:
+        """Weights tuned on n-best lists."""
+        lists = api.read_nbest(list(paths))
+        table = api.extract_features(lists, jobs=self.jobs)
+        return api.tune(lists, table, self.references("tune"), metric=METRIC, tuner=self.tuner)
+
+    def rounds(self, decoder: CubeDecoder, system: str, number: int, paths: list[Path]) -> CubeDecoder:
+        """The decoder with weights tuned in that many rounds; `paths` are lists to begin with, and get the new ones."""
+        for count in range(1, number + 1):
+            paths.append(self.lists / f"{system}.tune.{count}.nbest")
             self.decode(decoder, "tune", paths[-1])
-            lists = api.read_nbest(paths)
-            table = api.extract_features(lists, jobs=self.jobs)
-            tuned = api.tune(lists, table, self.references("tune"), metric=METRIC, tuner=self.tuner)
-            weights = Weights.read(moses_section(tuned.dense))
-            decoder = replace(decoder, weights=weights)
-            print(f"{system}, round {number + 1}: {weights}", file=sys.stderr)
-        return decoder, paths
+            decoder = replace(decoder, weights=decoder_weights(self.learn(paths)))
+            print(f"{system}, round {count}: {decoder.weights}", file=sys.stderr)
+        return decoder
 
 
 def _use(decoder: CubeDecoder, n: int) -> None:
@@ -115,78 +116,99 @@ def _translate(numbered: tuple[int, str]) -> Decoded:
     return Decoded(lines, time.process_time() - started, steps)
 
 
-def moses_section(dense: dict[str, float]) -> list[str]:
-    """Weights by feature as the lines of a moses.ini."""
+def decoder_weights(tuned: api.Weights) -> Weights:
+    """Weights by feature as those of the decoder, through the lines of a moses.ini."""
     lines: dict[str, list[float]] = {}
-    for name, weight in dense.items():
+    for name, weight in tuned.dense.items():
         lines.setdefault(name.partition("_")[0], []).append(weight)
-    return ["[weight]", *(f"{label}= {' '.join(map(str, values))}" for label, values in lines.items())]
+    return Weights.read(["[weight]", *(f"{label}= {' '.join(map(str, values))}" for label, values in lines.items())])
 
 
-def reranked(task: Task, tuned_on: Sequence[Path], test: Path, feature: str) -> tuple[list[str], float]:
-    """The decoder's lists with the syntactic model as a feature: the new 1-best, and seconds per sentence."""
-    lists = {"tune": api.read_nbest(list(tuned_on)), "test": api.read_nbest([test])}
-    table = api.extract_features(lists["tune"], [feature], jobs=task.jobs)
-    weights = api.tune(lists["tune"], table, task.references("tune"), metric=METRIC, tuner=task.tuner)
-    print(f"reranking: {dict(weights.dense)}", file=sys.stderr)
+def with_syntax(model: HhmmModel, lists: Sequence[Path], path: Path) -> float:
+    """Write n-best lists with ln p by the model among the features; back: seconds of CPU for each list."""
     started = time.process_time()
-    best = api.rerank(lists["test"], api.extract_features(lists["test"], [feature], jobs=1), weights)
-    return best, (time.process_time() - started) / len(best)
+    segments: dict[str, dict[str, list[str]]] = {}
+    for source in lists:
+        for line in source.read_text(encoding="utf-8").splitlines():
+            segment, text, *others = line.split(" ||| ")
+            segments.setdefault(segment, {})[text] = others
+    with path.open("w", encoding="utf-8") as file:
+        for segment, hypotheses in segments.items():
+            ln_p = model.totals([text.split() for text in hypotheses])
+            for (text, (features, total)), value in zip(hypotheses.items(), ln_p, strict=True):
+                file.write(f"{segment} ||| {text} ||| {features} SyntacticLM0= {value:.4f} ||| {total}\n")
+    return (time.process_time() - started) / len(segments)
 
 
-def firsts(path: Path) -> list[str]:
-    """The first hypothesis of each list."""
-    return [nbest[0].text for nbest in api.read_nbest([path])]
+class Results:
+    """Outputs and costs of the systems, and the table of them."""
+
+    def __init__(self, task: Task) -> None:
+        self.task = task
+        self.outputs: dict[str, list[str]] = {}
+        self.costs: dict[str, tuple[float, float]] = {}
+
+    def decode(self, name: str, decoder: CubeDecoder) -> Path:
+        """Test a decoder; its n-best lists."""
+        path = self.task.lists / f"{name.replace(' ', '-')}.test.nbest"
+        costs = self.task.decode(decoder, "test", path)
+        self.add(name, [nbest[0].text for nbest in api.read_nbest([path])], costs)
+        return path
+
+    def add(self, name: str, output: list[str], costs: tuple[float, float]) -> None:
+        """A system's translations, its seconds and its steps per sentence."""
+        self.outputs[name], self.costs[name] = output, costs
+        print(f"{name}: {costs[0]:.3f} s, {costs[1]:.0f} steps", file=sys.stderr)
+
+    def lines(self) -> Iterator[str]:
+        """The table."""
+        evaluation = api.evaluate(self.outputs, self.task.references("test"), metrics=[METRIC])
+        yield f"{'system':<32} {'BLEU':>6} {'difference':>11} {'95 % interval':>17} {'p':>6} {'s':>7} {'steps':>7}"
+        for system in evaluation.metrics[0].systems:
+            line = f"{system.system:<32} {system.score:6.2f}"
+            if (other := system.comparison) and other.interval:
+                interval = f"[{other.interval.low:+.2f}, {other.interval.high:+.2f}]"
+                line += f" {other.difference:+11.2f} {interval:>17} {other.randomisation_p:6.3f}"
+            else:
+                line += " " * 37
+            seconds, steps = self.costs[system.system]
+            yield f"{line} {seconds:7.3f} {steps:7.0f}"
 
 
 def main(arguments: argparse.Namespace, lists: Path) -> None:
     """Tune and test the systems, and print the table."""
     folder, sentences = arguments.folder, {"tune": arguments.tune, "test": arguments.test}
     task = Task(folder, lists, sentences, arguments.n, arguments.tuner, arguments.jobs)
+    results = Results(task)
     start = Weights.read((HERE / "mt/moses.ini").read_text(encoding="utf-8").splitlines())
     with (
         (folder / "phrase-table.txt").open(encoding="utf-8") as table,
         (folder / "lm.arpa").open(encoding="utf-8") as arpa,
     ):
         plain = CubeDecoder(read(table), LanguageModel(arpa), start, stack_size=arguments.stack, pops=arguments.pops)
-    plain, tuned_on = task.tune(plain, "plain", arguments.rounds)
-    outputs: dict[str, list[str]] = {}
-    costs: dict[str, tuple[float, float]] = {}
-
-    def test(name: str, decoder: CubeDecoder) -> Path:
-        path = lists / f"{name.replace(' ', '-')}.test.nbest"
-        costs[name] = task.decode(decoder, "test", path)
-        outputs[name] = firsts(path)
-        print(f"{name}: {costs[name]}", file=sys.stderr)
-        return path
-
-    plain_test = test("n-grams", plain)
+    plain_lists: list[Path] = []
+    plain = task.rounds(plain, "plain", arguments.rounds, plain_lists)
+    plain_test = results.decode("n-grams", plain)
     if more := arguments.more:
-        test(f"n-grams, {more} pops", replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops))
-    half = plain.weights.language_model / 2
-    weights = replace(plain.weights, language_model=half, syntactic=half)
+        larger = replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops)
+        results.decode(f"n-grams, {more} pops", larger)
     for grammar in (None, *arguments.grammar):
-        label = f" ({grammar.stem})" if grammar else ""
-        settings = f"beam={arguments.beam},threshold={THRESHOLD}" + (f",model={grammar}" if grammar else "")
-        name = f"n-grams, reranked{label}"
-        outputs[name], seconds = reranked(task, tuned_on, plain_test, f"hhmm-lm,{settings}")
-        costs[name] = costs["n-grams"][0] + seconds, 0.0
+        label = f", {grammar.stem}" if grammar else ""
         model = HhmmModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
         model.score([["the", "dog"]])  # compiled and laid out before the time is taken
-        joint = replace(plain, weights=weights, syntax=Syntactic(model))
-        joint, _ = task.tune(joint, f"syntax{label}", max(1, arguments.rounds - 1))
-        test(f"syntax in the search{label}", joint)
-    evaluation = api.evaluate(outputs, task.references("test"), metrics=[METRIC])
-    print(f"{'system':<40} {'BLEU':>6} {'difference':>11} {'95 % interval':>17} {'p':>6} {'s':>7} {'steps':>7}")
-    for system in evaluation.metrics[0].systems:
-        line = f"{system.system:<40} {system.score:6.2f}"
-        if (other := system.comparison) and other.interval:
-            low, high = other.interval.low, other.interval.high
-            line += f" {other.difference:+11.2f} {f'[{low:+.2f}, {high:+.2f}]':>17} {other.randomisation_p:6.3f}"
-        else:
-            line += " " * 37
-        seconds, steps = costs[system.system]
-        print(f"{line} {seconds:7.3f} {steps:7.0f}")
+        tune_lists = lists / f"syntax{label}.tune.0.nbest"
+        with_syntax(model, plain_lists, tune_lists)
+        tuned = task.learn([tune_lists])
+        test_lists = lists / f"syntax{label}.test.0.nbest"
+        seconds = with_syntax(model, [plain_test], test_lists)
+        scored = api.read_nbest([test_lists])
+        best = api.rerank(scored, api.extract_features(scored, jobs=arguments.jobs), tuned)
+        results.add(f"reranked{label}", best, (results.costs["n-grams"][0] + seconds, 0.0))
+        joint = replace(plain, weights=decoder_weights(tuned), syntax=Syntactic(model))
+        print(f"syntax{label}: {joint.weights}", file=sys.stderr)
+        joint = task.rounds(joint, f"syntax{label}", arguments.syntax_rounds, [tune_lists])
+        results.decode(f"in the search{label}", joint)
+    print(*results.lines(), sep="\n")
 
 
 def options() -> argparse.Namespace:
@@ -194,11 +216,17 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", nargs="?", type=Path, default=HERE / "mt")
     for name, value, what in (
-        ("tune", 300, "sentences to tune on"), ("test", 600, "sentences to test on"), ("n", 100, "length of lists"),
-        ("rounds", 3, "rounds of tuning"), ("pops", 100, "hypotheses a stack that are scored"),
-        ("stack", 50, "hypotheses a stack that are kept"), ("more", 1000, "pops of the second system, 0: leave it out"),
-        ("beam", 50, "stores of the syntactic model"), ("jobs", 2, "processes"),
-    ):  # fmt: skip
+        ("tune", 300, "sentences to tune on"),
+        ("test", 600, "sentences to test on"),
+        ("n", 100, "length of lists"),
+        ("rounds", 3, "rounds of tuning"),
+        ("syntax-rounds", 1, "rounds of tuning with the syntactic model"),
+        ("pops", 100, "hypotheses a stack that are scored"),
+        ("stack", 50, "hypotheses a stack that are kept"),
+        ("more", 1000, "pops of the second system, 0: leave it out"),
+        ("beam", 50, "stores of the syntactic model"),
+        ("jobs", 2, "processes"),
+    ):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{what} (default: {value})")
     parser.add_argument("--tuner", default="mira", help="default: mira")
     parser.add_argument("--grammar", type=Path, action="append", default=[], help="one more grammar; repeatable")
