@@ -249,6 +249,24 @@ def test_every_distribution_sums_to_one(seed, depth, strength):
         state = model.advance(state, word)[1]
 
 
+@pytest.mark.parametrize("strength", [0.0, 1.0])
+def test_a_symbol_that_is_a_phrase_and_a_tag(strength):
+    """NP reads "Friday" itself, or goes on: after every word, what may follow sums to one."""
+    other = FIGURE.replace("(NP Friday)", "(NP (DT the) (NN board))").replace(
+        "(NP (DT the) (NN president))", "(NP she)"
+    )
+    model = empirical([joined(tree) for tree in read_trees([FIGURE, other])], 3, strength, **EXACT)
+    state = model.start()
+    for word in ("she", "meets", "Friday", "on", "the", "board"):
+        assert not state.lost
+        ends = model.finish(state)
+        following = [model._step(state, other, state.length)[0] for other in model.grammar.lexicon.words]
+        p = sum(map(math.exp, following)) + (0.0 if ends <= UNFINISHED else math.exp(ends))
+        assert p == pytest.approx(1.0, abs=1e-9)
+        state = model.advance(state, word)[1]
+    assert model.finish(state) > UNFINISHED
+
+
 @given(SEEDS, SENTENCES, st.integers(2, 4), STRENGTHS)
 @settings(max_examples=25)
 def test_prefixes_and_sentences_have_the_probabilities_of_all_their_stores(seed, sentence, depth, strength):
