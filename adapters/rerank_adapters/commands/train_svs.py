@@ -21,8 +21,8 @@ PRIOR = click.FloatRange(0)
 @click.option("--concepts", type=COUNT, default=10, show_default=True, help="Clusters of headwords.")
 @click.option("--headwords", type=COUNT, default=1000, show_default=True, help="How many are kept; others are unk.")
 @click.option("--lexicalised", is_flag=True, help="No clusters: the headwords themselves are the concepts.")
-@click.option("--iterations", type=click.IntRange(0), default=10, show_default=True, help="Of EM.")
-@click.option("--restarts", type=COUNT, default=1, show_default=True, help="Random beginnings; the best is kept.")
+@click.option("--iterations", type=click.IntRange(0), default=20, show_default=True, help="Of EM.")
+@click.option("--restarts", type=COUNT, default=10, show_default=True, help="Random beginnings; the best is kept.")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the beginnings.")
 @click.option(
     "--rule-prior",

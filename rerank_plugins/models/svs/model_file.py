@@ -25,7 +25,7 @@ from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
 
 KIND = "svs"
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/model.svs"))
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/vectors.svs"))
 NAMES = ("symbols", "categories", "relations", "between")
 NUMBERS = ("category", "relation", "binary", "unary")
 PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
