@@ -13,7 +13,7 @@ from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, WITHIN, count_events
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
 from rerank_plugins.models.hhmm.model import UNFINISHED, Hhmm
-from rerank_plugins.models.hhmm.training import joined, train_empirical
+from rerank_plugins.models.hhmm.training import counting_settings, joined, train_empirical
 from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.split_merge import Schedule
@@ -323,6 +323,18 @@ def test_unary_chains_are_one_symbol_and_come_back():
     model = Hhmm(made.grammar, events=made.events, derivations=True, **EXACT)
     for tree in trees:
         assert best_tree(model, tree.words()).scored.tree == tree
+
+
+def test_tagged_words_go_to_all_chains_of_their_tag():
+    """`cats` is a noun of a text alone: it may be NNS, and NP+NNS; of the treebank's noun once there, the same."""
+    trees = list(
+        read_trees(["(ROOT (S (NP (DT the) (NNS dogs)) (VP (VB bark))))", "(ROOT (S (NP (NNS dogs)) (VP (VB go))))"])
+    )
+    grammar = train_empirical([trees], [1.0], counting_settings("en"), tagged={("cats", "NNS"): 3.0}).grammar
+    symbols, _ = grammar.lexicon.emissions("cats", 1)
+    assert {"NNS", "NP+NNS"} <= {grammar.symbols[symbol] for symbol in symbols}
+    assert "bark" in grammar.lexicon
+    np.testing.assert_allclose(grammar.totals(), 1.0)
 
 
 def test_what_cannot_be_counted_is_refused():

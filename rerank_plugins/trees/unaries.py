@@ -5,6 +5,7 @@ from __future__ import annotations
 from rerank_plugins.trees.constituency import Tree
 
 LINK = "+"
+JOINED = "joined"  # what the settings of a grammar of such trees say of unary chains
 
 
 def join_unaries(tree: Tree) -> Tree:

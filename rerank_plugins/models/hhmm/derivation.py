@@ -21,11 +21,10 @@ from rerank_plugins.models.hhmm.counting import WITHIN
 from rerank_plugins.models.hhmm.model import Hhmm
 from rerank_plugins.models.hhmm.stepping import EMPTY
 from rerank_plugins.models.hhmm.store import Beam
-from rerank_plugins.models.hhmm.training import JOINED
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.trees.binarisation import remove_ancestors, remove_intermediate
 from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.unaries import split_unaries
+from rerank_plugins.trees.unaries import JOINED, split_unaries
 
 FRAGMENT = "FRAG"
 

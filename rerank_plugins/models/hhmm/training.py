@@ -17,9 +17,7 @@ from rerank_plugins.models.pcfg.tagged_words import Tagged
 from rerank_plugins.models.pcfg.training import GrammarSettings, plant_treebanks
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.unaries import join_unaries
-
-JOINED = "joined"  # what settings say of unary chains
+from rerank_plugins.trees.unaries import JOINED, join_unaries
 
 
 def counting_settings(language: str) -> GrammarSettings:

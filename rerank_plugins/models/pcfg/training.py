@@ -93,11 +93,11 @@ def plant_treebanks(
     `form` changes the binarised trees once more. Raises FormatError where there are no trees, ConfigError for an
     annotation that does not exist.
     """
-    prepared = [[form(tree) for tree in settings.prepared(treebank)] for treebank in trees]
+    prepared = [settings.prepared(treebank) for treebank in trees]
     if not any(prepared):
         raise FormatError("no trees to learn a grammar from")
     counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
-    forest = plant([tree for treebank in prepared for tree in treebank], settings.unknown, counts)
+    forest = plant([form(tree) for treebank in prepared for tree in treebank], settings.unknown, counts)
     made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
         tagged = with_own_words(tagged, prepared, weights, forest.words)

@@ -15,6 +15,7 @@ from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_tagged_words
 from rerank_plugins.trees.cleaning import category
+from rerank_plugins.trees.unaries import JOINED, LINK
 
 
 class Productions(NamedTuple):
@@ -85,7 +86,9 @@ def grammar_of_counts(
     emitted = counts.emission_count > 0
     word, symbol, emission = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
     if tagged:
-        tags = [category(bases[each]) for each in base]
+        joined = settings.get("unaries") == JOINED
+        names = [name.rpartition(LINK)[2] if joined else name for name in bases]
+        tags = [category(names[each]) for each in base]
         words, word, symbol, emission = with_tagged_words(words, word, symbol, emission, tags, tagged)
     word, symbol, emission = smoothed(words, word, symbol, emission, smoothing)
     kept = emission > 0
