@@ -27,7 +27,7 @@ PRIOR = click.FloatRange(0)
 @click.option(
     "--rule-prior",
     type=PRIOR,
-    default=20.0,
+    default=50.0,
     show_default=True,
     help="Pseudo-counts that draw P_M to the treebank grammar's; 0: none.",
 )

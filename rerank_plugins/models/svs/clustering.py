@@ -31,7 +31,7 @@ FALL = 1e-9  # share of the objective (or, near 0, amount) by which rounding may
 
 @dataclass(frozen=True)
 class Clustering:
-    """How concepts are found.
+    """How concepts are found; the defaults are what is best on a treebank of 130,000 words.
 
     `concepts`    K
     `iterations`  of EM
@@ -43,12 +43,12 @@ class Clustering:
     """
 
     concepts: int = 10
-    iterations: int = 10
-    restarts: int = 1
+    iterations: int = 20
+    restarts: int = 10
     seed: int = 1
     noise: float = 1.0
     loyalty: float = 0.0
-    rule_prior: float = 0.0
+    rule_prior: float = 50.0
     head_prior: float = 0.0
     transfer_prior: float = 0.0
 

@@ -38,8 +38,8 @@ class SvsSettings:
     """
 
     language: str
-    annotations: tuple[str, ...] = ("klein-manning", "transitive")
-    rare: int = 10
+    annotations: tuple[str, ...] = ("klein-manning",)
+    rare: int = 20
     headwords: int = 1000
     lexicalised: bool = False
     clustering: Clustering = field(default_factory=Clustering)
