@@ -157,6 +157,13 @@ def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
             e[c] = rules.chain_p[-2 - rule, c] * heap.vector[x, c]
 
 
+@njit(cache=True, nogil=True)
+def compose_items(rules: Any, heap: Any, items: Any, words: Any, e: Any) -> None:
+    """`compose_item` for several items; `e` (items, K)."""
+    for place in range(len(items)):
+        compose_item(rules, heap, items[place], words[place], e[place])
+
+
 @njit(cache=True, nogil=True, fastmath=FAST)
 def transferred(transfer: Any, e: Any, vector: Any) -> None:
     """Into `vector` L e: how much the constituent's concepts are worth to each concept of the constituent above."""
@@ -204,8 +211,10 @@ def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: in
                 continue
             if size + symbols > len(heap.symbol):
                 return size, False
-            heap.begin[cell] = size
+            heap.begin[cell] = heap.end[cell] = size
             heap.width[cell] = width
+            if not kept[number].any():
+                continue
             heap.power[cell] = common_power(heap, cells, i, i + width, n)
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):

@@ -18,8 +18,9 @@ from rerank_plugins.models.svs.chart import FAST, NEW, common_power, normalise, 
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, sums: Any) -> None:
-    """Add all rules over two cells to the vectors `sums` (S, K). `factor`, `kept`, `where` as in `best_split`."""
+def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, found: Any) -> None:
+    """Add all rules over two cells. `found` are the sums (S, K) and which symbols have some; the rest: `best_split`."""
+    sums, some = found
     concepts = heap.vector.shape[1]
     scaled, both = np.empty(concepts), np.empty(concepts)
     for y in range(heap.begin[right], heap.end[right]):
@@ -36,6 +37,7 @@ def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept:
             for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
                 parent = rules.parent[rule]
                 if kept[parent]:
+                    some[parent] = True
                     for c in range(concepts):
                         sums[parent, c] += rules.p[rule, c] * both[c]
     for y in range(heap.begin[right], heap.end[right]):
@@ -43,11 +45,13 @@ def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept:
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_chains(rules: Any, heap: Any, kept: Any, where: Any, sums: Any) -> None:
+def add_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> None:
     """Add the unary rules; `where` (S) are the items of the cell so far."""
+    sums, some = found
     for chain in range(len(rules.above)):
         parent, x = rules.above[chain], where[rules.below[chain]]
         if x >= 0 and kept[parent]:
+            some[parent] = True
             for c in range(heap.vector.shape[1]):
                 sums[parent, c] += rules.chain_p[chain, c] * heap.vector[x, c]
 
@@ -56,7 +60,8 @@ def add_chains(rules: Any, heap: Any, kept: Any, where: Any, sums: Any) -> None:
 def fill_sums(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
     """`fill_best` with sums: items have no children."""
     n, symbols = len(words), len(rules.relation)
-    where, sums = np.full(symbols, -1, np.int32), np.zeros((symbols, heap.vector.shape[1]))
+    where, some = np.full(symbols, -1, np.int32), np.zeros(symbols, np.bool_)
+    sums = np.zeros((symbols, heap.vector.shape[1]))
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             number = cell_number(i, i + width, n)
@@ -65,28 +70,32 @@ def fill_sums(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: in
                 continue
             if size + symbols > len(heap.symbol):
                 return size, False
-            heap.begin[cell] = size
+            heap.begin[cell] = heap.end[cell] = size
             heap.width[cell] = width
+            if not kept[number].any():
+                continue
             heap.power[cell] = common_power(heap, cells, i, i + width, n)
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     if kept[number, rules.word_symbol[entry]]:
+                        some[rules.word_symbol[entry]] = True
                         sums[rules.word_symbol[entry]] = rules.word_p[entry]
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
                     factor = power_factor(heap, heap.power[cell], left, right)
-                    add_split(rules, heap, left, right, factor, kept[number], where, sums)
+                    add_split(rules, heap, left, right, factor, kept[number], where, (sums, some))
             for level in range(2):
                 if level == 1:
-                    add_chains(rules, heap, kept[number], where, sums)
+                    add_chains(rules, heap, kept[number], where, (sums, some))
                 for place in range(rules.levels[level], rules.levels[level + 1]):
                     symbol = rules.symbols[place]
-                    if sums[symbol].any():
+                    if some[symbol] and sums[symbol].any():
                         heap.symbol[size], heap.cell[size], where[symbol] = symbol, cell, size
                         transferred(rules.transfer[rules.relation[symbol]], sums[symbol], heap.vector[size])
                         sums[symbol] = 0.0
                         size += 1
+            some[:] = False
             heap.end[cell] = size
             for item in range(heap.begin[cell], size):
                 where[heap.symbol[item]] = -1

@@ -24,7 +24,7 @@ from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PASSED_OVER
 from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
-from rerank_plugins.models.svs.chart import NEW, compose_item, enlarged, fill_best, make_heap
+from rerank_plugins.models.svs.chart import NEW, compose_items, enlarged, fill_best, make_heap
 from rerank_plugins.models.svs.inside import fill_sums
 from rerank_plugins.models.svs.max_rule import best_categories, plain_rules
 from rerank_plugins.models.svs.model import SvsModel
@@ -37,7 +37,7 @@ from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.unaries import LINK
 
 THRESHOLD = 1e-4
-MEMORY = 1 << 28  # bytes of vectors after which a heap starts anew
+MEMORY = 1 << 26  # bytes of vectors after which a heap starts anew
 
 Kept = NDArray[np.bool_]
 Decoder = Literal["vector", "mbr"]
@@ -187,33 +187,36 @@ class SvsParser:
 
     def _tree(self, sentence: Sentence) -> VectorTree:
         """The tree below the best ROOT; no recursion: trees are deep."""
-        heap, made = self.chart.heap, list[VectorTree]()
-        todo = [(self.chart.top, 0, False)]
-        while todo:
-            item, begin, ready = todo.pop()
-            left, right = int(heap.left[item]), int(heap.right[item])
-            if not ready:
-                todo.append((item, begin, True))
-                todo += [(right, begin + int(heap.width[heap.cell[left]]), False)] if right >= 0 else []
-                todo += [(left, begin, False)] if left >= 0 else []
-                continue
-            children = tuple(made[-2 if right >= 0 else -1 :]) if left >= 0 else ()
-            del made[len(made) - len(children) :]
-            made.append(self._node(sentence, item, begin, children))
-        return made[0]
-
-    def _node(self, sentence: Sentence, item: int, begin: int, children: tuple[VectorTree, ...]) -> VectorTree:
-        heap, e = self.chart.heap, np.empty(self.chart.concepts)
-        compose_item(self.rules, heap, item, self.chart.words[begin], e)
-        cell, symbol, rule = heap.cell[item], int(heap.symbol[item]), int(heap.rule[item])
-        total, scale = float(e.sum()), float(heap.power[cell]) * math.log(2)
-        return VectorTree(
-            self.model.symbols[symbol],
-            self._phrases[symbol] + (self._between[-2 - rule] if rule <= -2 else ()),
-            (begin, begin + int(heap.width[cell])),
-            children,
-            "" if children else sentence[begin],
-            e / total,
-            math.log(total) - scale,
-            math.log(float(self.rules.prior[symbol] @ e)) - scale,
+        heap = self.chart.heap
+        items, begins = [self.chart.top], [0]
+        children: list[range] = []  # places of the children among the items, which are after that of the parent
+        for item, begin in zip(items, begins, strict=False):  # both grow on the way
+            found = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]
+            children.append(range(len(items), len(items) + len(found)))
+            items += found
+            begins += [begin, begin + int(heap.width[heap.cell[found[0]]])][: len(found)] if found else []
+        chosen = np.array(items, np.int32)
+        e = np.empty((len(items), self.chart.concepts))
+        compose_items(self.rules, heap, chosen, self.chart.words[begins], e)
+        symbols, rules, widths = (
+            each.tolist() for each in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
         )
+        scales = heap.power[heap.cell[chosen]] * math.log(2)
+        totals = e.sum(axis=1)
+        vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
+        worth = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
+        nodes: list[VectorTree] = [None] * len(items)  # type: ignore[list-item]
+        for place in range(len(items) - 1, -1, -1):
+            symbol, rule, begin = symbols[place], rules[place], begins[place]
+            below = children[place]
+            nodes[place] = VectorTree(
+                self.model.symbols[symbol],
+                self._phrases[symbol] + (self._between[-2 - rule] if rule <= -2 else ()),
+                (begin, begin + widths[place]),
+                tuple(nodes[child] for child in below),
+                "" if below else sentence[begin],
+                vectors[place],
+                log_totals[place],
+                worth[place],
+            )
+        return nodes[0]
