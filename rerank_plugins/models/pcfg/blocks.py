@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.closure import closed
+from rerank_plugins.models.pcfg.closure import closure_of
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
 
@@ -34,6 +34,7 @@ class UnaryBlocks(NamedTuple):
 class Blocks(NamedTuple):
     """C bases; `states` (C) how many symbols each has, `local` (S) a symbol's number within its base, `base` (S).
 
+    `symbol`   (S) the symbols by base, those of base B from first[B] on; `first` (C + 1)
     `pair`     (C, C) number of the pair of a left and a right base, -1 where no rule has it
     `starts`   (pairs + 1) blocks of a pair, each with a `parent` base
     `entries`  (blocks + 1) where a block's `a`, `b`, `c` (symbols within their bases) and `p` begin
@@ -44,6 +45,8 @@ class Blocks(NamedTuple):
     states: IntArray
     local: IntArray
     base: IntArray
+    symbol: IntArray
+    first: IntArray
     pair: IntArray
     starts: IntArray
     parent: IntArray
@@ -67,9 +70,10 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     base = grammar.base if split else np.arange(grammar.size, dtype=np.int32)
     size = int(base.max()) + 1
     states = np.bincount(base, minlength=size).astype(np.int32)
-    first = np.concatenate(([0], np.cumsum(states)))
+    first = np.concatenate(([0], np.cumsum(states))).astype(np.int32)
+    symbol = np.argsort(base, kind="stable").astype(np.int32)
     local = np.empty(len(base), np.int32)
-    local[np.argsort(base, kind="stable")] = np.arange(len(base)) - np.repeat(first[:-1], states)
+    local[symbol] = np.arange(len(base)) - np.repeat(first[:-1], states)
     parent, left, right = grammar.binary.T
     a, b, c = base[parent], base[left], base[right]
     order = np.lexsort((local[right], local[left], local[parent], a, c, b))
@@ -78,12 +82,13 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     pair_begins = np.flatnonzero(_changes(b[begins], c[begins]))
     pair = np.full((size, size), -1, np.int32)
     pair[b[begins][pair_begins], c[begins][pair_begins]] = np.arange(len(pair_begins))
-    closure = closed(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
-    above, below = np.nonzero(closure)
+    closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
     return Blocks(
         states,
         local,
         base,
+        symbol,
+        first,
         pair,
         _with_end(pair_begins, len(begins)),
         a[begins],
@@ -93,7 +98,7 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
         local[right[order]],
         np.exp(grammar.binary_logp[order]),
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
-        _unary(above, below, closure[above, below], base, local, size),
+        _unary(closure.above, closure.below, closure.p, base, local, size),
         grammar.lexicon.starts,
         grammar.lexicon.symbols,
         np.exp(grammar.lexicon.logp),

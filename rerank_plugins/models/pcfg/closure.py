@@ -21,19 +21,39 @@ from rerank_plugins.models.pcfg.lexicon import IntArray
 DOUBLINGS = 60  # chains of 2^60 steps: a series that has not ended there has no sum
 
 
-def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
-    """(size, size) Σ_m U^m of the matrix U with U[a, b] = Σ p over the rows (a, b) of `pairs`.
+class Closure(NamedTuple):
+    """The entries of a closure that are not zero, in no order: p of all chains from `above` down to `below`."""
+
+    above: IntArray
+    below: IntArray
+    p: FloatArray
+
+
+def closure_of(pairs: IntArray, p: FloatArray, size: int) -> Closure:
+    """Σ_m U^m of the (size, size) matrix U with U[a, b] = Σ p over the rows (a, b) of `pairs`.
 
     Raises ModelError where the sum is infinite: a cycle of probability one.
     """
     used = np.unique(pairs)
-    sums = np.eye(size)
-    if len(used):
-        small = np.searchsorted(used, pairs)
-        power = np.zeros((len(used), len(used)))
-        np.add.at(power, (small[:, 0], small[:, 1]), p)
-        sums[np.ix_(used, used)] = _series(power)
-    return sums
+    others = np.setdiff1d(np.arange(size), used)  # of which there is the empty chain alone
+    small = np.searchsorted(used, pairs)
+    power = np.zeros((len(used), len(used)))
+    np.add.at(power, (small[:, 0], small[:, 1]), p)
+    sums = _series(power) if len(used) else power
+    above, below = np.nonzero(sums)
+    return Closure(
+        np.append(used[above], others).astype(np.int32),
+        np.append(used[below], others).astype(np.int32),
+        np.append(sums[above, below], np.ones(len(others))),
+    )
+
+
+def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
+    """(size, size) the closure (`closure_of`) as a matrix. Raises ModelError where the sum is infinite."""
+    above, below, sums = closure_of(pairs, p, size)
+    matrix = np.zeros((size, size))
+    matrix[above, below] = sums
+    return matrix
 
 
 def _series(power: FloatArray) -> FloatArray:
@@ -56,11 +76,11 @@ class Chains(NamedTuple):
     p: FloatArray
 
 
-def by_child(closure: FloatArray) -> Chains:
-    """The entries of a closure (parents, children) in the form that kernels read."""
-    children, parents = np.nonzero(closure.T)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(children, minlength=closure.shape[1]))))
-    return Chains(starts.astype(np.int32), parents.astype(np.int32), closure[parents, children])
+def by_child(closure: Closure, size: int) -> Chains:
+    """The entries of a closure over `size` symbols in the form that kernels read."""
+    order = np.lexsort((closure.above, closure.below))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(closure.below, minlength=size))))
+    return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
 
 
 @njit(cache=True, nogil=True)

@@ -1,9 +1,10 @@
 """Sentences to trees: coarse chart, pruning, fine chart, decoding.
 
-1. Inside and outside by the coarse grammar (projection.py), whose symbols are the bases without annotations. A base is
-   kept over a span where its coarse symbol is expected more often than `threshold` (0: everything possible is kept, and
-   all that follows is exact over the whole grammar).
-2. Inside and outside of the split grammar over what was kept. Where nothing is left of a sentence, the threshold falls.
+1. Inside and outside by the coarse grammar (projection.py), whose symbols are the plain categories. A category is kept
+   over a span where it is expected more often than `threshold` (0: everything possible is kept, and all that follows is
+   exact over the whole grammar).
+2. Inside and outside of the split grammar over what was kept. Its bases are the plain categories too: annotations and
+   latent states alike split them. Where nothing is left of a sentence, the threshold falls.
 3. The k best trees: by "mbr" the max-rule-product trees, or by "viterbi" those of the best derivations of symbols.
 
 Hypotheses of an n-best list share cells of the coarse chart (inside.py).
@@ -11,14 +12,13 @@ Hypotheses of an n-best list share cells of the coarse chart (inside.py).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import ScoredTree, Sentence
@@ -31,7 +31,7 @@ from rerank_plugins.models.pcfg.k_best import k_best
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.projection import plain_bases, project
-from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
+from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_at, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.constituency import Tree
@@ -58,8 +58,9 @@ class Decoding:
 class ChartParser:
     """A grammar made ready for parsing.
 
-    `group` (C) is the coarse symbol of each base; `chart` is the coarse one, whose counters say how many cells were
-    shared.
+    `grammar` has plain categories for bases; `coarse` is its projection onto them, and `chart` the coarse chart, whose
+    counters say how many cells were shared. `blocks` are the grammar's rules, in `symbol_blocks`, which are made when
+    they are first needed, every symbol is its own base.
     """
 
     def __init__(self, grammar: Grammar) -> None:
@@ -67,17 +68,13 @@ class ChartParser:
         self.blocks = compile_blocks(self.grammar)
         self.coarse = project(self.grammar)
         self.chart = Chart(compile_rules(self.coarse))
-
-    @cached_property
-    def symbol_blocks(self) -> Blocks:
-        """The grammar's rules, every symbol its own base."""
-        return compile_blocks(self.grammar, split=False)
+        self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
 
     def parse(self, sentence: Sentence, decoding: Decoding = Decoding()) -> list[ScoredTree]:
         """The k best trees with ln p(tree, words), best first; none where the grammar cannot derive the sentence.
 
-        A tree's ln p sums over the symbols of its nodes, whatever the criterion of the order. Where several derivations
-        differ in marks that are not the treebank's, they are one tree, with their sum.
+        A tree's ln p sums over the symbols of its nodes, whatever the criterion of the order. Where several of the best
+        differ in what binarisation has added (heads, outwards from which it went), they are one tree, with their sum.
         """
         return self._decode(sentence, self.grammar.lexicon.ids(sentence), decoding)
 
@@ -90,7 +87,7 @@ class ChartParser:
         fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))
         parser = copy(self)
         parser.blocks = with_emissions(self.blocks, fine)
-        parser.__dict__["symbol_blocks"] = with_emissions(self.symbol_blocks, fine)
+        parser.symbol_blocks = lambda: with_emissions(self.symbol_blocks(), fine)
         rules = self.chart.rules._replace(word_starts=coarse.starts, word_symbol=coarse.symbol, word_p=coarse.p)
         parser.chart = Chart(rules)
         return parser._decode(sentence, np.arange(len(sentence), dtype=np.int32), decoding)
@@ -119,53 +116,48 @@ class ChartParser:
         chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
         if not 0 < chart.total < np.inf:
             return []
-        if decoding.criterion == "mbr":
+        if decoding.criterion == "mbr" or threshold > 0:
             chart.fill_outside()
+        if decoding.criterion == "mbr":
             found = self._trees(sentence, chart, rule_posteriors(chart), chart.items.base, decoding.k)
             if found:
                 return found
-        items = items_of(self._symbols(chart, threshold), self.symbol_blocks)
-        symbols = PrunedChart(self.symbol_blocks, items, words, scales)
-        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[items.base], decoding.k)
+        blocks = self.symbol_blocks()
+        cell, symbol = self._likely(chart, threshold)
+        symbols = PrunedChart(blocks, items_at(cell, symbol, len(kept), blocks), words, scales)
+        return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[symbol], decoding.k)
 
-    def _symbols(self, chart: PrunedChart, threshold: float) -> NDArray[np.bool_]:
-        """(cells, S) the symbols of the bases in a chart that are expected more often than the threshold."""
-        items, base = chart.items, self.grammar.base
-        row = np.full((len(items.starts) - 1, len(self.grammar.bases)), -1, np.int64)
-        row[items.cell, items.base] = items.offsets[:-1]
-        there = row[:, base] >= 0
-        place = np.where(there, row[:, base] + self.blocks.local, 0)
-        if threshold == 0:
-            likely = chart.upper > 0
-        else:
-            chart.fill_outside()
-            likely = chart.inner * chart.upper > threshold * chart.total
-        return np.asarray(there & likely[place])
+    def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:
+        """Cells and symbols of a chart that are expected more often than the threshold, sorted by cell and symbol."""
+        expected = chart.inner * chart.upper if threshold > 0 else chart.upper
+        items, place = chart.items, np.flatnonzero(expected > threshold * chart.total)
+        item = np.searchsorted(items.offsets, place, "right") - 1
+        symbol = self.blocks.symbol[self.blocks.first[items.base[item]] + place - items.offsets[item]]
+        order = np.lexsort((symbol, items.cell[item]))
+        return items.cell[item][order], symbol[order]
 
     def _trees(
         self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
     ) -> list[ScoredTree]:
-        """The k best trees of a hypergraph over the items of a chart, `bases` those of the items. There may be fewer:
-        after marks that are not the treebank's are taken away, some may be the same.
+        """The k best trees of a hypergraph over the items of a chart, `bases` those of the items.
 
         Derivations are passed over whose rules are possible one by one, but not together with any choice of symbols.
+        There may be fewer: derivations that differ in symbols, or in what binarisation added, are one tree.
         """
         items = chart.items._replace(base=bases)
-        split = chart.blocks is self.blocks  # each derivation is a tree of its own
         asked = k
         while True:
             found = k_best(graph, asked)
             logp = log_probabilities(self.blocks, items, graph, found, chart.words, chart.scales)
             possible = np.flatnonzero(logp > -np.inf)
             chosen = found._replace(best=found.best[possible])
-            same = list(range(len(possible))) if split else shapes(items, graph, chosen)
-            if len(set(same)) >= k or len(found.best) < asked or asked >= MORE * k:
+            made = trees(items, self.grammar.bases, graph, chosen, sentence)
+            if len(set(map(id, made))) >= k or len(found.best) < asked or asked >= MORE * k:
                 break
             asked *= 2
-        if split:
-            possible = possible[:k]
-            same, chosen = same[:k], found._replace(best=found.best[possible])
-        return _distinct(trees(items, self.grammar.bases, graph, chosen, sentence), same, logp[possible])[:k]
+        each = chart.blocks is self.blocks  # derivations over bases: no two have the same shape
+        shape = list(range(len(made))) if each else shapes(items, graph, chosen)
+        return _distinct(made, shape, logp[possible])[:k]
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:

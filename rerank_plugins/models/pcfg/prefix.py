@@ -21,7 +21,7 @@ from numba import njit
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.closure import Chains, apply_chains, by_child, closed
+from rerank_plugins.models.pcfg.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.models.pcfg.expectations import finite_mass
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.inside import Chart, emit, sum_of_splits
@@ -34,11 +34,12 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
     mass = finite_mass(grammar)
     corners = np.concatenate((grammar.unary, grammar.binary[:, :2]))
     p = np.concatenate((np.exp(grammar.unary_logp), np.exp(grammar.binary_logp) * mass[grammar.binary[:, 2]]))
-    edges = closed(corners, p, grammar.size)
+    edges = closure_of(corners, p, grammar.size)
     needed = np.zeros(grammar.size, np.bool_)
     needed[grammar.binary[:, 2]] = needed[ROOT] = True
-    edges[~needed] = 0.0
-    return by_child(edges), float(mass[ROOT])
+    kept = needed[edges.above]
+    edges = Closure(edges.above[kept], edges.below[kept], edges.p[kept])
+    return by_child(edges, grammar.size), float(mass[ROOT])
 
 
 @njit(cache=True, nogil=True)

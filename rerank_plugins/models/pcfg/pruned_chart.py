@@ -30,7 +30,12 @@ class Items(NamedTuple):
 def items_of(kept: NDArray[np.bool_], blocks: Blocks) -> Items:
     """The items of a chart; `kept` (cells, C) says which bases are left in each cell."""
     cell, base = np.nonzero(kept)
-    starts = np.concatenate(([0], np.cumsum(kept.sum(axis=1))))
+    return items_at(cell, base, len(kept), blocks)
+
+
+def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
+    """The items of a chart of so many cells: the bases that are left in them, sorted by cell and base."""
+    starts = np.searchsorted(cell, np.arange(cells + 1))
     offsets = np.concatenate(([0], np.cumsum(blocks.states[base])))
     return Items(*(part.astype(np.int32) for part in (starts, base, cell, offsets)))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.closure import Chains, by_child, closed
+from rerank_plugins.models.pcfg.closure import Chains, by_child, closure_of
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
 
@@ -56,7 +56,7 @@ def compile_rules(grammar: Grammar) -> Rules:
     keys = left * size + right
     pairs, rule_starts = np.unique(keys[order], return_index=True)
     by_parent = np.argsort(parent, kind="stable")
-    closure = closed(grammar.unary, np.exp(grammar.unary_logp), size)
+    closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), size)
     narrow = grammar.preterminals.copy()
     narrow[grammar.binary[:, 0]] = False
     narrow[grammar.unary[:, 0]] = False
@@ -70,7 +70,7 @@ def compile_rules(grammar: Grammar) -> Rules:
         np.searchsorted(parent[by_parent], np.arange(size + 1)).astype(np.int32),
         np.searchsorted(pairs, keys[by_parent]).astype(np.int32),
         np.exp(grammar.binary_logp[by_parent]),
-        by_child(closure),
+        by_child(closure, size),
         grammar.lexicon.starts,
         grammar.lexicon.symbols,
         np.exp(grammar.lexicon.logp),
