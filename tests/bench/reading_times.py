@@ -1,6 +1,6 @@
 """Reading times regressed on measures of complexity: Tables 2 and 3 of Wu et al. (2010), on Natural Stories.
 
-    python -m tests.bench.reading_times ../shared/data [BEAM]        needs the extra `ml` (statsmodels)
+    python -m tests.bench.reading_times ../shared/data [BEAM [MODEL]]        needs the extra `ml` (statsmodels)
 
 The data are mean self-paced reading times of words (stories 1-7), so the random effect is of the word form alone and
 stories are fixed effects; the paper has single readings, and random effects of subjects. A word with punctuation or a
@@ -137,7 +137,7 @@ def table(name, frame):
     return frame[factors].corr()
 
 
-def main(data, beam):
+def main(data, beam, model=None):
     import pandas as pd
 
     folder = data / "eval_only/naturalstories"
@@ -145,7 +145,9 @@ def main(data, beam):
     text = [s for name in ("textbooks", "presidential") for s in lines_of(data / f"text_en/{name}.txt.xz", 100_000)]
     with tempfile.TemporaryDirectory() as scratch:
         bigrams = ngram("text", text, 2, scratch)
-        rows = [row for row in words(folder, HhmmModel(beam=beam), bigrams, UnigramModel()) if row["key"] in times]
+        rows = [
+            row for row in words(folder, HhmmModel(model, beam=beam), bigrams, UnigramModel()) if row["key"] in times
+        ]
     frame = pd.DataFrame(rows)
     frame["time"] = [times[key] for key in frame["key"]]
     frame = frame[~frame["edge"] & frame["time"].between(150, 1500)]
@@ -157,4 +159,8 @@ def main(data, beam):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 500)
+    main(
+        Path(sys.argv[1]),
+        int(sys.argv[2]) if len(sys.argv) > 2 else 500,
+        Path(sys.argv[3]) if len(sys.argv) > 3 else None,
+    )
