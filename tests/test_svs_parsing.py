@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rerank_plugins.models.pcfg.inside import inside
 from rerank_plugins.models.pcfg.outside import spans
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.svs import parsing
+from rerank_plugins.models.svs import vector_chart
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.projection import coarse_grammar
 from rerank_plugins.models.svs.restoring import treebank_tree
@@ -192,7 +192,7 @@ def test_a_heap_that_is_full_starts_anew(monkeypatch):
     model = random_model(5)
     parser = SvsParser(model, threshold=0.0)
     first = parser.log_probability(("a", "b", "c"))
-    monkeypatch.setattr(parsing, "MEMORY", 0)
+    monkeypatch.setattr(vector_chart, "MEMORY", 0)
     assert parser.log_probability(("a", "b", "c")) == first
     assert parser.sums.shared == 0
 

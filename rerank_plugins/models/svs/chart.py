@@ -4,87 +4,21 @@
 
 L e depends on the child alone: it is made once for an item, K² steps. A rule over a split point then costs K steps, a
 dot product of what its children are together with P_M · a; the vector itself is made for the best one only.
-
-A cell depends on the words that it spans alone: whatever sentence has these words in this order takes it from the heap
-of cells, wherever they stand. Vectors of a cell are multiplied by a power of two that brings the largest number of the
-cell to between 1/2 and 1: sentences may be as long as one likes.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
+from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
-NEW = -1  # begin of a cell that is still to be filled
 EMISSION = -1  # in place of a rule
-HIGHEST = 1 << 30
-
-
-class Heap(NamedTuple):
-    """Cells with their items, each a symbol with its vector and what it was made of.
-
-    `begin`, `end`  (cells) a cell's items; begin is NEW before it is filled
-    `power`         (cells) vectors of the cell are 2^power times the true ones
-    `width`         (cells) how many words the cell spans
-    `symbol`        (items)
-    `cell`          (items)
-    `rule`          (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
-    `left`, `right` (items) items of the children, -1 where there is none
-    `vector`        (items, K) L e: what the item is to a constituent above it
-    """
-
-    begin: IntArray
-    end: IntArray
-    power: IntArray
-    width: IntArray
-    symbol: IntArray
-    cell: IntArray
-    rule: IntArray
-    left: IntArray
-    right: IntArray
-    vector: FloatArray
-
-
-def make_heap(cells: int, items: int, concepts: int) -> Heap:
-    """Room for so many cells and items."""
-    begin, end, power, width = np.full((4, cells), NEW, np.int32)
-    symbol, cell, rule, left, right = np.empty((5, items), np.int32)
-    return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
-
-
-def enlarged(heap: Heap, cells: int, items: int) -> Heap:
-    """The same cells and items, with room for at least so many."""
-    larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
-    new: Any
-    old: Any
-    for new, old in zip(larger, heap, strict=True):
-        new[: len(old)] = old
-    return larger
-
-
-@njit(cache=True, nogil=True)
-def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
-    """The lowest power of two that vectors over words i … j-1 of n have when they are made of two cells."""
-    lowest = HIGHEST
-    for k in range(i + 1, j):
-        left, right = cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
-        if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
-            lowest = min(lowest, heap.power[left] + heap.power[right])
-    return 0 if lowest == HIGHEST else lowest
-
-
-@njit(cache=True, nogil=True)
-def power_factor(heap: Any, power: int, left: int, right: int) -> float:
-    """What vectors of two cells are to be multiplied by for 2^power times the true ones."""
-    return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -172,22 +106,6 @@ def transferred(transfer: Any, e: Any, vector: Any) -> None:
         for child in range(len(e)):
             value += transfer[parent, child] * e[child]
         vector[parent] = value
-
-
-@njit(cache=True, nogil=True)
-def normalise(heap: Any, cell: int) -> None:
-    """Bring the largest number of a cell's vectors to between 1/2 and 1."""
-    largest = 0.0
-    for item in range(heap.begin[cell], heap.end[cell]):
-        for value in heap.vector[item]:
-            largest = max(largest, value)
-    if largest > 0.0:
-        shift = -math.frexp(largest)[1]
-        factor = math.ldexp(1.0, shift)
-        heap.power[cell] += shift
-        for item in range(heap.begin[cell], heap.end[cell]):
-            for c in range(heap.vector.shape[1]):
-                heap.vector[item, c] *= factor
 
 
 @njit(cache=True, nogil=True)

@@ -14,7 +14,8 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.chart import FAST, NEW, common_power, normalise, power_factor, transferred
+from rerank_plugins.models.svs.chart import FAST, transferred
+from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.chart import FAST, power_factor
+from rerank_plugins.models.svs.chart import FAST
+from rerank_plugins.models.svs.heap import power_factor
 from rerank_plugins.models.svs.rules import VectorRules
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.chart import FAST, power_factor
+from rerank_plugins.models.svs.chart import FAST
+from rerank_plugins.models.svs.heap import power_factor
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
