@@ -87,7 +87,7 @@ def compile_rules(model: SvsModel) -> VectorRules:
         relation,
         np.concatenate((model.transfer, top)),
         prior,
-        model.lexicon.starts,
-        model.lexicon.symbols,
+        model.lexicon.starts.copy(),  # of a file they are read-only, which would be another type to numba
+        model.lexicon.symbols.copy(),
         np.ascontiguousarray(model.lexicon.p),
     )
