@@ -18,14 +18,16 @@ from rerank_plugins.models.svs.annotation import frame, named, transitive
 from rerank_plugins.models.svs.clustering import Clustering, beginning, cluster, expected, maximised
 from rerank_plugins.models.svs.clusters import clusters
 from rerank_plugins.models.svs.model import compose
-from rerank_plugins.models.svs.model_file import read_model, write_model
+from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
 from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
 from rerank_plugins.models.svs.observed import head_leaves, observe
+from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.restoring import treebank_tree
 from rerank_plugins.models.svs.states import state_trees
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.parseval import Parseval
 from tests import naive_svs_training as naive
 from tests.command_line import done, refused
 from tests.random_trees import trees
@@ -405,3 +407,30 @@ def test_commands(tmp_path):
     assert "unknown annotation 'base-mp'" in named_wrong
     done("train", "svs", bank, "--language", "en", "--lexicalised", "--headwords", 5, "-o", model, "--compact")
     assert read_model(model).concepts == 6
+
+
+def test_the_embedded_model():
+    model = read_model(EMBEDDED)
+    assert EMBEDDED.stat().st_size < 3e6
+    assert (model.settings["language"], model.concepts, len(model.heads.headwords)) == ("en", 10, 1001)
+    assert_proper(model)
+    best = {cluster.concept: {head.headword for head in cluster.heads} for cluster in clusters(model, "VBD")}
+    assert any({"said", "thought", "knew"} <= heads for heads in best.values())
+    assert any({"wanted", "decided", "began"} <= heads for heads in best.values())
+
+
+@pytest.mark.slow
+def test_clusters_help_parsing(shared_data):
+    """Trained on GUM train, tested on GUM dev: better trees than the same states without concepts."""
+    train = list(read_trees((shared_data / "treebank_gum/gum-train.ptb").read_text("utf-8").splitlines()))
+    dev = list(read_trees((shared_data / "treebank_gum/gum-dev.ptb").read_text("utf-8").splitlines()))
+    dev = [tree for tree in map(clean, dev) if tree and len(tree.words()) <= 40][::2]
+    f1 = []
+    for concepts in (1, 10):
+        settings = SvsSettings("en", clustering=Clustering(concepts))
+        parser, found = SvsParser(train_svs([train], [1.0], settings)), Parseval()
+        for tree in dev:
+            found.add(tree, parser.parse(tree.words()).tree())
+        f1.append(found.percent()["F1"])
+    assert f1[0] > 79
+    assert f1[1] > f1[0] + 0.5
