@@ -149,7 +149,7 @@ def transit(
     counted, ahead, opened = rules.counted, word.ahead, word.opened
     contexts, edges, opens = counted.contexts, counted.edges, counted.opens
     some = len(contexts) > 0
-    done = np.full(len(rules.p) if some else 0, -1, np.int64)  # with what was counted of it
+    done = np.full(len(rules.p) if some else 0, -1, np.int64)  # rules that were offered with what was counted of them
     for j in np.argsort(-before.sums[:n], kind="mergesort"):
         store = before.stores[j]
         d = _depth(store)
@@ -163,6 +163,7 @@ def transit(
             bound = max(bound, FAR * np.partition(table.sums[:count], count - width)[count - width])
             full = 2 * count
         edge, most = rules.expected[min(d, last), b], rules.most[min(d, last), b]
+        # what the grammar says is worth v times its share, what was counted v E*
         row, within, cross, seen = context_of(contexts, size, d, a, b, p) if some else -1, v, v, 0.0
         if row >= 0:
             within, cross, seen = v * counted.share[row, WITHIN], v * counted.share[row, CROSS], v * edge[p]
