@@ -65,7 +65,7 @@ CASES = {
             {"model": "micro.ri", "to": ["file"], "file": "lines.txt", "back": 1},
         ],
         "svs-similarity": [
-            {"model": "micro.svs"},
+            {},
             {"model": "micro.svs", "threshold": 0.0, "longest": 5, "to": ["context", "list", "source"]},
         ],
     },

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_adapters.tasks.similarity_data import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.features.posteriors import posteriors
 from rerank_plugins.features.svs_similarity import SvsSimilarity
@@ -172,3 +173,14 @@ def test_the_measures(model_file, tmp_path):
     missing = refused("similarity", "apply", PAIRS, "-m", system)
     assert "trained with structured vectors of 7 symbols and 3 concepts (measures of svs): give it by --svs" in missing
     assert len(done("similarity", "apply", PAIRS, "-m", system, "--svs", model_file).lines) == 30
+
+
+def test_the_embedded_model():
+    feature = SvsSimilarity(to=("context",))
+    texts = ("The dog chased a cat .", "A cat was chased by the dog .", "Yes .", "")
+    values = feature.extract(list_of(*texts, context="The dog chased a cat ."))
+    np.testing.assert_allclose(values[0], 1)
+    assert 0 < values[1:3].min() <= values[1:3].max() < 1
+    assert not values[3].any()
+    pairs = [(text.split(), texts[0].split()) for text in texts]
+    np.testing.assert_allclose(measures_of(svs="en").columns(pairs, {"svs"})[:, -2:], values, atol=1e-9)
