@@ -10,7 +10,7 @@ draws P_M and P_H of each concept to those of all concepts together, which are k
 
     P_M(r | lci) = (E(r, i) + κ P_M(r | lc)) / (E(lc, i) + κ)
 
-and the transfers to even ones. That is EM for the likelihood times a Dirichlet prior; κ = 0 is the paper's.
+That is EM for the likelihood times a Dirichlet prior; κ = 0 is the paper's.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ class Clustering:
     `restarts`    from as many random beginnings; the one of the greatest likelihood is kept
     `seed`        of the beginnings
     `noise`       standard deviation of ln P at the beginning, about the value without concepts
-    `loyalty`     share of a head's concept that is its parent's at the beginning; the rest is random
-    `rule_prior`, `head_prior`, `transfer_prior`  pseudo-counts κ of P_M, of P_H, and of each row of P_L
+    `rule_prior`, `head_prior`  pseudo-counts κ of P_M and of P_H
     """
 
     concepts: int = 10
@@ -47,16 +46,14 @@ class Clustering:
     restarts: int = 10
     seed: int = 1
     noise: float = 1.0
-    loyalty: float = 0.0
     rule_prior: float = 50.0
     head_prior: float = 0.0
-    transfer_prior: float = 0.0
 
     def __post_init__(self) -> None:
         if self.concepts < 1 or self.iterations < 0 or self.restarts < 1:
             raise ConfigError("concepts and restarts are 1 or more, iterations 0 or more")
-        if min(self.noise, self.rule_prior, self.head_prior, self.transfer_prior) < 0 or not 0 <= self.loyalty < 1:
-            raise ConfigError("noise and pseudo-counts are 0 or more, loyalty is from 0 to below 1")
+        if min(self.noise, self.rule_prior, self.head_prior) < 0:
+            raise ConfigError("noise and pseudo-counts are 0 or more")
 
 
 class Parameters(NamedTuple):
@@ -93,7 +90,6 @@ def beginning(observed: Observed, settings: Clustering, rng: np.random.Generator
     p = found.p[:, None] * noise / noise.mean(axis=1, keepdims=True)
     transfer = np.exp(settings.noise * rng.standard_normal((len(observed.relations), k, k)))
     transfer /= transfer.sum(axis=2, keepdims=True)
-    transfer[0] = settings.loyalty * np.eye(k) + (1 - settings.loyalty) * transfer[0]
     root = np.exp(settings.noise * rng.standard_normal(k))
     return Parameters(p / per_symbol(p, found)[found.parent], transfer, root / root.sum())
 
@@ -119,15 +115,14 @@ def expected(observed: Observed, now: Parameters, posteriors: bool = False) -> E
 
 def maximised(observed: Observed, found: Expected, settings: Clustering) -> Parameters:
     """The M-step (eq. 10). What was never expected is as without concepts, its transfers even."""
-    rules, k = observed.rewritings, settings.concepts
+    rules = observed.rewritings
     prior = pseudo_counts(rules, settings)
     counts = found.counts + (prior * rules.p)[:, None]
     totals = per_symbol(counts, rules)[rules.parent]
     with np.errstate(invalid="ignore", divide="ignore"):
         p = np.where(totals > 0, counts / totals, rules.p[:, None])
-        flows = found.flows + settings.transfer_prior / k
-        sums = flows.sum(axis=2, keepdims=True)
-        transfer = np.where(sums > 0, flows / sums, 1 / k)
+        sums = found.flows.sum(axis=2, keepdims=True)
+        transfer = np.where(sums > 0, found.flows / sums, 1 / settings.concepts)
     return Parameters(p, transfer, found.roots / found.roots.sum())
 
 
@@ -141,10 +136,8 @@ def log_prior(observed: Observed, now: Parameters, settings: Clustering) -> floa
     """The logarithm of the Dirichlet prior, less a constant."""
     rules = observed.rewritings
     weights = pseudo_counts(rules, settings) * rules.p
-    value = float(np.sum(weights[:, None] * np.log(now.p), where=weights[:, None] > 0)) if weights.any() else 0.0
-    if settings.transfer_prior > 0:
-        value += settings.transfer_prior / settings.concepts * float(np.log(now.transfer).sum())
-    return value
+    weighed = weights > 0
+    return float(weights[weighed] @ np.log(now.p[weighed]).sum(axis=1))
 
 
 def cluster(
