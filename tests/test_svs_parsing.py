@@ -241,6 +241,18 @@ def test_unknown_words_are_read_as_signatures():
     assert found.log_probability == known.log_probability
 
 
+def test_a_word_whose_concepts_its_tag_never_has():
+    """Its worth in context is 0 at the preterminal, where there is nothing to choose; the tree is as good as others."""
+    model = counting(2)
+    prior = model.prior.copy()
+    prior[2] = [0.0, 0.5]
+    p = np.where(np.arange(2) == 0, model.lexicon.p, 0.0)
+    tree = SvsParser(replace(model, prior=prior, lexicon=replace(model.lexicon, p=p)), 0.0).parse(("a", "a"))
+    assert tree is not None
+    assert [node.log_probability for node in tree.nodes() if node.word] == [-math.inf] * 2
+    assert math.isfinite(tree.log_probability)
+
+
 def test_sentences_without_words_or_without_a_tree():
     model = counting(2)
     parser = SvsParser(replace(model, binary=np.zeros((0, 3), np.int32), binary_p=np.zeros((0, 2))))

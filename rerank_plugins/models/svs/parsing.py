@@ -134,7 +134,8 @@ class SvsParser:
         scales = heap.power[heap.cell[chosen]] * math.log(2)
         totals = e.sum(axis=1)
         vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
-        worth = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
+        with np.errstate(divide="ignore"):  # a word may have only concepts that its tag never had
+            worth = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
         nodes: list[VectorTree] = [None] * len(items)  # type: ignore[list-item]
         for place in range(len(items) - 1, -1, -1):
             symbol, rule, begin = symbols[place], rules[place], begins[place]

@@ -21,7 +21,8 @@ class VectorTree:
     `word`             of a preterminal, else ""
     `vector`           (K) sums to one
     `log_scale`        ln Σ e
-    `log_probability`  ln aᵀe, a being the prior of lc; at the root ln p(tree, words), summed over concepts
+    `log_probability`  ln aᵀe, a being the prior of lc (-inf for a word none of whose concepts its tag has); at the root
+                       ln p(tree, words), summed over concepts
     """
 
     label: str
