@@ -4,13 +4,15 @@
     python -m tests.bench.svs_table ../shared/data perplexity [--concepts 1 5]
     python -m tests.bench.svs_table ../shared/data speed [--concepts 10]
 
-Models are trained on GUM train, tested on GUM dev (sentences of up to 40 words, labelled brackets by EVALB's
-conventions); with `--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are over random beginnings of EM. A row is a name:
+Models are trained on GUM train (`--bank craft`: CRAFT's), tested on dev (sentences of up to 40 words, labelled brackets
+by EVALB's conventions); with `--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are
+over random beginnings of EM. A row is a name:
 `baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts), `50hw-10` (50 headwords in 10 clusters),
 `embedded` (the model that is shipped) and `latent` (the grammar with latent states that is).
 """
 
 import argparse
+import lzma
 import re
 import time
 from collections import Counter
@@ -41,6 +43,10 @@ from rerank_plugins.trees.parseval import Parseval
 from tests.bench.svs_scalar import scalar_log_probability
 
 SHORT = 40
+BANKS = {
+    "gum": ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb"),
+    "craft": ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz"),
+}
 ROWS = (
     "baseline",
     "lex-10",
@@ -93,7 +99,7 @@ class Treebank:
 
 
 def read(path, keep=()):
-    with open(path, encoding="utf-8") as lines:
+    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
         return [tree for tree in (clean(tree, CRAFT_LABELS, keep) for tree in read_trees(lines, str(path))) if tree]
 
 
@@ -138,8 +144,8 @@ def models_of(row, bank, clustering, seeds):
 
 
 def parsing(given, settings):
-    bank = Treebank(read(given.data / "treebank_gum/gum-train.ptb", KEPT), settings)
-    trees = short(read(given.data / "treebank_gum/gum-dev.ptb"))[:: given.every]
+    bank = Treebank(read(given.data / BANKS[given.bank][0], KEPT), settings)
+    trees = short(read(given.data / BANKS[given.bank][1]))[:: given.every]
     print(f"{len(trees)} sentences of up to {SHORT} words, threshold {given.threshold:g}")
     print("| model | decoder | LR | LP | F1 | exact | models |")
     print("|---|---|---:|---:|---:|---:|---:|", flush=True)
@@ -179,13 +185,13 @@ def closed_form(word, known):
 
 
 def perplexity(given, settings):
-    """Table 2. GUM has fewer than 20,000 words: so that there is an `unk`, words that occur once are left out too."""
-    train = read(given.data / "treebank_gum/gum-train.ptb", KEPT)
+    """Table 2. Where there are fewer than 20,000 words, those that occur once are left out too: `unk` must occur."""
+    train = read(given.data / BANKS[given.bank][0], KEPT)
     counts = Counter(word for tree in train for word in tree.words() if not NUMBER.fullmatch(word))
     known = {word for word, count in counts.most_common(VOCABULARY) if count > 1}
     kept = UnknownWords(first=0, rate=0.0)  # nothing more becomes unknown
     bank = Treebank(with_closed_vocabulary(train, known), replace(settings, unknown=kept))
-    dev = [tree.words() for tree in with_closed_vocabulary(short(read(given.data / "treebank_gum/gum-dev.ptb")), known)]
+    dev = [tree.words() for tree in with_closed_vocabulary(short(read(given.data / BANKS[given.bank][1])), known)]
     dev = dev[:: given.every]
     print(f"{len(known) + 2} words, {len(dev)} sentences of {sum(map(len, dev))} words")
     print("| concepts | perplexity a word | without a tree |")
@@ -193,7 +199,7 @@ def perplexity(given, settings):
     for concepts in given.concepts:
         found = []
         for seed in given.seeds if concepts > 1 else given.seeds[:1]:
-            parser = SvsParser(bank.model(1000, replace(settings.clustering, concepts=concepts, seed=seed)))
+            parser = SvsParser(bank.model(given.headwords, replace(settings.clustering, concepts=concepts, seed=seed)))
             logps = np.array([parser.log_probability(words) for words in dev])
             derived = np.isfinite(logps)
             words = sum(len(words) for words, there in zip(dev, derived, strict=True) if there)
@@ -212,8 +218,8 @@ def seconds(action, sentences):
 
 def speed(given, settings):
     """Figure 3: seconds a sentence."""
-    bank = Treebank(read(given.data / "treebank_gum/gum-train.ptb", KEPT), settings)
-    dev = [tree.words() for tree in read(given.data / "treebank_gum/gum-dev.ptb")]
+    bank = Treebank(read(given.data / BANKS[given.bank][0], KEPT), settings)
+    dev = [tree.words() for tree in read(given.data / BANKS[given.bank][1])]
     by_length = {length: [words for words in dev if len(words) == length][: given.sentences] for length in LENGTHS}
     for concepts in given.concepts:
         model = bank.model(1000, replace(settings.clustering, concepts=concepts))
@@ -251,20 +257,22 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("data", type=Path)
     arguments.add_argument("table", choices=["parsing", "perplexity", "speed"])
+    arguments.add_argument("--bank", choices=list(BANKS), default="gum")
     arguments.add_argument("--rows", nargs="+", default=list(ROWS))
     arguments.add_argument("--decoders", nargs="+", default=["vector", "mbr"])
     arguments.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
     arguments.add_argument("--concepts", nargs="+", type=int, default=[1, 5])
+    arguments.add_argument("--headwords", type=int, default=1000, help="of the perplexities")
     arguments.add_argument("--iterations", type=int, default=Clustering().iterations)
+    arguments.add_argument("--rule-prior", type=float, default=Clustering().rule_prior)
     arguments.add_argument("--restarts", type=int, default=1)
     arguments.add_argument("--threshold", type=float, default=0.0)
     arguments.add_argument("--every", type=int, default=1)
     arguments.add_argument("--sentences", type=int, default=5, help="for each length")
     given = arguments.parse_args()
     settings = SvsSettings("en")
-    settings = replace(
-        settings, clustering=replace(settings.clustering, iterations=given.iterations, restarts=given.restarts)
-    )
+    em = replace(settings.clustering, iterations=given.iterations, restarts=given.restarts, rule_prior=given.rule_prior)
+    settings = replace(settings, clustering=em)
     {"parsing": parsing, "perplexity": perplexity, "speed": speed}[given.table](given, settings)
 
 
