@@ -27,11 +27,11 @@ from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shape
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.k_best import k_best
+from rerank_plugins.models.pcfg.k_best import Derivations, k_best
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.projection import plain_bases, project
-from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_at, items_of
+from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.constituency import Tree
@@ -40,7 +40,7 @@ PASSED_OVER = 0.1  # share of the threshold below which the coarse outside pass 
 LOWER = 1e-3  # by which the threshold falls for a sentence of which it leaves nothing
 LOWEST = 1e-9  # below it nothing is pruned, but in sentences of more than EXACT words: memory grows with n^3
 EXACT = 40
-MORE = 8  # times k derivations are asked for at most, where several of them are the same tree
+MORE = 8  # times as many derivations are asked for at most, where some are the same tree, or impossible
 
 
 @dataclass(frozen=True)
@@ -141,23 +141,32 @@ class ChartParser:
     ) -> list[ScoredTree]:
         """The k best trees of a hypergraph over the items of a chart, `bases` those of the items.
 
-        Derivations are passed over whose rules are possible one by one, but not together with any choice of symbols.
         There may be fewer: derivations that differ in symbols, or in what binarisation added, are one tree.
         """
         items = chart.items._replace(base=bases)
+        wanted = k
+        while True:
+            chosen, logp = self._possible(chart, items, graph, wanted)
+            made = trees(items, self.grammar.bases, graph, chosen, sentence)
+            if len(set(map(id, made))) >= k or len(made) < wanted or wanted >= MORE * k:
+                break
+            wanted *= 2
+        each = chart.blocks is self.blocks  # derivations over bases: no two have the same shape
+        shape = list(range(len(made))) if each else shapes(items, graph, chosen)
+        return _distinct(made, shape, logp)[:k]
+
+    def _possible(self, chart: PrunedChart, items: Items, graph: Hypergraph, k: int) -> tuple[Derivations, FloatArray]:
+        """The k best derivations, and ln p of their trees. Those are passed over whose rules are possible one by one,
+        but not together with any choice of symbols; there may be fewer for it.
+        """
         asked = k
         while True:
             found = k_best(graph, asked)
             logp = log_probabilities(self.blocks, items, graph, found, chart.words, chart.scales)
-            possible = np.flatnonzero(logp > -np.inf)
-            chosen = found._replace(best=found.best[possible])
-            made = trees(items, self.grammar.bases, graph, chosen, sentence)
-            if len(set(map(id, made))) >= k or len(found.best) < asked or asked >= MORE * k:
-                break
+            possible = np.flatnonzero(logp > -np.inf)[:k]
+            if len(possible) == k or len(found.best) < asked or asked >= MORE * k:
+                return found._replace(best=found.best[possible]), logp[possible]
             asked *= 2
-        each = chart.blocks is self.blocks  # derivations over bases: no two have the same shape
-        shape = list(range(len(made))) if each else shapes(items, graph, chosen)
-        return _distinct(made, shape, logp[possible])[:k]
 
 
 def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
