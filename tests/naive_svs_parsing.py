@@ -164,7 +164,9 @@ def max_rule(model, sentence, group):
     def made(category, begin, end, chain_above):
         found = []
         for rule, p in expected.items():
-            if (rule[0], *rule[-2:]) != (category, begin, end) or (chain_above and len(rule) == 6 and len(rule[1]) == 1):
+            if (rule[0], *rule[-2:]) != (category, begin, end) or (
+                chain_above and len(rule) == 6 and len(rule[1]) == 1
+            ):
                 continue
             here = frozenset([(category, begin, end)])
             if len(rule) == 4:

@@ -67,20 +67,41 @@ class Best(NamedTuple):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
+def expect_words(
+    rules: Any, plain: Any, heap: Any, cell: int, word: int, above: Any, outer: Any, expected: Any
+) -> None:
+    """How often each plain tag is expected over a word; `above` (S) are the items of its cell."""
+    expected[:] = 0.0
+    factor = math.ldexp(1.0, heap.power[cell])
+    for entry in range(rules.words[word], rules.words[word + 1]):
+        item = above[rules.word_symbol[entry]]
+        if item >= 0:
+            for c in range(outer.shape[1]):
+                value = factor * outer[item, c] * rules.word_p[entry, c]
+                expected[plain.group[rules.word_symbol[entry]]] += value
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def expect_chains(rules: Any, plain: Any, heap: Any, above: Any, outer: Any, expected: Any) -> None:
+    """How often each plain unary rule is expected in a cell."""
+    expected[:] = 0.0
+    for chain in range(len(rules.above)):
+        parent, x = above[rules.above[chain]], above[rules.below[chain]]
+        if parent >= 0 and x >= 0:
+            for c in range(outer.shape[1]):
+                value = outer[parent, c] * rules.chain_p[chain, c] * heap.vector[x, c]
+                expected[plain.chain[chain]] += value
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
 def expect_split(
-    rules: Any,
-    plain: Any,
-    heap: Any,
-    pair_of: Any,
-    factor: float,
-    above: Any,
-    where: Any,
-    outer: Any,
-    expected: Any,
-    used: Any,
+    rules: Any, plain: Any, heap: Any, split: Any, above: Any, where: Any, outer: Any, expected: Any, used: Any
 ) -> int:
-    """Add to `expected` (plain rules) how often they are expected over two cells; how many `used` there are."""
-    left, right = pair_of
+    """How often each plain rule is expected over two cells, added to `expected`; how many are `used`.
+
+    `split` are the cells and the factor of their vectors.
+    """
+    left, right, factor = split
     concepts, number = outer.shape[1], 0
     both = np.empty(concepts)
     for y in range(heap.begin[right], heap.end[right]):
@@ -115,57 +136,43 @@ def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer:
     n, symbols = len(words), len(rules.relation)
     above, where = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
     expected, used = np.zeros(len(plain.parent)), np.empty(len(plain.parent), np.int32)
-    chains = np.zeros(len(plain.above))
+    tags, chains = np.zeros(best.lower.shape[1]), np.zeros(len(plain.above))
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             number = cell_number(i, i + width, n)
             cell = cells[number]
-            begin, end = heap.begin[cell], heap.end[cell]
-            if begin == end:
+            if heap.begin[cell] == heap.end[cell]:
                 continue
             lower, upper = best.lower[number], best.upper[number]
-            for item in range(begin, end):
+            for item in range(heap.begin[cell], heap.end[cell]):
                 above[heap.symbol[item]] = item
             if width == 1:
-                lower[:] = 0.0
-                for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
-                    item = above[rules.word_symbol[entry]]
-                    if item >= 0:
-                        power = math.ldexp(1.0, heap.power[cell])
-                        for c in range(outer.shape[1]):
-                            lower[plain.group[rules.word_symbol[entry]]] += (
-                                power * outer[item, c] * rules.word_p[entry, c]
-                            )
-                for g in range(len(lower)):
-                    lower[g] = math.log(lower[g]) if lower[g] > 0.0 else -math.inf
+                expect_words(rules, plain, heap, cell, words[i], above, outer, tags)
+                for tag in range(len(tags)):
+                    if tags[tag] > 0.0:
+                        lower[tag] = math.log(tags[tag])
             for k in range(i + 1, i + width):
                 first, second = cell_number(i, k, n), cell_number(k, i + width, n)
                 left, right = cells[first], cells[second]
                 if heap.begin[left] == heap.end[left] or heap.begin[right] == heap.end[right]:
                     continue
-                factor = power_factor(heap, heap.power[cell], left, right)
-                many = expect_split(rules, plain, heap, (left, right), factor, above, where, outer, expected, used)
-                for place in range(many):
+                split = (left, right, power_factor(heap, heap.power[cell], left, right))
+                for place in range(expect_split(rules, plain, heap, split, above, where, outer, expected, used)):
                     rule = used[place]
-                    value = math.log(expected[rule])
-                    value += best.upper[first, plain.left[rule]] + best.upper[second, plain.right[rule]]
+                    parent = plain.parent[rule]
+                    value = best.upper[first, plain.left[rule]] + best.upper[second, plain.right[rule]]
+                    value += math.log(expected[rule])
                     expected[rule] = 0.0
-                    if value > lower[plain.parent[rule]]:
-                        lower[plain.parent[rule]] = value
-                        best.rule[number, plain.parent[rule]], best.split[number, plain.parent[rule]] = rule, k
-            chains[:] = 0.0
-            for chain in range(len(rules.above)):
-                parent, x = above[rules.above[chain]], above[rules.below[chain]]
-                if parent >= 0 and x >= 0:
-                    for c in range(outer.shape[1]):
-                        chains[plain.chain[chain]] += outer[parent, c] * rules.chain_p[chain, c] * heap.vector[x, c]
+                    if value > lower[parent]:
+                        lower[parent], best.rule[number, parent], best.split[number, parent] = value, rule, k
+            expect_chains(rules, plain, heap, above, outer, chains)
             upper[:] = lower
             for chain in range(len(chains)):
                 if chains[chain] > 0.0:
                     value = math.log(chains[chain]) + lower[plain.below[chain]]
                     if value > upper[plain.above[chain]]:
                         upper[plain.above[chain]], best.chain[number, plain.above[chain]] = value, chain
-            for item in range(begin, end):
+            for item in range(heap.begin[cell], heap.end[cell]):
                 above[heap.symbol[item]] = -1
 
 
