@@ -23,7 +23,7 @@ fast: $(VENV)/test.installed
 	$(BIN)/pytest -m "not slow"
 
 bench: $(VENV)/test.installed
-	$(BIN)/pytest tests/bench --benchmark-enable --benchmark-columns=min,median,ops
+	$(BIN)/pytest tests/bench --numprocesses=0 --benchmark-enable --benchmark-columns=min,median,ops
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; found " + sys.version.split()[0])'
