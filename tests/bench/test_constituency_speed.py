@@ -1,7 +1,5 @@
 """Constituency parsing against obvious ways to do the same: nothing pruned, every hypothesis alone, every tree."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.rules import compile_rules
 from tests.bench.constituency_speed import nbest_lists, of_length, running_text
+from tests.bench.timing import seconds
 from tests.naive_pcfg import derivations, random_grammar
 
 pytestmark = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
@@ -19,12 +18,6 @@ pytestmark = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded gram
 @pytest.fixture(scope="module")
 def parser():
     return ChartParser(read_grammar(EMBEDDED))
-
-
-def seconds(action):
-    started = time.process_time()
-    action()
-    return time.process_time() - started
 
 
 def test_pruned_against_exact_parsing(benchmark, parser):

@@ -1,7 +1,6 @@
 """Resampling against sacrebleu's, ordering against Python's sort, the oracle search: ratios, never absolute times."""
 
 import lzma
-import time
 
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from rerank_adapters.metrics.ter import TER as Ter
 from rerank_adapters.reranking import order_by_score
 from rerank_adapters.tuners.one_best import one_best
 from tests import naive_evaluation as naive
+from tests.bench.timing import seconds
 
 WORDS = [
     "the",
@@ -38,16 +38,6 @@ WORDS = [
     "again",
     ".",
 ]
-
-
-def seconds(action, times=1):
-    """CPU seconds of one call, the best of `times`."""
-    taken = []
-    for _ in range(times):
-        start = time.process_time()
-        action()
-        taken.append(time.process_time() - start)
-    return min(taken)
 
 
 @pytest.fixture(scope="module")

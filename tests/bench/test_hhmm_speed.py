@@ -1,11 +1,10 @@
 """Ratios that hold on any machine: time grows linearly with the sentence, and a list shares its prefixes' work."""
 
-import time
-
 import pytest
 
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.prefix_trie import prefixes
+from tests.bench.timing import seconds
 
 SENTENCE = [
     "the",
@@ -36,12 +35,6 @@ def model():
     made = HhmmModel(beam=50)
     made.score([SENTENCE])
     return made
-
-
-def seconds(work):
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Parsing against obvious ways to do the same: word by word, sentence by sentence, and again instead of from the cache."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -15,6 +13,7 @@ from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from tests import naive_parsing
 from tests.bench.arc_eager import ArcEager, projective
 from tests.bench.parser_table import without_punctuation
+from tests.bench.timing import seconds
 
 pytestmark = pytest.mark.slow
 
@@ -23,12 +22,6 @@ pytestmark = pytest.mark.slow
 def sentences(root):
     lines = (root / "example_nbest" / "mt" / "tune.nbest").read_text(encoding="utf-8").splitlines()
     return list(dict.fromkeys(tuple(line.split(" ||| ")[1].split()) for line in lines[:2000]))[:1000]
-
-
-def seconds(action):
-    started = time.process_time()
-    action()
-    return time.process_time() - started
 
 
 def test_batches_against_one_word_at_a_time(benchmark, sentences):

@@ -1,24 +1,17 @@
 """Parsing with vectors against the same without them, and hypotheses together against each alone."""
 
-import time
-
 import numpy as np
 import pytest
 
 from rerank_plugins.models.svs.parsing import SvsParser
 from tests.bench.svs_scalar import scalar_log_probability
+from tests.bench.timing import seconds
 from tests.naive_svs_parsing import WORDS, random_model
 
 
 @pytest.fixture(scope="module")
 def parser():
     return SvsParser(random_model(1, concepts=10, phrases=20, tags=5, rules=100), threshold=0.0)
-
-
-def seconds(action):
-    started = time.process_time()
-    action()
-    return time.process_time() - started
 
 
 @pytest.fixture(scope="module")

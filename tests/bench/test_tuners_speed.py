@@ -1,7 +1,5 @@
 """Throughput of each tuner in hypotheses per second, and MERT's line search against the same in plain Python."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -14,18 +12,9 @@ from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuning import prepare, tune
 from rerank_plugins.feature_table import FeatureTable
 from tests import naive_tuners as naive
+from tests.bench.timing import seconds
 
 SEGMENTS, SIZE, FEATURES = 200, 100, 10
-
-
-def seconds(action, times=1):
-    """CPU seconds of one call in this thread, the best of `times`."""
-    taken = []
-    for _ in range(times):
-        start = time.thread_time()
-        action()
-        taken.append(time.thread_time() - start)
-    return min(taken)
 
 
 @pytest.fixture(scope="module")
