@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import ScoredTree, Sentence, option
 from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
+from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
-class PcfgParser(Parser, PickledFields):
+class PcfgParser(EverySentence, PickledFields):
     """Constituency trees by a grammar, k best, with ln p(tree, words); embedded: English.
 
     Every sentence with words gets a tree: those that are too long are parsed in pieces, those that the grammar does not
@@ -61,36 +58,15 @@ class PcfgParser(Parser, PickledFields):
 
         return Decoding(self.decoder, self.k, self.threshold)
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one alone."""
-        from rerank_plugins.models.pcfg.fallback import warn
-        from rerank_plugins.models.pcfg.inside import sharing_order
+    def words(self, tokens: Sentence) -> tuple[str, ...]:
+        """The words, without tags."""
+        return _split(tokens)[0] if self.tags else tuple(tokens)
 
-        parses = [Parse()] * len(sentences)
-        flat: list[Sentence] = []
-        long: list[Sentence] = []
-        for place in sharing_order(sentences):
-            if sentences[place]:
-                parses[place] = Parse(None, tuple(self._trees(sentences[place], flat, long)))
-        warn(logger, flat, long, self.longest)
-        return parses
-
-    def _trees(self, tokens: Sentence, flat: list[Sentence], long: list[Sentence]) -> list[ScoredTree]:
-        from rerank_plugins.models.pcfg.fallback import in_pieces
-
-        words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
-        if len(words) <= self.longest:
-            return self._piece(words, tags, flat)
-        long.append(tokens)
-
-        def best(piece: slice) -> ScoredTree:
-            return self._piece(words[piece], tags and tags[piece], flat)[0]
-
-        return [in_pieces(words, self.longest, best)]
-
-    def _piece(self, words: Sentence, tags: Sequence[str] | None, flat: list[Sentence]) -> list[ScoredTree]:
+    def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
+        """The k best trees of a sentence."""
         from rerank_plugins.models.pcfg import fallback
 
+        words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
         parser, decoding = self.parser, self._decoding
         found = parser.parse_tagged(words, tags, decoding) if tags else parser.parse(words, decoding)
         if found:

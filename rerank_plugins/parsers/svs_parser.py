@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import ScoredTree, Sentence, option
+from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.parsing import SvsParser
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(frozen=True)
-class VectorParser(Parser, PickledFields):
+class VectorParser(EverySentence, PickledFields):
     """Constituency trees by vectors over concepts, with ln p(tree, words) summed over these; embedded: English.
 
     The probability is that of the annotated tree, which the treebank's form does not show. Every sentence with words
@@ -61,33 +58,12 @@ class VectorParser(Parser, PickledFields):
             raise ModelError(f"{path}: a model for {found!r}, wanted {self.language!r}")
         return SvsParser(model, self.threshold, self.decoder)
 
-    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one alone."""
-        from rerank_plugins.models.pcfg.fallback import warn
-        from rerank_plugins.models.pcfg.inside import sharing_order
-
-        parses = [Parse()] * len(sentences)
-        flat: list[Sentence] = []
-        long: list[Sentence] = []
-        for place in sharing_order(sentences):
-            if sentences[place]:
-                parses[place] = Parse(None, (self._tree(tuple(sentences[place]), flat, long),))
-        warn(logger, flat, long, self.longest)
-        return parses
-
-    def _tree(self, words: tuple[str, ...], flat: list[Sentence], long: list[Sentence]) -> ScoredTree:
-        from rerank_plugins.models.pcfg.fallback import in_pieces
-
-        if len(words) <= self.longest:
-            return self._piece(words, flat)
-        long.append(words)
-        return in_pieces(words, self.longest, lambda piece: self._piece(words[piece], flat))
-
-    def _piece(self, words: tuple[str, ...], flat: list[Sentence]) -> ScoredTree:
+    def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
+        """The tree of a sentence, with ln p summed over concepts."""
         from rerank_plugins.models.pcfg import fallback
 
-        found = self.parser.parse(words)
+        found = self.parser.parse(tokens)
         if found:
-            return ScoredTree(found.tree(), found.log_probability)
-        flat.append(words)
-        return fallback.flat(self.parser.coarse, words)
+            return [ScoredTree(found.tree(), found.log_probability)]
+        flat.append(tokens)
+        return [fallback.flat(self.parser.coarse, tokens)]

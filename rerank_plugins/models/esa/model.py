@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,13 @@ from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.models.esa.kernels import pair_cosines, word_cosines
+from rerank_plugins.models.known_words import KnownWords
 
 Sentence = Sequence[str]
 
 
 @dataclass(frozen=True, eq=False)
-class EsaModel:
+class EsaModel(KnownWords):
     """`words` by number, (V) their `idf`, and the `titles` of the documents.
 
     Those of word w are `documents[starts[w] : starts[w + 1]]` with `weights`, (1 + ln tf) idf / length of the document,
@@ -39,18 +39,6 @@ class EsaModel:
 
     def __repr__(self) -> str:
         return f"ESA of {len(self.titles):,} documents and {len(self.words):,} words"
-
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """Number of each word."""
-        return {word: i for i, word in enumerate(self.words)}
-
-    def form(self, word: str) -> str:
-        """The word as the model has it: in lower case, unless it was trained otherwise."""
-        return word.lower() if self.settings["lowercase"] else word
-
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self.form(word) in self.number
 
     def cosines(self, pairs: Sequence[tuple[Sentence, Sentence]], weights: FloatArray | None = None) -> FloatArray:
         """(pairs) cosines of two sentences each, from 0 to 1; `weights` (V) of words, idf if none are given."""

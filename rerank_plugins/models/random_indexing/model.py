@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.known_words import KnownWords
 from rerank_plugins.pickling import PickledFields
 
 Weighting = Literal["none", "idf", "sif"]
@@ -26,7 +27,7 @@ SIF = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class RandomIndexModel(PickledFields):
+class RandomIndexModel(KnownWords, PickledFields):
     """`words` by number, (V) their `counts` and `documents`, and by space (V, dimensions) vectors of unit length."""
 
     words: tuple[str, ...]
@@ -36,18 +37,6 @@ class RandomIndexModel(PickledFields):
     spaces: Mapping[str, NDArray[np.float16]]
     settings: Mapping[str, Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def number(self) -> dict[str, int]:
-        """Number of each word."""
-        return {word: i for i, word in enumerate(self.words)}
-
-    def form(self, word: str) -> str:
-        """The word as the model has it: in lower case, unless it was trained otherwise."""
-        return word.lower() if self.settings["lowercase"] else word
-
-    def __contains__(self, word: object) -> bool:
-        return isinstance(word, str) and self.form(word) in self.number
 
     @cached_property
     def weights(self) -> dict[Weighting, FloatArray]:
