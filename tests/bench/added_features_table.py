@@ -1,19 +1,23 @@
 """The table of added features in the README: what each does for lists that were not tuned on.
 
-    python -m tests.bench.added_features_table FOLDER NAME=FEATURE ... [--base FEATURE ...] [--without COLUMN] [--changes N]
+    python -m tests.bench.added_features_table LISTS NAME=FEATURE ... [--base FEATURE ...] [--changes N]
 
-FOLDER holds {tune,test}.nbest.xz, .src and .ref (BLEU with tokenize=none). The base system has the decoder's features
-and those of --base (length and consensus); each NAME adds FEATURE (`name,option=value`; several with `+` between), and
-`NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its place. All are tuned by MIRA from
+LISTS is a folder of translations, {tune,test}.nbest.xz, .src and .ref (BLEU with tokenize=none, tuned by MIRA), or a file
+of HyPoradise's recognition hypotheses, *.jsonl, of which tuning and test set have 25 utterances in turns (WER, tuned by
+expected risk). The base system has the decoder's features, if any, and those of --base (by default length, and
+consensus or reciprocal-rank); each NAME adds FEATURE (`name,option=value`; several with `+` between), and
+`NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its place. All are tuned from
 uniform weights. `held out` is 5-fold cross-validation on the tuning set, mean and deviation over 5 seeds: settings are
-chosen by it. On test: BLEU, the difference to the base system with its 95 % interval, and p by paired bootstrap and by
-approximate randomisation. `changed` counts 1-bests that differ from the base system's; --changes shows some.
+chosen by it. On test: the score, the difference to the base system with its 95 % interval, and p by paired bootstrap
+and by approximate randomisation. `changed` counts 1-bests that differ from the base system's; --changes shows some.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,16 +38,41 @@ from rerank_plugins import FeatureTable
 from rerank_plugins.plugins import load_plugins
 
 SEEDS = (1, 2, 3, 4, 5)
+TURN = 25  # utterances
+
+
+class Kind(NamedTuple):
+    """What goes for lists of a kind: format, metric, tuner, features of the base system."""
+
+    nbest: str
+    metric: str
+    tuner: str
+    base: tuple[str, ...]
+
+
+TRANSLATION = Kind("moses", "bleu,tokenize=none", "mira", ("length", "consensus"))
+SPEECH = Kind("hyporadise", "wer", "expected-risk", ("reciprocal-rank", "length"))
+
+
+def translations(folder: Path, name: str, job: Job) -> Data:
+    nbests = read_nbest([folder / f"{name}.nbest.xz"], job.format, folder / f"{name}.src")
+    references = read_references([folder / f"{name}.ref"]).for_segments([n.segment_id for n in nbests])
+    return Data(name, nbests, references)
+
+
+def recognitions(file: Path, name: str, job: Job) -> Data:
+    nbests = read_nbest([file], job.format)
+    transcripts = [json.loads(line)["ref"] for line in file.read_text("utf-8").splitlines()]
+    ours = [nbest for nbest in nbests if int(nbest.segment_id) // TURN % 2 == ("tune", "test").index(name)]
+    return Data(name, ours, [(transcripts[int(nbest.segment_id)],) for nbest in ours])
 
 
 class Lists:
     """A set of lists with its references, and the columns of every feature that any system has, each extracted once."""
 
-    def __init__(self, folder: Path, name: str, job: Job) -> None:
-        nbests = read_nbest([folder / f"{name}.nbest.xz"], job.format, folder / f"{name}.src")
-        references = read_references([folder / f"{name}.ref"]).for_segments([n.segment_id for n in nbests])
-        self.data, self.decoder = Data(name, nbests, references), decoder_table(nbests)
-        self.all = extract_with(job, nbests, self.decoder)
+    def __init__(self, data: Data, job: Job) -> None:
+        self.data, self.decoder = data, decoder_table(data.nbests)
+        self.all = extract_with(job, data.nbests, self.decoder)
 
     def table(self, labels: set[str], without: set[str]) -> FeatureTable:
         """The decoder's features, less some, and those of some labels."""
@@ -60,22 +89,27 @@ class Lists:
 
 def main() -> None:
     given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("folder", type=Path)
+    given.add_argument("lists", type=Path)
     given.add_argument("systems", nargs="+", metavar="NAME=FEATURE")
-    given.add_argument("--base", nargs="*", default=["length", "consensus"], metavar="FEATURE")
+    given.add_argument("--base", nargs="*", metavar="FEATURE")
     given.add_argument("--changes", type=int, default=0)
     options = given.parse_args()
+    speech = options.lists.suffix == ".jsonl"
+    kind, read = (SPEECH, recognitions) if speech else (TRANSLATION, translations)
+    base = kind.base if options.base is None else options.base
     systems = {"base": []} | {name: spec.split("+") for name, _, spec in (s.partition("=") for s in options.systems)}
-    specs = [spec for added in ([*options.base], *systems.values()) for spec in added if not spec.startswith("-")]
+    specs = [spec for added in ([*base], *systems.values()) for spec in added if not spec.startswith("-")]
     labels = {spec: f"f{number}" for number, spec in enumerate(dict.fromkeys(specs))}
     features = [{**plugin_table(spec), "label": label} for spec, label in labels.items()]
-    config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=features, tuner={"use": "mira"})
+    config = Config(
+        nbest={"use": kind.nbest}, metric=[plugin_table(kind.metric)], feature=features, tuner={"use": kind.tuner}
+    )
     job = Job.create(config, load_plugins(ADAPTERS))
     metric = job.measures[0].metric
-    lists = {part: Lists(options.folder, part, job) for part in ("tune", "test")}
+    lists = {part: Lists(read(options.lists, part, job), job) for part in ("tune", "test")}
     outputs, held_out = {}, {}
     for name, added in systems.items():
-        wanted = {labels[spec] for spec in [*options.base, *added] if spec in labels}
+        wanted = {labels[spec] for spec in [*base, *added] if spec in labels}
         without = {spec[1:] for spec in added if spec.startswith("-")}
         tables = {part: each.table(wanted, without) for part, each in lists.items()}
         problem = tuning_data(job, lists["tune"].data, tables["tune"])
@@ -84,7 +118,7 @@ def main() -> None:
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
         test = tuning_data(job, lists["test"].data, tables["test"])
         outputs[name] = lists["test"].texts(chosen_rows(test, tuned))
-    result = evaluate(outputs, lists["test"].data.references, {"BLEU": metric})
+    result = evaluate(outputs, lists["test"].data.references, {kind.metric: metric})
     rows = []
     for score in result.metrics[0].systems:
         row = held_out[score.system]
@@ -97,7 +131,7 @@ def main() -> None:
             line += [f"{against.bootstrap_p:.3f}, {against.randomisation_p:.3f}", str(changed)]
         rows.append(tuple(line))
     header = ("features", "held out", "test", "difference", "95 % interval", "p", "changed")
-    print(markdown_table(Table("BLEU", header, tuple(rows))))
+    print(markdown_table(Table(kind.metric, header, tuple(rows))))
     for name in list(systems)[1:] if options.changes else ():
         pairs = zip(outputs["base"], outputs[name], lists["test"].data.references, strict=True)
         different = [(before, after, right[0]) for before, after, right in pairs if before != after]

@@ -90,6 +90,8 @@ def extract_in_order(
                 yield _finished(*waiting.popleft())
         while waiting:
             yield _finished(*waiting.popleft())
+        if executor:
+            executor.shutdown()  # nothing runs any more; left to the interpreter's end, its pipe may be closed twice
     except BrokenProcessPool:
         raise RerankError(
             "a worker process ended early: out of memory, or called from a script that is not under"

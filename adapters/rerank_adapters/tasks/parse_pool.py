@@ -103,8 +103,10 @@ def _workers(parser: Parser, jobs: int) -> Iterator[ProcessPoolExecutor | None]:
     pool = ProcessPoolExecutor(jobs, get_context("spawn"), _initialise, (pickled, files))
     try:
         yield pool
-    finally:
+    except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()  # nothing runs any more; left to the interpreter's end, its pipe may be closed twice
 
 
 def _initialise(pickled: bytes, files: Sequence[Path]) -> None:
