@@ -23,7 +23,7 @@ from rerank_plugins.models.prefix_trie import prefixes, walk
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees
-from tests.command_line import done, refused
+from tests.command_line import done, one_line, refused, rerank
 from tests.naive_hhmm import random_grammar
 from tests.test_contracts import ARPA
 
@@ -112,6 +112,9 @@ def test_surprisal_command(tmp_path):
     assert [each["sentence"] for each in objects] == [1, 2, 3]
     assert set(objects[0]["words"][0]) == {"word", "surprisal"}
     assert "one of -m" in refused("surprisal", tmp_path / "text", "-m", ARPA, "--lm", "hhmm")
+    none = rerank("surprisal", tmp_path / "text", "-m", tmp_path / "none")
+    assert "no such language model file" in one_line(none, 2)
+    assert not none.out
 
 
 def test_plot_of_a_sentence(tmp_path):

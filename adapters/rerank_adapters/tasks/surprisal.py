@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from rerank_plugins import LanguageModel
@@ -42,8 +42,10 @@ def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind) ->
 
 def as_table(measured: Iterable[Measured]) -> Iterator[str]:
     """Tab-separated, a line a word; what the model does not define is empty."""
+    measured = iter(measured)
+    first = list(islice(measured, 1))  # before the header: a model that cannot be read leaves nothing behind
     yield "\t".join(("sentence", "position", "word", *COLUMNS)) + "\n"
-    for sentence in measured:
+    for sentence in chain(first, measured):
         for position, (word, values) in enumerate(sentence.rows(), 1):
             cells = ("" if math.isnan(value) else f"{value:.6g}" for value in values.values())
             yield "\t".join((str(sentence.line), str(position), word, *cells)) + "\n"
