@@ -307,6 +307,9 @@ def test_a_seed_gives_a_model_and_restarts_the_best(bank):
         kept.append(ends)
     assert kept[2][:2] == kept[1]
     assert kept[1][:1] == kept[0]
+    seen = []
+    cluster(observed, Clustering(1, 4, 4, 3), seen.append)
+    assert [step.restart for step in seen] == [1] * 5  # one concept has one beginning
 
 
 def test_long_sentences_do_not_underflow():
@@ -423,8 +426,8 @@ def test_clusters_help_parsing(shared_data):
     dev = list(read_trees((shared_data / "treebank_gum/gum-dev.ptb").read_text("utf-8").splitlines()))
     dev = [tree for tree in map(clean, dev) if tree and len(tree.words()) <= 40][::4]
     f1 = []
-    for concepts, restarts in ((1, 1), (10, 3)):
-        settings = SvsSettings("en", clustering=Clustering(concepts, restarts=restarts))
+    for concepts in (1, 10):
+        settings = SvsSettings("en", clustering=Clustering(concepts, restarts=3))
         parser, found = SvsParser(train_svs([train], [1.0], settings)), Parseval()
         for tree in dev:
             found.add(tree, parser.parse(tree.words()).tree())

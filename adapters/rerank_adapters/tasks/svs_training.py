@@ -32,7 +32,7 @@ def train(
         if not treebanks[-1]:
             raise FormatError("no trees in it", path=str(path))
         report(f"{path}: {len(treebanks[-1]):,} trees")
-    restarts, last = settings.clustering.restarts, settings.clustering.iterations + 1
+    restarts, last = settings.clustering.beginnings, settings.clustering.iterations + 1
 
     def after(step: EmStep) -> None:
         name = f"beginning {step.restart} of {restarts}, " if restarts > 1 else ""

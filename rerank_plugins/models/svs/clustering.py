@@ -55,6 +55,11 @@ class Clustering:
         if min(self.noise, self.rule_prior, self.head_prior) < 0:
             raise ConfigError("noise and pseudo-counts are 0 or more")
 
+    @property
+    def beginnings(self) -> int:
+        """How many beginnings there are: one concept has one."""
+        return self.restarts if self.concepts > 1 else 1
+
 
 class Parameters(NamedTuple):
     """`p` (rules, K) P_M and P_H of all rewritings; `transfer` (R, K, K) P_L; `root` (K)."""
@@ -148,7 +153,7 @@ def cluster(
     Raises ModelError where an iteration lowers what EM maximises: that would be a fault of the program.
     """
     best: tuple[float, Parameters, Expected] | None = None
-    for restart, rng in enumerate(np.random.default_rng(settings.seed).spawn(settings.restarts), 1):
+    for restart, rng in enumerate(np.random.default_rng(settings.seed).spawn(settings.beginnings), 1):
         now, before = beginning(observed, settings, rng), -np.inf
         for iteration in range(1, settings.iterations + 2):
             found = expected(observed, now, posteriors=iteration > settings.iterations)
