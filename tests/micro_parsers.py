@@ -33,19 +33,21 @@ def train_udpipe(treebank: Path, tagger: str = MICRO_TAGGER, parser: str = MICRO
     return content
 
 
+def run_python(folder: Path, *arguments: object) -> None:
+    """Run Python there, on one core."""
+    command, environment = [sys.executable, *map(str, arguments)], {**os.environ, "OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+
+
 def train_stanza(treebank: Path, folder: Path) -> tuple[Path, Path]:
     """A tagger and a dependency parser of Stanza, each in a process of its own."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     for name, batch, steps in (("tagger", 32, 160), ("parser", 500, 100)):
         files = ["--train_file", treebank, "--eval_file", treebank, "--output_file", folder / "out.conllu"]
         where = ["--save_dir", folder, "--save_name", f"{name}.pt", "--lang", "en", "--shorthand", "en_own"]
         sizes = [*STANZA_SIZES, "--no_char", "--no_pretrain", "--cpu", "--batch_size", batch]
         length = ["--max_steps", steps, "--eval_interval", steps // 2]
-        command = [sys.executable, "-m", f"stanza.models.{name}", "--mode", "train", *files, *where, *sizes, *length]
-        ran = subprocess.run(
-            [str(part) for part in command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert ran.returncode == 0, ran.stderr[-2000:]
+        run_python(folder, "-m", f"stanza.models.{name}", "--mode", "train", *files, *where, *sizes, *length)
     return folder / "tagger.pt", folder / "parser.pt"
 
 
@@ -101,15 +103,7 @@ def train_stanza_constituency(treebank: Path, folder: Path) -> tuple[Path, Path]
     files = ["--train_file", "trees.mrg", "--eval_file", "trees.mrg", "--wordvec_pretrain_file", "vectors.pt"]
     where = ["--save_dir", ".", "--save_name", "constituency.pt", "--lang", "en", "--shorthand", "en_own"]
     length = ["--epochs", "8", "--epoch_size", "100", "--train_batch_size", "10", "--cpu", "--no_checkpoint"]
-    ran = subprocess.run(
-        [sys.executable, "-c", TRAIN_CONSTITUENCY, "--mode", "train", *files, *where, *length, *CONSTITUENCY_SIZES],
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
+    run_python(folder, "-c", TRAIN_CONSTITUENCY, "--mode", "train", *files, *where, *length, *CONSTITUENCY_SIZES)
     return folder / "constituency.pt", folder / "vectors.pt"
 
 
@@ -138,14 +132,6 @@ def train_stanza_entities(folder: Path) -> Path:
     (folder / "ner.json").write_text(json.dumps([tagged(NAMED[i % len(NAMED)]) for i in range(200)]), encoding="utf-8")
     files = ["--train_file", "ner.json", "--eval_file", "ner.json", "--save_dir", ".", "--save_name", "ner.pt"]
     length = ["--max_steps", "300", "--eval_interval", "100", "--batch_size", "16", "--cpu", "--no_pretrain"]
-    command = [sys.executable, "-m", "stanza.models.ner_tagger", "--mode", "train", "--shorthand", "en_own", *files]
-    ran = subprocess.run(
-        [*command, *length, *NER_SIZES],
-        cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
+    what = ["-m", "stanza.models.ner_tagger", "--mode", "train", "--shorthand", "en_own"]
+    run_python(folder, *what, *files, *length, *NER_SIZES)
     return folder / "ner.pt"

@@ -24,11 +24,11 @@ from rerank_plugins.testing import check_incremental_lm
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.naive_hhmm import random_grammar
 from tests.naive_hhmm_events import EventTrellis, counted
+from tests.test_hhmm import EXACT, read
 
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.0, 0.5, 1.0, 4.0])
 SENTENCES = st.lists(st.sampled_from(["w0", "w1", "w2"]), min_size=1, max_size=4)
-EXACT = {"beam": 0, "threshold": 0.0}
 FIGURE = (
     "(ROOT (S (NP (DT the) (NN president)) (VP (VP (VB meets) (NP (DT the) (NN board))) (PP (IN on) (NP Friday)))))"
 )
@@ -67,15 +67,6 @@ def drawn(seed, number, depth, strength):
     numbers = {name: i for i, name in enumerate(grammar.symbols)}
     assume(any(counted(tree, numbers, depth) for tree in trees))
     return trees, empirical(trees, depth, strength, **EXACT)
-
-
-def read(model, sentence):
-    state, scores, beams = model.start(), [], []
-    for word in sentence:
-        ln_p, state = model.advance(state, word)
-        scores.append(ln_p)
-        beams.append(state)
-    return scores, beams
 
 
 def named_events(tree, depth=3):

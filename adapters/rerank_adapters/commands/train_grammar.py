@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from rerank_adapters.commands.grammar_options import GrammarFlags, grammar_options, say
+from rerank_adapters.commands.grammar_options import GrammarFlags, grammar_options, say_scores
 
 
 @click.command("grammar")
@@ -33,7 +33,6 @@ def command(
     treebank grammar of the binarised trees. Words of tagged text (--tagged) make fewer words unknown. For the grammar,
     name `pcfg,model=MODEL` where a parser or a language model is wanted.
 
-
     \b
     rerank train grammar train.ptb --language en -o english.pcfg
     rerank train grammar train.ptb --tagged web.conllu --weight web.conllu=0.5 --language en -o english.pcfg
@@ -48,9 +47,4 @@ def command(
     named(names)
     flags.train(GrammarSettings(flags.language, binarise, horizontal, vertical, names, flags.schedule))
     for path in held_out:
-        found = parse_held_out(flags.output, path)
-        values = found.percent()
-        say(
-            f"{path}: {found.sentences:,} sentences, F1 {values['F1']:.1f} (precision {values['LP']:.1f}, recall "
-            f"{values['LR']:.1f}), {values['exact']:.1f} % exact, {values['tags']:.1f} % of the tags right"
-        )
+        say_scores(path, parse_held_out(flags.output, path))

@@ -78,8 +78,7 @@ def _events(flags: GrammarFlags, depth: int, smoothing: float) -> Grammar:
     from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
 
     started = time.process_time()
-    counts, known = flags.counts()
-    weights = {path: counts[path] for path in flags.inputs}
+    weights, known = flags.counts()
     treebanks = read_treebanks(weights, say)
     model = train_empirical(
         treebanks, list(weights.values()), counting_settings(flags.language), depth, smoothing, known

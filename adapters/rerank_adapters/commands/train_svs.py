@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.grammar_options import say
+from rerank_adapters.commands.grammar_options import INPUTS, LANGUAGE, TAGGED, WEIGHTS, counts_of, say, say_scores
 from rerank_adapters.commands.options import model_output
 
 COUNT = click.IntRange(1)
@@ -15,9 +15,9 @@ PRIOR = click.FloatRange(0)
 
 
 @click.command("svs")
-@click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
+@INPUTS
 @model_output()
-@click.option("--language", required=True, metavar="CODE", help="Code of the language, as en.")
+@LANGUAGE
 @click.option("--concepts", type=COUNT, default=10, show_default=True, help="Clusters of headwords.")
 @click.option("--headwords", type=COUNT, default=1000, show_default=True, help="How many are kept; others are unk.")
 @click.option("--lexicalised", is_flag=True, help="No clusters: the headwords themselves are the concepts.")
@@ -46,12 +46,8 @@ PRIOR = click.FloatRange(0)
     show_default=True,
     help="Categories and relations counted less often give way to less annotated ones.",
 )
-@click.option(
-    "--tagged", multiple=True, type=Path, metavar="FILE", help="Tagged words for the lexicon: CoNLL-U (XPOS) or trees."
-)
-@click.option(
-    "--weight", "weights", multiple=True, metavar="FILE=NUMBER", help="How much a file's trees or words count."
-)
+@TAGGED
+@WEIGHTS
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE", help="Say how well it parses these trees.")
 @click.option("--compact", is_flag=True, help="Half the size; probabilities are rounded by up to 1 %.")
 def command(
@@ -69,7 +65,7 @@ def command(
     rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en -o english.svs
     rerank train svs train.ptb --lexicalised --headwords 50 --language en -o lexicalised.svs
     """  # noqa: D301
-    from rerank_adapters.tasks import grammar_training, svs_training
+    from rerank_adapters.tasks import svs_training
     from rerank_plugins.models.svs.annotation import named
     from rerank_plugins.models.svs.clustering import Clustering
     from rerank_plugins.models.svs.model_file import read_model, write_model
@@ -80,9 +76,8 @@ def command(
     clustering = Clustering(concepts, iterations, restarts, seed, rule_prior=rule_prior, head_prior=head_prior)
     settings = SvsSettings(language, names, rare, headwords, lexicalised, clustering)
     started = time.process_time()
-    counts = grammar_training.parse_weights(weights, [*inputs, *tagged])
-    known = grammar_training.read_tagged({path: counts[path] for path in tagged}, say)
-    model = svs_training.train({path: counts[path] for path in inputs}, settings, say, known)
+    counts, known = counts_of(inputs, tagged, weights)
+    model = svs_training.train(counts, settings, say, known)
     size = write_model(model, output, compact=compact)
     say(
         f"{output}: {model.concepts} concepts, {len(model.symbols):,} symbols ({len(model.categories):,} categories, "
@@ -90,9 +85,4 @@ def command(
         f"{len(model.lexicon.words):,} words; {size / 1e6:.2f} MB, {time.process_time() - started:.1f} s of CPU"
     )
     for path in held_out:
-        found = svs_training.held_out(read_model(output), path)
-        values = found.percent()
-        say(
-            f"{path}: {found.sentences:,} sentences, F1 {values['F1']:.1f} (precision {values['LP']:.1f}, recall "
-            f"{values['LR']:.1f}), {values['exact']:.1f} % exact, {values['tags']:.1f} % of the tags right"
-        )
+        say_scores(path, svs_training.held_out(read_model(output), path))

@@ -110,8 +110,17 @@ def train(
 
 def held_out(model: Path, path: Path) -> Parseval:
     """How well a grammar parses the words of other trees. Raises FormatError."""
+
+    def parsed(sentences: Sequence[tuple[str, ...]]) -> list[Tree | None]:
+        return [parse.tree for parse in PcfgParser(model=model).parse(sentences)]
+
+    return parses_of_treebank(path, parsed)
+
+
+def parses_of_treebank(path: Path, parsed: Callable[[Sequence[tuple[str, ...]]], list[Tree | None]]) -> Parseval:
+    """The scores of the parses of a treebank's sentences. Raises FormatError."""
     trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
     found = Parseval()
-    for tree, parse in zip(trees, PcfgParser(model=model).parse([tree.words() for tree in trees]), strict=True):
-        found.add(tree, parse.constituents[0].tree if parse.constituents else None)
+    for tree, parse in zip(trees, parsed([tree.words() for tree in trees]), strict=True):
+        found.add(tree, parse)
     return found

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rerank_adapters.tasks.grammar_training import read_treebank
-from rerank_plugins import FormatError
+from rerank_adapters.tasks.grammar_training import parses_of_treebank, read_treebanks
 from rerank_plugins.models.pcfg.tagged_words import Tagged
 from rerank_plugins.models.svs.clustering import EmStep
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval
 
 
@@ -26,12 +25,7 @@ def train(
 
     `tagged` words are added to its lexicon. Raises FormatError, also for a file without trees.
     """
-    treebanks = []
-    for path in weights:
-        treebanks.append(read_treebank(path))
-        if not treebanks[-1]:
-            raise FormatError("no trees in it", path=str(path))
-        report(f"{path}: {len(treebanks[-1]):,} trees")
+    treebanks = read_treebanks(weights, report)
     restarts, last = settings.clustering.beginnings, settings.clustering.iterations + 1
 
     def after(step: EmStep) -> None:
@@ -47,8 +41,9 @@ def train(
 
 def held_out(model: SvsModel, path: Path) -> Parseval:
     """How well a model parses the words of other trees. Raises FormatError."""
-    found, parser = Parseval(), SvsParser(model)
-    for tree in filter(None, (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))):
-        parsed = parser.parse(tree.words())
-        found.add(tree, parsed.tree() if parsed else None)
-    return found
+    parser = SvsParser(model)
+
+    def parsed(sentences: Sequence[tuple[str, ...]]) -> list[Tree | None]:
+        return [found.tree() if found else None for found in map(parser.parse, sentences)]
+
+    return parses_of_treebank(path, parsed)
