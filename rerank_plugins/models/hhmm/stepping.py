@@ -88,8 +88,10 @@ def _depth(store: Any) -> int:
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> int:
-    """Add a contribution to the store `key`, with where it comes from; how many stores there are now."""
+def _add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> Any:
+    """Add a contribution to the store `key`, with where it comes from; the table, and how many stores there are now."""
+    if count == len(table.sums):
+        table = doubled(table, count)
     row = find(table.slots, table.stores, count, key)
     if row == count:
         table.sums[row] = 0.0
@@ -104,7 +106,7 @@ def _add(table: Any, count: int, key: Any, value: float, likely: float, entropy:
         table.back[row, 0] = a
         table.back[row, 1] = b
         table.back[row, 2] = c
-    return count
+    return table, count
 
 
 @njit(cache=True, nogil=True)
@@ -127,11 +129,9 @@ def promote(
             if bound <= threshold * best:
                 continue
             best = max(best, bound)
-            if count == len(table.sums):
-                table = doubled(table, count)
             key[-1] = p
             inner = entropy[i] if entropies else -1.0
-            count = _add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
+            table, count = _add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
     return table, count
 
 
@@ -140,7 +140,7 @@ def transit(
     rules: Any, word: Any, before: Any, n: int, depth: int, root: int, width: int, threshold: float, entropies: bool
 ) -> Any:
     """Step 2: stores that await a symbol which begins with the word; back: (promoted store, rule, kind)."""
-    table, count, best, bound, full = new_table(FIRST, depth + 1), 0, 0.0, 0.0, 4 * width
+    table, count, bound, full = new_table(FIRST, depth + 1), 0, 0.0, 4 * width
     last = len(rules.expected) - 1
     size = len(rules.starts) - 1
     ready = np.zeros((depth + 1, size), np.bool_)
@@ -184,13 +184,9 @@ def transit(
                     k = opens[d + 1, r]
                     value *= ahead[d + 1, rules.right[r]] if k < 0 else opened[k]
                     if value > bound:
-                        if value > best:
-                            best = value
-                            bound = max(bound, threshold * best)
-                        if count == len(table.sums):
-                            table = doubled(table, count)
+                        bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             limit = 2.0 * within * most
             for i in range(rules.starts[p], rules.starts[p + 1]):
                 if limit * worth[d + 1, i] <= bound:
@@ -199,13 +195,9 @@ def transit(
                 if row < 0 or done[r] != 2 * j + WITHIN:
                     value = within * worth[d + 1, i] * edge[rules.parent[r]]
                     if value > bound:
-                        if value > best:
-                            best = value
-                            bound = max(bound, threshold * best)
-                        if count == len(table.sums):
-                            table = doubled(table, count)
+                        bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             key[d] = EMPTY
         if d > 0:
             if row >= 0:
@@ -216,13 +208,9 @@ def transit(
                     k = opening_of(edges, size, d, a, c)
                     value = (cross * rules.p[r] + seen * counted.extra[e]) * (ahead[d, c] if k < 0 else opened[k])
                     if value > bound:
-                        if value > best:
-                            best = value
-                            bound = max(bound, threshold * best)
-                        if count == len(table.sums):
-                            table = doubled(table, count)
+                        bound = max(bound, threshold * value)
                         key[d - 1] = top & ~LOW | rules.right[r]
-                        count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
             for i in range(rules.filled[b], rules.filled[b + 1]):
                 share = cross * rules.filling[i]
                 first, after = rules_of(rules, rules.nodes[i], p)
@@ -232,13 +220,9 @@ def transit(
                         k = opening_of(edges, size, d, a, c) if some else -1
                         value = share * rules.p[r] * (ahead[d, c] if k < 0 else opened[k])
                         if value > bound:
-                            if value > best:
-                                best = value
-                                bound = max(bound, threshold * best)
-                            if count == len(table.sums):
-                                table = doubled(table, count)
+                            bound = max(bound, threshold * value)
                             key[d - 1] = top & ~LOW | rules.right[r]
-                            count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                            table, count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
     return table, count
 
 
@@ -268,12 +252,12 @@ def emit(
             value = v * own * word.here[c]
             if value > threshold * best:
                 best = max(best, value)
-                if count == len(table.sums):
-                    table = doubled(table, count)
                 key[d - 1] = EMPTY
                 key[-1] = a
                 more = inner + word.mixed[c] if entropies else inner
-                count = _add(table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS)
+                table, count = _add(
+                    table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS
+                )
                 key[d - 1] = store[d - 1]
         if d < depth:
             edge = rules.expected[min(d, last), c] if row < 0 else openings[row]
@@ -282,10 +266,8 @@ def emit(
                 value = v * edge[x] * p_tag[k]
                 if value > threshold * best:
                     best = max(best, value)
-                    if count == len(table.sums):
-                        table = doubled(table, count)
                     key[-1] = x
-                    count = _add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
+                    table, count = _add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
     return table, count
 
 
