@@ -7,7 +7,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import ScoredTree, Sentence, option
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
@@ -48,15 +47,10 @@ class VectorParser(EverySentence, PickledFields):
     @cached_property
     def parser(self) -> SvsParser:
         """The model, made ready for parsing."""
-        from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+        from rerank_plugins.models.svs.model_file import read_or_embedded
         from rerank_plugins.models.svs.parsing import SvsParser
 
-        path = self.model or EMBEDDED
-        model = read_model(path)
-        found = model.settings.get("language", "")
-        if self.language and found != self.language:
-            raise ModelError(f"{path}: a model for {found!r}, wanted {self.language!r}")
-        return SvsParser(model, self.threshold, self.decoder)
+        return SvsParser(read_or_embedded(self.model, self.language), self.threshold, self.decoder)
 
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
         """The tree of a sentence, with ln p summed over concepts."""

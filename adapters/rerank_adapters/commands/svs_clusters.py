@@ -34,7 +34,7 @@ def command(model: Path | None, category: str, top: int, style: str, output: Pat
     from rerank_adapters.report.clusters import cluster_records, cluster_tables
     from rerank_adapters.report.records import write_records
     from rerank_plugins.models.svs.clusters import clusters
-    from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
+    from rerank_plugins.models.svs.model_file import read_or_embedded
 
-    found = clusters(read_model(model or EMBEDDED), category, top)
+    found = clusters(read_or_embedded(model), category, top)
     write_records(cluster_records(found, category), cluster_tables(found, category), style, output)

@@ -41,7 +41,7 @@ def read_hhmm(path: Path | None, language: str = "") -> tuple[Grammar, Events | 
     path = path or EMBEDDED
     settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
     grammar = grammar_from(settings, arrays, path)
-    wanted_language(grammar, language, path)
+    wanted_language(grammar.settings, language, path)
     return grammar, _events(settings, arrays, grammar, path) if "reduced" in arrays else None
 
 

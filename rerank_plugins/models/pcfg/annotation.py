@@ -9,7 +9,7 @@ markovisation of order 2, which the binarisation does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.trees.binarisation import remove_intermediate
@@ -164,8 +164,13 @@ def named(names: Sequence[str]) -> list[Annotation]:
         return list(ANNOTATIONS.values())
     for name in names:
         if name not in ANNOTATIONS:
-            raise ConfigError(f"unknown annotation {name!r}; there are {', '.join(ANNOTATIONS)}, and klein-manning")
+            raise unknown(name, ANNOTATIONS)
     return [ANNOTATIONS[name] for name in names]
+
+
+def unknown(name: str, known: Iterable[str]) -> ConfigError:
+    """What is wrong with a name that is none of those that there are."""
+    return ConfigError(f"unknown annotation {name!r}; there are {', '.join(known)}, and klein-manning")
 
 
 def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:

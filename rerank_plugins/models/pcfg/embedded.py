@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rerank_plugins.errors import ModelError
 
@@ -24,12 +25,12 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
     path = model or EMBEDDED
     grammar = read_grammar(path)
-    wanted_language(grammar, language, path)
+    wanted_language(grammar.settings, language, path)
     return grammar
 
 
-def wanted_language(grammar: Grammar, language: str, path: Path) -> None:
-    """Raises ModelError for a grammar that was trained for another language, where one is given."""
-    found = grammar.settings.get("language", "")
+def wanted_language(settings: Mapping[str, Any], language: str, path: Path, what: str = "grammar") -> None:
+    """Raises ModelError where the settings are those of a model for another language, where one is given."""
+    found = settings.get("language", "")
     if language and found != language:
-        raise ModelError(f"{path}: a grammar for {found!r}, wanted {language!r}")
+        raise ModelError(f"{path}: a {what} for {found!r}, wanted {language!r}")

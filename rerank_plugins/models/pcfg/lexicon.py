@@ -15,8 +15,26 @@ from rerank_plugins.models.signatures import UNKNOWN, known_form
 IntArray = NDArray[np.int32]
 
 
+class NumberedWords:
+    """What lexicons share: `words`, sorted, signatures of unknown words and `UNK` among them, by their numbers."""
+
+    words: tuple[str, ...]
+
+    @cached_property
+    def index(self) -> Mapping[str, int]:
+        """The number of each word."""
+        return {word: number for number, word in enumerate(self.words)}
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def number(self, word: str, position: int) -> int:
+        """The word's number, an unknown word's that of its most specific known signature; `position` from 0."""
+        return self.index[known_form(word, position, self.index)]
+
+
 @dataclass(frozen=True, eq=False)
-class Lexicon:
+class Lexicon(NumberedWords):
     """The closed vocabulary, and for each of its words the symbols that emit it.
 
     `words`    (W) sorted, signatures of unknown words and `UNK` among them
@@ -30,22 +48,13 @@ class Lexicon:
     symbols: IntArray
     logp: FloatArray
 
-    @cached_property
-    def index(self) -> Mapping[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.words)}
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.index
-
     def ids(self, sentence: Sequence[str]) -> IntArray:
         """(n) int32 numbers of the words, an unknown one as its most specific known signature."""
-        index = self.index
-        return np.array([index[known_form(word, i, index)] for i, word in enumerate(sentence)], np.int32)
+        return np.array([self.number(word, i) for i, word in enumerate(sentence)], np.int32)
 
     def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
         """Symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
-        entry = self.index[known_form(word, position, self.index)]
+        entry = self.number(word, position)
         span = slice(self.starts[entry], self.starts[entry + 1])
         return self.symbols[span], self.logp[span]
 

@@ -52,5 +52,5 @@ def named(names: Sequence[str]) -> list[Annotation]:
         elif name in known:
             chosen.append(known[name])
         else:
-            annotation.named([name])
+            raise annotation.unknown(name, known)
     return [mark for mark in chosen if mark is not annotation.unary_internal]

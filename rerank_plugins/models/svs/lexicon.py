@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
-from rerank_plugins.models.signatures import known_form
+from rerank_plugins.models.pcfg.lexicon import IntArray, NumberedWords
 
 UNK_HEADWORD = "unk"  # stands for all headwords that are not kept
 
 
 @dataclass(frozen=True, eq=False)
-class VectorLexicon:
+class VectorLexicon(NumberedWords):
     """The closed vocabulary, and for each of its words the preterminals that emit it, with a vector over concepts.
 
     `words`    (W) sorted, signatures of unknown words and `UNK` among them
@@ -27,18 +25,6 @@ class VectorLexicon:
     starts: IntArray
     symbols: IntArray
     p: FloatArray
-
-    @cached_property
-    def index(self) -> Mapping[str, int]:
-        """The number of each word."""
-        return {word: number for number, word in enumerate(self.words)}
-
-    def __contains__(self, word: object) -> bool:
-        return word in self.index
-
-    def number(self, word: str, position: int) -> int:
-        """The word's number, an unknown word's that of its most specific known signature; `position` from 0."""
-        return self.index[known_form(word, position, self.index)]
 
     def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
         """(n) preterminals that emit the word, (n, K) P(word | preterminal, concept)."""

@@ -22,7 +22,6 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.signatures import UNKNOWN
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.trees.binarisation import INTERMEDIATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +112,6 @@ class SvsModel:
         mask = np.zeros(len(self.symbols), np.bool_)
         mask[self.lexicon.symbols] = True
         return mask
-
-    @cached_property
-    def intermediate(self) -> NDArray[np.bool_]:
-        """(S) which symbols binarisation added."""
-        added = np.array([name.startswith(INTERMEDIATE) for name in self.categories], np.bool_)
-        return added[self.category]
 
     def totals(self) -> FloatArray:
         """(S, K) Σ P over everything a symbol with a concept can be rewritten as: ones."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff import model_file
+from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
@@ -42,7 +43,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     rows, row_of = np.unique(np.nan_to_num(ratios, neginf=-np.inf).astype(precision), axis=0, return_inverse=True)
     logs = {name: getattr(model, name) for name in PROBABILITIES} | {"heads_p": heads.p, "word_p": mean}
     names = {name: getattr(model, name) for name in NAMES} | {"words": lexicon.words, "headwords": heads.headwords}
-    arrays: model_file.Arrays = {name: _joined(words) for name, words in names.items()}
+    arrays: model_file.Arrays = {name: model_file.word_array(words) for name, words in names.items()}
     arrays |= {name: np.ascontiguousarray(getattr(model, name).T) for name in NUMBERS}  # by columns it packs better
     arrays |= {"starts": lexicon.starts, "emitting": lexicon.symbols, "ratios": rows, "ratio_of": row_of.astype("<i4")}
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
@@ -58,20 +59,33 @@ def read_model(path: Path) -> SvsModel:
     """
     settings, arrays = model_file.read_model(path, KIND)
     try:
-        fields: dict[str, Any] = {name: _split(arrays[name]) for name in NAMES}
+        words, headwords, *names = (model_file.words_from(arrays[name]) for name in ("words", "headwords", *NAMES))
+        fields: dict[str, Any] = dict(zip(NAMES, names, strict=True))
         fields |= {name: np.ascontiguousarray(arrays[name].T) for name in NUMBERS}
         fields |= {name: _p(arrays[name]) for name in PROBABILITIES}
         if not len(fields["unary"]):
             fields["between"] = ()
         word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
-        lexicon = VectorLexicon(_split(arrays["words"]), arrays["starts"], arrays["emitting"], word_p)
-        heads = HeadTable(_split(arrays["headwords"]), arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
+        lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p)
+        heads = HeadTable(headwords, arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
         model = SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise ModelError(f"{path}: damaged model of vectorial semantics ({type(error).__name__}: {error})") from None
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
     return normalised(model)
+
+
+def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
+    """The model of a file, the embedded one where `model` is None.
+
+    Raises ModelError as `read_model` does, and for a model that was trained for another language than `language`, where
+    one is given.
+    """
+    path = model or EMBEDDED
+    read = read_model(path)
+    wanted_language(read.settings, language, path, "model")
+    return read
 
 
 def normalised(model: SvsModel) -> SvsModel:
@@ -111,11 +125,3 @@ def _shortened(heads: HeadTable) -> HeadTable:
 
 def _p(logarithms: NDArray[Any]) -> FloatArray:
     return np.asarray(np.exp(logarithms.astype(np.float64)), np.float64)
-
-
-def _joined(words: tuple[str, ...]) -> NDArray[np.uint8]:
-    return np.frombuffer("\n".join(words).encode(), np.uint8)
-
-
-def _split(array: NDArray[np.uint8]) -> tuple[str, ...]:
-    return tuple(array.tobytes().decode().split("\n"))
