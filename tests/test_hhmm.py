@@ -31,6 +31,23 @@ def read(model, sentence):
     return scores, beams
 
 
+def merged(stores):
+    """P of the twin's stores, those that differ in an awaited preterminal just read being one."""
+    found = defaultdict(float)
+    for store, p in stores.items():
+        found[*store[:-1], store[-1][0]] += p
+    return found
+
+
+def stores_of(beam, ln_p):
+    """P(words, store) of a beam's stores, in the twin's form."""
+    found = {}
+    for row, value in zip(beam.stores.tolist(), beam.values, strict=True):
+        elements = tuple((element >> 16, element & 0xFFFF) for element in row[:-1] if element >= 0)
+        found[*elements, row[-1]] = value * math.exp(ln_p)
+    return found
+
+
 def total(model, sentence):
     scores, beams = read(model, sentence)
     return sum(scores) + model.finish(beams[-1])
@@ -73,13 +90,7 @@ def test_every_store_has_the_probability_that_the_equations_give_it(seed, senten
         if beam.lost:
             assert not stores
             return
-        wanted = defaultdict(float)
-        for store, p in stores.items():
-            wanted[*store[:-1], store[-1][0]] += p
-        found = {}
-        for row, value in zip(beam.stores.tolist(), beam.values, strict=True):
-            elements = tuple((element >> 16, element & 0xFFFF) for element in row[:-1] if element >= 0)
-            found[*elements, row[-1]] = value * math.exp(ln_p)
+        wanted, found = merged(stores), stores_of(beam, ln_p)
         assert found.keys() == wanted.keys()
         np.testing.assert_allclose([found[store] for store in wanted], list(wanted.values()), 1e-9)
         deep = sum(len(store) * p for store, p in stores.items()) / sum(stores.values())

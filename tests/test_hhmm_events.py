@@ -24,7 +24,7 @@ from rerank_plugins.testing import check_incremental_lm
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.naive_hhmm import random_grammar
 from tests.naive_hhmm_events import EventTrellis, counted
-from tests.test_hhmm import EXACT, read
+from tests.test_hhmm import EXACT, merged, read, stores_of
 
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.0, 0.5, 1.0, 4.0])
@@ -271,13 +271,7 @@ def test_prefixes_and_sentences_have_the_probabilities_of_all_their_stores(seed,
             assert not stores
             return
         assert math.exp(ln_p) == pytest.approx(sum(stores.values()), rel=1e-9)
-        wanted = defaultdict(float)
-        for store, p in stores.items():
-            wanted[*store[:-1], store[-1][0]] += p
-        found = {}
-        for row, value in zip(beam.stores.tolist(), beam.values, strict=True):
-            elements = tuple((element >> 16, element & 0xFFFF) for element in row[:-1] if element >= 0)
-            found[*elements, row[-1]] = value * math.exp(ln_p)
+        wanted, found = merged(stores), stores_of(beam, ln_p)
         np.testing.assert_allclose([found.get(store, 0.0) for store in wanted], list(wanted.values()), 1e-9, 1e-300)
     if ended > 0:
         assert math.exp(sum(scores) + model.finish(beams[-1])) == pytest.approx(ended, rel=1e-9)
