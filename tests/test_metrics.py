@@ -100,7 +100,7 @@ def test_threads_change_nothing(metric: Metric, monkeypatch: pytest.MonkeyPatch)
     one = metric.statistics(lists, refs)
     monkeypatch.setattr("rerank_adapters.metrics.ngrams.LEAST_LOOKUPS", 1)
     monkeypatch.setattr("rerank_adapters.metrics.ter.LEAST_CELLS", 1)
-    monkeypatch.setattr("rerank_adapters.metrics.threads._cores", lambda: 3)
+    monkeypatch.setattr("rerank_plugins.threads.cores", lambda: 3)
     np.testing.assert_array_equal(metric.statistics(lists, refs), one)
 
 

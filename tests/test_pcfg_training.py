@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins import ConfigError, FormatError, ModelError, threads
+from rerank_plugins.models.pcfg import latent_grammar
 from rerank_plugins.models.pcfg.annotation import ANNOTATIONS, annotate, named, plain
 from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -180,6 +181,18 @@ def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int)
     assert found[0] == pytest.approx(slow[0], rel=1e-12)
     assert np.allclose(found[1], slow[1], rtol=1e-10, atol=1e-13)
     assert found[1].sum() == pytest.approx(forest.node_weights.sum())
+
+
+def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar = random_grammar(forest, 7)
+    alone = Trees(forest, grammar).expected(grammar)
+    monkeypatch.setattr(latent_grammar, "cores", lambda: 3)
+    monkeypatch.setattr(threads, "cores", lambda: 3)
+    monkeypatch.setattr(latent_grammar, "LEAST_NODES", 1)
+    monkeypatch.setattr(latent_grammar, "LEAST_CELLS", 1)
+    together = Trees(forest, grammar).expected(grammar)
+    assert together[0] == alone[0]
+    assert np.array_equal(together[1], alone[1])
 
 
 def test_merge_losses_are_those_of_all_assignments(forest: Forest) -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_adapters.metrics.encoding import Sequences
-from rerank_adapters.metrics.threads import in_threads
 from rerank_plugins.feature_table import IntArray
+from rerank_plugins.threads import in_threads
 
 LEAST_LOOKUPS = 2e6  # about 20 ms: less is not worth a thread
 

@@ -12,9 +12,9 @@ from rerank_adapters.metrics.encoding import Sequences, encode_words
 from rerank_adapters.metrics.layout import Layout
 from rerank_adapters.metrics.preprocessing import sacrebleu_version, tercom_tokenizer
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_adapters.metrics.threads import in_threads
 from rerank_plugins.feature_table import IntArray
 from rerank_plugins.interfaces import option
+from rerank_plugins.threads import in_threads
 
 LEAST_CELLS = 1e5  # of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,11 @@ from rerank_plugins.models.pcfg import latent_kernels as kernels
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, productions
+from rerank_plugins.threads import cores, in_threads
 
 Places = NDArray[np.int64]
+LEAST_NODES = 20_000  # about 10 ms with a few states: less is not worth a thread
+LEAST_CELLS = 4e6  # of rules' tensors, times nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +159,10 @@ def unsplit(forest: Forest) -> LatentGrammar:
 
 
 class Trees:
-    """A forest laid out for the kernels, and what they find on it. 16 bytes a node and state."""
+    """A forest laid out for the kernels, and what they find on it, on all cores. 16 bytes a node and state.
+
+    Threads share out trees (inside, outside) or rules (counts), so any number of cores finds the same.
+    """
 
     def __init__(self, forest: Forest, grammar: LatentGrammar) -> None:
         found = grammar.found
@@ -167,8 +174,12 @@ class Trees:
         heights, depths = np.zeros((2, len(forest.label)), np.int32)
         kernels.heights_and_depths(forest.left, forest.right, forest.offsets, heights, depths)
         rule = self.nodes[3]
-        self._upwards, self._downwards, self._by_rule = (
-            np.lexsort(keys) for keys in ((rule, heights), (rule, depths), (rule,))
+        self._by_rule = np.argsort(rule, kind="stable")
+        self._uses = np.bincount(rule, minlength=len(grammar.parent))
+        bounds = forest.offsets[np.arange(cores() + 1) * (len(forest.offsets) - 1) // cores()]
+        self._parts = [np.arange(first, end) for first, end in pairwise(bounds.tolist())]  # of neighbouring trees
+        self._upwards, self._downwards = (
+            [part[np.lexsort((rule[part], level[part]))] for part in self._parts] for level in (heights, depths)
         )
 
     def expected(self, grammar: LatentGrammar) -> tuple[float, FloatArray]:
@@ -176,7 +187,13 @@ class Trees:
         passes = self._passes(grammar)
         counts = np.zeros_like(grammar.p)
         known = self.nodes, grammar.states, grammar.places
-        kernels.count(self._by_rule, *known, self.weights, *passes, counts)
+        ends = np.cumsum(self._uses)
+
+        def count(first: int, end: int) -> None:
+            nodes = self._by_rule[ends[first] - self._uses[first] : ends[end - 1]]
+            kernels.count(nodes, *known, self.weights, *passes, counts)
+
+        in_threads(count, self._uses * grammar.rows * grammar.columns, LEAST_CELLS)
         counts *= grammar.p
         return float(self.weights @ np.log(passes[2])), counts
 
@@ -194,7 +211,12 @@ class Trees:
         at = np.concatenate(([0], ends[:-1]))
         inside, outside, scale = np.empty(ends[-1]), np.empty(ends[-1]), np.empty(len(at))
         known = self.nodes, grammar.states, grammar.places, grammar.p, at, inside, scale
-        kernels.fill_inside(self._upwards, *known)
         outside[at[self._roots]] = 1.0  # a root has one state, its inside value is 1
-        kernels.fill_outside(self._downwards, *known, outside)
+
+        def both(first: int, end: int) -> None:
+            for part in range(first, end):
+                kernels.fill_inside(self._upwards[part], *known)
+                kernels.fill_outside(self._downwards[part], *known, outside)
+
+        in_threads(both, np.array([len(part) for part in self._parts]), LEAST_NODES)
         return at, inside, scale, outside
