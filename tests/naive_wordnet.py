@@ -32,7 +32,7 @@ def measures(
     ic = {s: -log(mass[s] / mass[root]) for s in hypernyms}
     common = up[a].keys() & up[b].keys()
     length = min(up[a][c] + up[b][c] for c in common)
-    deepest = max(depth.values())
+    deepest = max(len(way) for synset in hypernyms for way in ways_up(synset, hypernyms))
     most = max(ic[c] for c in common)
     if a == b:
         return dict.fromkeys(("path", "wup", "lch", "lin", "jcn"), 1.0)

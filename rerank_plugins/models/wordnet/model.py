@@ -5,7 +5,7 @@ subsumer, c a subsumer, IC information content (taxonomy.py):
 
     path   1 / (1 + len)
     wup    max over c of 2 d(c) / (len by c + 2 d(c))                                        Wu and Palmer (1994)
-    lch    -ln((1 + len) / 2D), D the greatest d, divided by its maximum ln 2D               Leacock and Chodorow (1998)
+    lch    -ln((1 + len) / 2D), D the nodes of the longest way, divided by its maximum ln 2D Leacock and Chodorow (1998)
     lin    2 IC(c) / (IC(a) + IC(b)), c the subsumer of most IC                              Lin (1998)
     jcn    1 / (1 + IC(a) + IC(b) - 2 IC(c))                                                 Jiang and Conrath (1997)
 

@@ -1,7 +1,8 @@
 """Base forms of an inflected word (the manual page morph(7WN)): the exceptions of the database, else by endings.
 
 What counts is what the database has: of the word itself, its exceptions and, where it has none, its forms with an
-ending put in place of another, those that are lemmas of the part of speech.
+ending put in place of another, those that are lemmas of the part of speech. Of nouns in `ful`, the ending is that of
+what stands before it (boxesful). All endings that apply count, where WordNet's own tools stop at the first.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 def lemmas(word: str, part: int, database: Database) -> tuple[str, ...]:
     """The lemmas of that part of speech (an index of PARTS) that the word, in lower case, may be a form of."""
     known, irregular = database.senses[part], database.exceptions[part].get(word, ())
-    forms = [word, *irregular]
-    if not irregular and not (PARTS[part] == "noun" and (word.endswith("ss") or len(word) <= 2)):
-        forms += [word.removesuffix(old) + new for old, new in ENDINGS[PARTS[part]] if word.endswith(old)]
+    forms, noun = [word, *irregular], PARTS[part] == "noun"
+    front, ful = (word[:-3], "ful") if noun and word.endswith("ful") else (word, "")
+    if not irregular and not (noun and (front.endswith("ss") or len(front) <= 2)):
+        forms += [front.removesuffix(old) + new + ful for old, new in ENDINGS[PARTS[part]] if front.endswith(old)]
     return tuple(dict.fromkeys(form for form in forms if form in known))
