@@ -1,6 +1,7 @@
 """Textual similarity: measures beside their twins and by hand, formats, selection, mixing, the commands."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,8 +10,9 @@ from hypothesis import strategies as st
 
 from rerank_adapters.evaluation.correlation import correlate, pearson, ranks
 from rerank_adapters.formats.sentence_pairs import read_sentence_pairs
-from rerank_adapters.tasks.similarity import SimilaritySettings, by_source, train_similarity
+from rerank_adapters.tasks.similarity import SimilaritySettings, Training, by_source, fit, left_out, train_similarity
 from rerank_adapters.tasks.similarity_selection import FOLDS, centred, select
+from rerank_adapters.tasks.similarity_shrinkage import shrink
 from rerank_adapters.weights.forest import train_forest
 from rerank_adapters.weights.similarity_model import read_similarity, write_similarity
 from rerank_plugins import ConfigError, FormatError, ModelError
@@ -219,6 +221,79 @@ def test_selection_finds_what_was_put_in():
     assert found.curve[0][1] == pytest.approx(mean, abs=1e-4)
 
 
+def test_shrinkage_minimises_what_it_says():
+    """Least squares on the pairs, each source as heavy as the other, and on a row a measure for its penalty."""
+    rng = np.random.default_rng(6)
+    values, scores, source = made(rng)
+    values[:, 4] -= scores  # goes against the scores: out
+    keep = rng.random(len(scores)) < np.where(source == 0, 0.3, 1)
+    values, scores, source = values[keep], scores[keep], source[keep]
+    found = shrink(values, scores, source, list("abcde"), penalty=20.0, rng=np.random.default_rng(1))
+    own, target = centred(values, source), centred(scores, source)
+    own /= np.where(own.std(axis=0) > 0, own.std(axis=0), 1)
+    sizes = np.bincount(source)
+    r = np.array(
+        [
+            np.mean([pearson(own[source == s, i], target[source == s]) for s in (0, 1)]) if i != 2 else 0
+            for i in range(5)
+        ]
+    )
+    columns = [i for i in range(5) if r[i] > 0]
+    assert set(found.columns) == {"abcde"[i] for i in columns} >= {"a", "d"}
+    assert not {"c", "e"} & set(found.columns)
+    trust = (r / r.max())[columns] ** 2
+    pairs = 4 / (1 / sizes[0] + 1 / sizes[1])
+    heavy = np.sqrt(pairs / 2 / sizes[source])
+    rows = np.vstack([own[:, columns] * heavy[:, None], np.diag(np.sqrt(20.0) / trust)])
+    wanted = np.linalg.lstsq(rows, np.append(target * heavy, np.zeros(len(columns))), rcond=None)[0]
+    weights = dict(zip(found.columns, found.weights, strict=True))
+    spread = centred(values, source).std(axis=0)
+    np.testing.assert_allclose([weights["abcde"[i]] * spread[i] for i in columns], wanted, atol=1e-9)
+    assert found.columns[:2] == ("a", "d")
+    assert found.constant == pytest.approx(np.mean(scores - values[:, columns] @ (wanted / spread[columns])))
+
+
+def test_shrinkage_trusts_what_holds_in_all_sources():
+    """Two measures tell the scores of a large source as well; in a small one only the first does."""
+    rng = np.random.default_rng(7)
+    source = np.repeat([0, 1], [400, 60])
+    truth = rng.normal(size=460)
+    values = truth[:, None] + 0.7 * rng.normal(size=(460, 2))
+    values[source == 1, 1] = rng.normal(size=60)
+
+    def ratio(rows):
+        found = shrink(values[rows], truth[rows], source[rows], "ab", penalty=100.0, rng=np.random.default_rng(1))
+        weights = dict(zip(found.columns, found.weights, strict=True))
+        return weights["a"] / weights["b"]
+
+    assert 0.5 < ratio(source == 0) < 2
+    assert ratio(source >= 0) > 4
+
+
+def test_nothing_goes_along_with_the_scores():
+    source, scores = np.zeros(40, int), np.linspace(0, 5, 40)
+    found = shrink(-scores[:, None], scores, source, ["a"], penalty=1.0, rng=np.random.default_rng(1))
+    assert found.columns == ()
+    assert found.scores(-scores[:, None], ["a"]) == pytest.approx(np.full(40, 2.5))
+
+
+@pytest.mark.parametrize("mode", ["one", "mixed"])
+def test_sources_left_out(mode):
+    """What is learnt from the others is what `fit` learns from them alone."""
+    rng = np.random.default_rng(8)
+    values, scores, source = made(rng, 300)
+    source[200:] = 2
+    training = Training(tuple(f"x.{c}" for c in "abcde"), values, scores, source)
+    chosen = SimilaritySettings(mode=mode)
+    found = left_out(training, ["p", "q", "r"], chosen)
+    rest = source != 1
+    others = Training(training.names, values[rest], scores[rest], np.where(source[rest] == 2, 1, 0))
+    wanted = pearson(fit(others, ["p", "r"], chosen).scores(values[~rest]), scores[~rest])
+    assert set(found) == {"p", "q", "r"}
+    assert found["q"] == pytest.approx(wanted)
+    assert left_out(training, ["p"], chosen) == {}
+
+
 def test_a_forest_gives_what_scikit_learn_gives():
     ensemble = pytest.importorskip("sklearn.ensemble")
     values, _, source = made(np.random.default_rng(3))
@@ -228,15 +303,17 @@ def test_a_forest_gives_what_scikit_learn_gives():
     np.testing.assert_allclose(forest.probabilities(values), theirs.predict_proba(values), atol=1e-9)
 
 
+@pytest.mark.parametrize("learner", ["shrunk", "selected"])
 @pytest.mark.parametrize("mode", ["one", "mixed", "best"])
-def test_systems_learn_and_are_kept(mode, vectors, tmp_path):
+def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
     lines = PAIRS.read_text(encoding="utf-8").splitlines(keepends=True)
     for source in ("x", "y"):
         kept = lines if source == "x" else [line.replace("The", "A") for line in lines]
         (tmp_path / f"{source}.tsv").write_text("".join(kept), encoding="utf-8")
     sources = by_source([f"x={tmp_path / 'x.tsv'}", str(tmp_path / "y.tsv")])
     assert list(sources) == ["x", "y"]
-    model = train_similarity(sources, Measures(vectors), SimilaritySettings(mode=mode, most=4))
+    model = train_similarity(sources, Measures(vectors), SimilaritySettings(mode, learner, most=4))
+    assert list(model.provenance["left_out"]) == (["x", "y"] if mode == "one" else [])
     assert len(model.regressions) == (1 if mode == "one" else 2)
     size = write_similarity(model, tmp_path / "model.sim")
     again = read_similarity(tmp_path / "model.sim")
@@ -271,8 +348,11 @@ def test_systems_that_cannot_be_learnt(tmp_path):
 def test_the_commands(vectors, tmp_path):
     write_model(vectors, tmp_path / "pairs.ri")
     model = tmp_path / "pairs.sim"
-    ran = done("similarity", "train", PAIRS, "-o", model, "--most", 3, "--vectors", tmp_path / "pairs.ri")
+    ran = done("similarity", "train", PAIRS, "-o", model, "--vectors", tmp_path / "pairs.ri")
     assert "in ten-fold cross-validation" in ran.err
+    assert "more" in ran.err
+    two = done("similarity", "train", f"a={PAIRS}", f"b={PAIRS}", "-o", tmp_path / "two.sim", "--learner", "selected")
+    assert re.search(r"^for a source left out: a r 0\.\d+, b r 0\.\d+$", two.err, re.MULTILINE)
     new = PAIRS.with_name("new.tsv")
     scores = [float(line) for line in done("similarity", "apply", new, "-m", model).lines]
     assert len(scores) == 3
@@ -299,5 +379,7 @@ def test_the_commands(vectors, tmp_path):
 
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
-    done("similarity", "train", PAIRS, "-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")
+    options = ("-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")
+    assert "needs --learner selected" in refused("similarity", "train", PAIRS, *options)
+    done("similarity", "train", PAIRS, "--learner", "selected", *options)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -17,37 +17,45 @@ from rerank_adapters.commands.similarity import data_options
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
+@click.option("--learner", type=click.Choice(["shrunk", "selected"]), default="shrunk", show_default=True,
+              help="All measures, each held the nearer to 0 the less it goes along with the scores by itself: for "
+                   "sources that nobody scored; or the few of forward selection.")  # fmt: skip
 @click.option("--without", multiple=True, metavar="FAMILY",
               help="Leave out a family: overlap, ngrams, strings, entities, shape, tfidf … Repeatable.")  # fmt: skip
 @click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
               help="Of ridge regression.")  # fmt: skip
-@click.option("--most", type=click.IntRange(1), default=30, show_default=True, help="Rounds of feature selection.")
+@click.option("--most", type=click.IntRange(1), default=30, show_default=True,
+              help="Rounds of selection (--learner selected).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of folds and forest.")
-@click.option("--plot", type=output_file, metavar="FILE", help="The curve of the selection (extra `plot`).")
+@click.option("--plot", type=output_file, metavar="FILE",
+              help="The curve of the selection (--learner selected; extra `plot`).")  # fmt: skip
 @text_option
 def command(
-    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, without: tuple[str, ...], penalty: float,
-    most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
+    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
+    without: tuple[str, ...], penalty: float, most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
 
-    Measures are selected forwards, by the correlation with people's scores in ten-fold cross-validation. A mixture of
-    several sources is for pairs of sources that nobody scored.
+    Of several sources each is left out in turn, to tell what to expect of pairs of a source that nobody scored.
+    --learner selected is the system of Wu et al. (2013): forward selection by correlation in ten-fold cross-validation.
 
     \b
     rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
     """  # noqa: D301
-    from rerank_adapters.report.similarity import plot_curve, selection_lines
+    from rerank_adapters.report.similarity import plot_curve, training_lines
     from rerank_adapters.tasks.similarity import SimilaritySettings, by_source, train_similarity
     from rerank_adapters.tasks.similarity_data import measures_of
     from rerank_adapters.tasks.stages import Stages
     from rerank_adapters.weights.similarity_model import write_similarity
+    from rerank_plugins import ConfigError
 
-    settings = SimilaritySettings(mode, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
+    if plot is not None and learner != "selected":
+        raise ConfigError("--plot draws the curve of a selection: it needs --learner selected")
+    settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
     with Stages() as stages:
         model = train_similarity(by_source(files), measures_of(**data), settings, stages)
         size = write_similarity(model, output)
-    for line in selection_lines(model):
+    for line in training_lines(model):
         click.echo(line, err=True)
     click.echo(f"{output}: {size / 1e6:.2f} MB", err=True)
     if plot is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.tasks.similarity import Tested
 from rerank_adapters.weights.similarity_model import SimilarityModel
+
+SHOWN = 10  # measures of a regression that has them all
 
 
 def similarity_records(results: Sequence[Tested]) -> list[dict[str, Any]]:
@@ -49,19 +52,25 @@ def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
     return Table("Correlation with people's scores", header, tuple(rows), ("intervals by Fisher's transformation",))
 
 
-def selection_lines(model: SimilarityModel) -> list[str]:
-    """What was selected for each source, and the correlation in cross-validation."""
+def training_lines(model: SimilarityModel) -> list[str]:
+    """What each regression is made of, and the correlations in cross-validation and for sources left out."""
     lines = []
     for source, regression in model.regressions.items():
-        best = regression.curve[len(regression.columns) - 1][1] if regression.columns else 0.0
-        lines.append(f"{source}: {len(regression.columns)} measures, r {best:.3f} in ten-fold cross-validation")
-        for (column, value), weight in zip(regression.curve, regression.weights, strict=False):
-            lines.append(f"  {column:<32} r {value:.3f}  weight {weight:+.3f}")
-    return lines
+        size = len(regression.columns)
+        lines.append(f"{source}: {size} measures, r {regression.correlation:.3f} in ten-fold cross-validation")
+        shown = zip(regression.columns, regression.weights, strict=True)
+        if regression.curve:
+            for (column, weight), (_, value) in zip(shown, regression.curve, strict=False):
+                lines.append(f"  {column:<32} r {value:.3f}  weight {weight:+.3f}")
+            continue
+        lines += [f"  {column:<32} weight {weight:+.3f}" for column, weight in islice(shown, SHOWN)]
+        lines += [f"  and {size - SHOWN} more"] if size > SHOWN else []
+    left_out = ", ".join(f"{source} r {value:.3f}" for source, value in model.provenance.get("left_out", {}).items())
+    return [*lines, f"for a source left out: {left_out}"] if left_out else lines
 
 
 def plot_curve(model: SimilarityModel, path: Path) -> None:
-    """The correlation in cross-validation after each round, a line a source (Figure 1 of Wu et al. 2013)."""
+    """The correlation in cross-validation after each round of selection, a line a source (Wu et al. 2013, Figure 1)."""
     figure, axes = new_figure()
     for source, regression in model.regressions.items():
         values = [value for _, value in regression.curve]

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.evaluation.correlation import Correlation, correlate
+from rerank_adapters.evaluation.correlation import Correlation, correlate, pearson
 from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
 from rerank_adapters.tasks.similarity_selection import select
+from rerank_adapters.tasks.similarity_shrinkage import shrink
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights.forest import train_forest
-from rerank_adapters.weights.similarity_model import Mode, Regression, SimilarityModel
+from rerank_adapters.weights.similarity_model import Learner, Mode, Regression, SimilarityModel
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.models.similarity.measures import Measures
@@ -26,9 +27,14 @@ OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where 
 
 @dataclass(frozen=True)
 class SimilaritySettings:
-    """How a system is trained: measures of the families `without` stay out, `penalty` is that of ridge regression."""
+    """How a system is trained: measures of the families `without` stay out, `penalty` is that of ridge regression.
+
+    Regressions are `shrunk`, with all measures (similarity_shrinkage), or `selected`, with at most `most`
+    (similarity_selection).
+    """
 
     mode: Mode = "one"
+    learner: Learner = "shrunk"
     without: tuple[str, ...] = ()
     penalty: float = 100.0
     most: int = 30
@@ -106,7 +112,7 @@ def fit(
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
-    """Regressions with selected features, and the forest that mixes them. Raises ConfigError for too few pairs, or one
+    """Regressions, and the forest that mixes them. Raises ConfigError for too few pairs, or one
     source where a mixture is asked for.
     """
     if settings.mode != "one" and len(sources) < 2:
@@ -118,19 +124,41 @@ def fit(
     for name, rows in parts.items():
         if rows.sum() < FEWEST:
             raise ConfigError(f"{rows.sum()} pairs of source {name!r} are too few: wanted {FEWEST} or more")
-        progress(f"selecting measures for {name}")
-        regressions[name] = select(
-            training.values[rows],
-            training.scores[rows],
-            training.source[rows],
-            training.names,
-            penalty=settings.penalty,
-            most=settings.most,
-            rng=np.random.default_rng(settings.seed),
-        )
+        progress(f"learning from {name}")
+        data = training.values[rows], training.scores[rows], training.source[rows], training.names
+        rng, penalty = np.random.default_rng(settings.seed), settings.penalty
+        if settings.learner == "selected":
+            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
+        else:
+            regressions[name] = shrink(*data, penalty=penalty, rng=rng)
     forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
     scale = float(training.scores.min()), float(training.scores.max())
     return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
+
+
+def left_out(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> dict[str, float]:
+    """Pearson correlation for each source of the scores by a system trained on the others: what to expect of pairs of a
+    source that nobody scored. None where the other sources are too few.
+    """
+    found = {}
+    for index, name in enumerate(sources):
+        rest = [other for other in sources if other != name]
+        rows = training.source == index
+        if len(rest) < (1 if settings.mode == "one" else 2):
+            continue
+        numbers = training.source[~rows] - (training.source[~rows] > index)
+        others = Training(training.names, training.values[~rows], training.scores[~rows], numbers)
+        if (len(numbers) if settings.mode == "one" else min(np.bincount(numbers))) < FEWEST:
+            continue
+        progress(f"leaving out {name}")
+        model = fit(others, rest, settings)
+        found[name] = pearson(model.scores(training.values[rows]), training.scores[rows])
+    return found
 
 
 def train_similarity(
@@ -140,13 +168,14 @@ def train_similarity(
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
     """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `without`."""
-    training = gather(sources, measures, TextPipeline(settings.text), progress)
-    model = fit(training.without(settings.without), list(sources), settings, progress)
+    training = gather(sources, measures, TextPipeline(settings.text), progress).without(settings.without)
+    model = fit(training, list(sources), settings, progress)
     kept = measures.vectors if "vectors" in model.families else None
     data = {family: each for family, each in measures.data.items() if family in model.families}
     provenance = {
         "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
         "pairs": len(training.scores),
+        "left_out": left_out(training, list(sources), settings, progress),
         "settings": asdict(settings),
     }
     return replace(model, vectors=kept, data=data, provenance=provenance)

@@ -47,11 +47,9 @@ def select(
     spread = own.std(axis=0)
     usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
     scaled = own / np.where(spread > CONSTANT, spread, 1.0)
-    folds = np.empty(len(scores), np.int64)
-    folds[rng.permutation(len(scores))] = np.arange(len(scores)) % FOLDS
     chosen: list[int] = []
     curve: list[tuple[str, float]] = []
-    trial = _Trials(scaled, target, sources, folds, penalty)
+    trial = _Trials(scaled, target, sources, folds_of(len(scores), rng), penalty)
     while len(chosen) < min(most, len(usable)):
         found = [(trial.correlation([*chosen, i]), -i) for i in usable if i not in chosen]
         best, negative = max(found)
@@ -61,7 +59,14 @@ def select(
     size = 1 + int(np.argmax(reached >= reached.max() - TOLERANCE)) if curve else 0
     kept = chosen[:size]
     regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty)
-    return replace(regression, curve=tuple(curve))
+    return replace(regression, correlation=curve[size - 1][1] if curve else 0.0, curve=tuple(curve))
+
+
+def folds_of(pairs: int, rng: np.random.Generator) -> IntArray:
+    """(pairs) the number of the fold of each, at random, all about as large."""
+    folds = np.empty(pairs, np.int64)
+    folds[rng.permutation(pairs)] = np.arange(pairs) % FOLDS
+    return folds
 
 
 def regress(

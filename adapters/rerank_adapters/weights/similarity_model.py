@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from math import nan
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,18 +27,21 @@ from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]
+Learner = Literal["shrunk", "selected"]
 
 
 @dataclass(frozen=True, eq=False)
 class Regression:
     """Score = constant + Σ weight · value over the columns named.
 
+    `correlation` is that with the scores in ten-fold cross-validation, nan where there was none. Of a selection,
     `curve` has the column that came in and the correlation then, round by round, also after the best one.
     """
 
     columns: tuple[str, ...]
     weights: FloatArray
     constant: float
+    correlation: float = nan
     curve: tuple[tuple[str, float], ...] = ()
 
     def scores(self, values: FloatArray, names: Sequence[str]) -> FloatArray:
@@ -90,6 +94,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
                 "columns": each.columns,
                 "weights": each.weights.tolist(),
                 "constant": each.constant,
+                "correlation": each.correlation,
                 "curve": each.curve,
             }
             for source, each in model.regressions.items()
@@ -118,6 +123,7 @@ def read_similarity(path: Path) -> SimilarityModel:
                 tuple(each["columns"]),
                 np.array(each["weights"], np.float64),
                 float(each["constant"]),
+                float(each["correlation"]),
                 tuple((str(name), float(value)) for name, value in each["curve"]),
             )
             for source, each in settings["regressions"].items()
