@@ -4,8 +4,8 @@
     python -m tests.bench.svs_table ../shared/data perplexity [--concepts 1 5]
     python -m tests.bench.svs_table ../shared/data speed [--concepts 10]
 
-Models are trained on GUM train (`--bank craft`: CRAFT's), tested on dev (sentences of up to 40 words, labelled brackets
-by EVALB's conventions); with `--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are
+Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more FILE=WEIGHT …`, each of which counts
+as often as the weight says, tested on dev (sentences of up to 40 words, labelled brackets by EVALB's conventions); with `--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are
 over random beginnings of EM. A row is a name:
 `baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts), `50hw-10` (50 headwords in 10 clusters),
 `embedded` (the model that is shipped) and `latent` (the grammar with latent states that is).
@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -66,19 +67,19 @@ FITTED = 20  # words from which on time is fitted as a power of the length
 
 
 class Treebank:
-    """Trees as they are read from the treebank, their states found once; models of them."""
+    """Trees as they are read from treebanks, with their weights, their states found once; models of them."""
 
-    def __init__(self, trees, settings):
-        self.trees, self.settings = trees, settings
+    def __init__(self, trees, weights, settings):
+        self.trees, self.weights, self.settings = trees, weights, settings
         self.observed = {}
 
     @cached_property
     def states(self):
-        return state_trees(self.trees, named(self.settings.annotations), self.settings.rare)
+        return state_trees(self.trees, named(self.settings.annotations), self.settings.rare, self.weights)
 
     @cached_property
     def forest(self):
-        return plant([state.tree for state in self.states], self.settings.unknown)
+        return plant([state.tree for state in self.states], self.settings.unknown, self.weights)
 
     @cached_property
     def grammar(self):
@@ -101,6 +102,14 @@ class Treebank:
 def read(path, keep=()):
     with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
         return [tree for tree in (clean(tree, CRAFT_LABELS, keep) for tree in read_trees(lines, str(path))) if tree]
+
+
+def read_training(given):
+    """The trees to learn from, and how often each counts."""
+    parts = {given.data / BANKS[given.bank][0]: 1.0}
+    parts |= {Path(name): float(weight) for name, _, weight in (each.rpartition("=") for each in given.more)}
+    trees = {path: read(path, KEPT) for path in parts}
+    return list(chain.from_iterable(trees.values())), [parts[path] for path in parts for _ in trees[path]]
 
 
 def short(trees):
@@ -144,7 +153,7 @@ def models_of(row, bank, clustering, seeds):
 
 
 def parsing(given, settings):
-    bank = Treebank(read(given.data / BANKS[given.bank][0], KEPT), settings)
+    bank = Treebank(*read_training(given), settings)
     trees = short(read(given.data / BANKS[given.bank][1]))[:: given.every]
     print(f"{len(trees)} sentences of up to {SHORT} words, threshold {given.threshold:g}")
     print("| model | decoder | LR | LP | F1 | exact | models |")
@@ -186,11 +195,11 @@ def closed_form(word, known):
 
 def perplexity(given, settings):
     """Table 2. Where there are fewer than 20,000 words, those that occur once are left out too: `unk` must occur."""
-    train = read(given.data / BANKS[given.bank][0], KEPT)
+    train, weights = read_training(given)
     counts = Counter(word for tree in train for word in tree.words() if not NUMBER.fullmatch(word))
     known = {word for word, count in counts.most_common(VOCABULARY) if count > 1}
     kept = UnknownWords(first=0, rate=0.0)  # nothing more becomes unknown
-    bank = Treebank(with_closed_vocabulary(train, known), replace(settings, unknown=kept))
+    bank = Treebank(with_closed_vocabulary(train, known), weights, replace(settings, unknown=kept))
     dev = [tree.words() for tree in with_closed_vocabulary(short(read(given.data / BANKS[given.bank][1])), known)]
     dev = dev[:: given.every]
     print(f"{len(known) + 2} words, {len(dev)} sentences of {sum(map(len, dev))} words")
@@ -218,7 +227,7 @@ def seconds(action, sentences):
 
 def speed(given, settings):
     """Figure 3: seconds a sentence."""
-    bank = Treebank(read(given.data / BANKS[given.bank][0], KEPT), settings)
+    bank = Treebank(*read_training(given), settings)
     dev = [tree.words() for tree in read(given.data / BANKS[given.bank][1])]
     by_length = {length: [words for words in dev if len(words) == length][: given.sentences] for length in LENGTHS}
     for concepts in given.concepts:
@@ -258,6 +267,8 @@ def main():
     arguments.add_argument("data", type=Path)
     arguments.add_argument("table", choices=["parsing", "perplexity", "speed"])
     arguments.add_argument("--bank", choices=list(BANKS), default="gum")
+    arguments.add_argument("--more", nargs="+", default=[], metavar="FILE=WEIGHT", help="further trees to learn from")
+    arguments.add_argument("--rare", type=float, default=SvsSettings.rare)
     arguments.add_argument("--rows", nargs="+", default=list(ROWS))
     arguments.add_argument("--decoders", nargs="+", default=["vector", "mbr"])
     arguments.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
@@ -270,7 +281,7 @@ def main():
     arguments.add_argument("--every", type=int, default=1)
     arguments.add_argument("--sentences", type=int, default=5, help="for each length")
     given = arguments.parse_args()
-    settings = SvsSettings("en")
+    settings = SvsSettings("en", rare=given.rare)
     em = replace(settings.clustering, iterations=given.iterations, restarts=given.restarts, rule_prior=given.rule_prior)
     settings = replace(settings, clustering=em)
     {"parsing": parsing, "perplexity": perplexity, "speed": speed}[given.table](given, settings)
