@@ -1,0 +1,198 @@
+"""Ways to learn a similarity of sentences that holds for sources nobody scored, compared by sources left out.
+
+    python -m tests.bench.similarity_learners DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
+
+`left out` is the mean over the sources of the correlation of what is learnt from the others: by this, and not by the
+test sets beside it, a learner is chosen. Every learner turns centred values of each source into weights.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+
+from rerank_adapters.evaluation.correlation import pearson
+from rerank_adapters.tasks.similarity import Training, family_of
+from rerank_adapters.tasks.similarity_selection import select
+from rerank_plugins.feature_table import FloatArray
+from tests.bench.similarity_sets import TESTS, Sets, read_sets
+
+Learner = Callable[[Training], FloatArray]  # weights of all values
+
+
+def prepared(training: Training, own: bool = False) -> tuple[list[FloatArray], list[FloatArray], FloatArray]:
+    """Values and scores of each source less their means, and deviations; `own`: divided by those of the source."""
+    values, scores = [], []
+    for source in np.unique(training.source):
+        x, y = (each[training.source == source] for each in (training.values, training.scores))
+        x, y = x - x.mean(axis=0), y - y.mean()
+        values.append(x / positive(x.std(axis=0)) if own else x)
+        scores.append(y / y.std() if own else y)
+    return values, scores, positive(np.vstack(values).std(axis=0))
+
+
+def positive(deviations: FloatArray) -> FloatArray:
+    return np.where(deviations > 1e-9, deviations, np.inf)
+
+
+def correlations(training: Training) -> FloatArray:
+    """(sources, names) of each measure by itself."""
+    sources = [training.source == source for source in np.unique(training.source)]
+    return np.array([[pearson(x, training.scores[rows]) for x in training.values[rows].T] for rows in sources])
+
+
+def ridge(
+    training: Training, *, pairs: float = 0.0, penalty: float = 0.0, power: float = 0.0, over: Callable = np.mean,
+    negative: bool = True, own: bool = False,
+) -> FloatArray:  # fmt: skip
+    """`pairs` is the penalty a pair, `penalty` one in all; `power` of the correlation by which a measure is trusted."""
+    values, scores, deviations = prepared(training, own)
+    trust = np.maximum(0.0, over(correlations(training), axis=0)) ** power if power else np.ones(len(deviations))
+    scale = trust / trust.max() / deviations
+    square = np.mean([(x * scale).T @ (x * scale) / len(x) for x in values], axis=0)
+    right = np.mean([(x * scale).T @ y / len(x) for x, y in zip(values, scores, strict=True)], axis=0)
+    many = len(values) ** 2 / sum(1 / len(x) for x in values)
+    square += (pairs + penalty / many) * np.eye(len(square))
+    return scale * (np.linalg.solve(square, right) if negative else not_negative(square, right))
+
+
+def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
+    """argmin of ½ w'Sw - r'w over w ≥ 0."""
+    from scipy.optimize import nnls
+
+    lower = np.linalg.cholesky(square)
+    return nnls(lower.T, np.linalg.solve(lower, right))[0]
+
+
+def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> FloatArray:
+    """The paper's forward selection."""
+    t = training
+    found = select(
+        t.values, t.scores, t.source, t.names, penalty=penalty, most=most, rng=np.random.default_rng(1)
+    )  # fmt: skip
+    weights = dict(zip(found.columns, found.weights, strict=True))
+    return np.array([weights.get(name, 0.0) for name in t.names])
+
+
+def mean_of_best(training: Training, *, size: int) -> FloatArray:
+    """The measures that go along best with the scores, each divided by its deviation."""
+    best = np.argsort(-correlations(training).mean(axis=0))[:size]
+    weights = np.zeros(len(training.names))
+    weights[best] = 1 / prepared(training)[2][best]
+    return weights
+
+
+def families(training: Training, *, pairs: float) -> FloatArray:
+    """Non-negative ridge regression on the mean of each family's measures."""
+    values, scores, deviations = prepared(training)
+    kinds = [family_of(name) for name in training.names]
+    means = np.array([[(kind == name) / kinds.count(name) for name in dict.fromkeys(kinds)] for kind in kinds], float)
+    means /= deviations[:, None]
+    means /= np.vstack([x @ means for x in values]).std(axis=0)
+    square = np.mean([(x @ means).T @ (x @ means) / len(x) for x in values], axis=0)
+    right = np.mean([(x @ means).T @ y / len(x) for x, y in zip(values, scores, strict=True)], axis=0)
+    return means @ not_negative(square + pairs * np.eye(len(square)), right)
+
+
+def across(training: Training, *, pairs: float, most: int = 15, tolerance: float = 0.002) -> FloatArray:
+    """Forward selection by the correlation in each source of the weights of the others."""
+    values, scores, deviations = prepared(training)
+    squares = [(x / deviations).T @ (x / deviations) / len(x) for x in values]
+    rights = [(x / deviations).T @ y / len(x) for x, y in zip(values, scores, strict=True)]
+    parts = range(len(values))
+
+    def weights(columns: list[int], of: Sequence[int]) -> FloatArray:
+        square = np.mean([squares[s][np.ix_(columns, columns)] for s in of], axis=0)
+        return np.linalg.solve(square + pairs * np.eye(len(columns)), np.mean([rights[s][columns] for s in of], axis=0))
+
+    def reached(columns: list[int]) -> float:
+        found = []
+        for held in parts:
+            w = weights(columns, [s for s in parts if s != held] or [held])
+            size = np.sqrt(w @ squares[held][np.ix_(columns, columns)] @ w) * scores[held].std()
+            found.append(w @ rights[held][columns] / size if size > 0 else 0.0)
+        return float(np.mean(found))
+
+    chosen: list[int] = []
+    curve: list[float] = []
+    while len(chosen) < most:
+        rest = [i for i in range(len(deviations)) if i not in chosen and np.isfinite(deviations[i])]
+        best, negative = max((reached([*chosen, i]), -i) for i in rest)
+        chosen.append(-negative)
+        curve.append(best)
+    kept = chosen[: 1 + int(np.argmax(np.array(curve) >= max(curve) - tolerance))]
+    result = np.zeros(len(deviations))
+    result[kept] = weights(kept, list(parts)) / deviations[kept]
+    return result
+
+
+LEARNERS: dict[str, Learner] = {
+    "forward selection (the paper's), λ = 100": selected,
+    "the same, λ = 1": partial(selected, penalty=1.0),
+    "the same, λ = 1000": partial(selected, penalty=1000.0),
+    "the same, 3 measures at most": partial(selected, most=3),
+    "forward selection across sources, λ = 0.1 a pair": partial(across, pairs=0.1),
+    "the same, λ = 3 a pair": partial(across, pairs=3.0),
+    "the best measure": partial(mean_of_best, size=1),
+    "mean of the 8 best": partial(mean_of_best, size=8),
+    "mean of the 20 best": partial(mean_of_best, size=20),
+    "means of families, weights ≥ 0, λ = 0.3 a pair": partial(families, pairs=0.3),
+    "all measures, λ = 100": partial(ridge, penalty=100.0),
+    "all measures, λ = 1000": partial(ridge, penalty=1000.0),
+    "all measures, λ = 3 a pair": partial(ridge, pairs=3.0),
+    "the same, weights ≥ 0": partial(ridge, pairs=3.0, negative=False),
+    "the same, divided by deviations of each source": partial(ridge, pairs=3.0, own=True),
+    "trusted by r, λ = 100": partial(ridge, penalty=100.0, power=1.0),
+    "trusted by r², λ = 30": partial(ridge, penalty=30.0, power=2.0),
+    "**trusted by r², λ = 100** (`shrunk`)": partial(ridge, penalty=100.0, power=2.0),
+    "trusted by r², λ = 300": partial(ridge, penalty=300.0, power=2.0),
+    "trusted by r³, λ = 30": partial(ridge, penalty=30.0, power=3.0),
+    "trusted by r⁴, λ = 30": partial(ridge, penalty=30.0, power=4.0),
+    "trusted by the least r², λ = 100": partial(ridge, penalty=100.0, power=2.0, over=np.min),
+    "trusted by r², λ = 100, weights ≥ 0": partial(ridge, penalty=100.0, power=2.0, negative=False),
+}
+NO_SHAPE = ("forward selection (the paper's), λ = 100", "**trusted by r², λ = 100** (`shrunk`)")
+
+
+def left_out(learner: Learner, training: Training, own: bool) -> float:
+    found = []
+    for source in np.unique(training.source):
+        held = training.source == source
+        part = Training(training.names, *(each[~held] for each in (training.values, training.scores, training.source)))
+        found.append(pearson(applied(learner(part), training.values[held], own), training.scores[held]))
+    return float(np.mean(found))
+
+
+def applied(weights: FloatArray, values: FloatArray, own: bool) -> FloatArray:
+    return values / (positive(values.std(axis=0)) if own else 1.0) @ weights
+
+
+def main() -> None:
+    started = time.process_time()
+    sets = read_sets()
+    tables = [sets.only(sets.sources[:size]) for size in (2, len(sets.sources))]
+    print("| learner |" + " left out | mean 13 | mean of all |" * 2 + "\n| --- |" + " ---: |" * 6)
+    for label, learner in LEARNERS.items():
+        row(label, learner, sets, tables)
+    for label in NO_SHAPE:
+        less = [each.without(["shape"]) for each in tables]
+        row(f"{label}, less `shape`", LEARNERS[label], sets, less)
+    print(f"\n{time.process_time() - started:.0f} s of CPU time")
+
+
+def row(label: str, learner: Learner, sets: Sets, tables: Sequence[Training]) -> None:
+    cells = []
+    own = "deviations of each source" in label
+    for training in tables:
+        at = [sets.training.names.index(name) for name in training.names]
+        weights = learner(training)
+        tested = sets.row({name: applied(weights, sets.values[name][:, at], own) for name in TESTS}).split(" | ")
+        cells += [f"{left_out(learner, training, own):.3f}", tested[3], tested[6]]
+    print(f"| {label} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
