@@ -80,7 +80,7 @@ def tables(title: str, sets: Sets, sources: Sequence[str]) -> None:
         part = training.without(settings.without)
         model = chosen[label] = fit(part, sources, settings)
         at = [training.names.index(name) for name in part.names]
-        apart = left_out(part, sources, settings)
+        apart = left_out(part, sources, settings) if settings.mode == "one" else {}
         mean = f"{np.mean(list(apart.values())):.3f}" if apart else ""
         print(f"| {label} | {mean} | {sets.row({t: model.scores(sets.values[t][:, at]) for t in TESTS})} |", flush=True)
     one_by_one(f"{title}: measures one by one", sets, training)
