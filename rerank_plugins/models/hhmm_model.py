@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from rerank_plugins.pickling import PickledFields
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import Hhmm
     from rerank_plugins.models.hhmm.store import Beam
+
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/hhmm.pcfg"))
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class HhmmModel(LanguageModel, PickledFields):
         from rerank_plugins.models.hhmm.model import Hhmm
         from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        grammar, events = read_hhmm(self.model)
+        grammar, events = read_hhmm(self.model or EMBEDDED)
         return Hhmm(grammar, self.depth, self.beam, self.threshold, events=events)
 
     def __contains__(self, word: str) -> bool:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
+from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class HhmmParser(Parser, PickledFields):
         from rerank_plugins.models.hhmm.model import Hhmm
         from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        grammar, events = read_hhmm(self.model, self.language)
+        grammar, events = read_hhmm(self.model or EMBEDDED, self.language)
         return Hhmm(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:

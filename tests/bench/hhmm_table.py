@@ -1,9 +1,10 @@
 """The tables of docs/models/hhmm.md: perplexity, speed and depth of the incremental HHMM beside n-gram models.
 
-    python -m tests.bench.hhmm_table ../shared/data [GRAMMAR]
+    python -m tests.bench.hhmm_table ../shared/data [GRAMMAR [GRAMMAR of more text]]
 
-All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test. The
-weights of a mixture are fitted to every other sentence of a text; perplexities are those of the rest, `</s>` counted.
+All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (trees
+of more text: `tests.bench.closed_trees`). The weights of a mixture are fitted to every other sentence of a text;
+perplexities are those of the rest, `</s>` counted.
 """
 
 import lzma
@@ -17,11 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.models.hhmm.progeny import fitting_mass
-from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
 from rerank_plugins.models.mixture import fit_weights, mixed
 from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.models.ngram_training import NgramSettings, train
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.models.prefix_trie import prefixes
 from rerank_plugins.models.signatures import UnknownWords, closed
@@ -61,7 +61,7 @@ def ngram(name, sentences, order, folder):
     return NgramModel(path)
 
 
-def main(folder, path):
+def main(folder, path, larger=None):
     grammar = HhmmModel(path).hhmm.grammar
     vocabulary = grammar.lexicon.index
     treebank = [
@@ -78,8 +78,13 @@ def main(folder, path):
         models["PCFG, exact"] = PcfgModel(path)
         models |= {f"HHMM, beam {beam}": HhmmModel(path, beam=beam) for beam in BEAMS}
         models["HHMM, beam 500, depth 5"] = HhmmModel(path, beam=500, depth=5)
+        pairs = [("5-gram", "HHMM, beam 500"), ("5-gram, more text", "HHMM, beam 500"), ("5-gram, more text", "5-gram")]
+        if larger:
+            assert set(HhmmModel(larger).hhmm.grammar.lexicon.words) == set(vocabulary), f"{larger}: another vocabulary"
+            models |= {f"HHMM, more text, beam {beam}": HhmmModel(larger, beam=beam) for beam in BEAMS}
+            pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
         print("| model | " + " | ".join(evaluated) + " | words/s |\n| --- " + "| ---: " * (1 + len(evaluated)) + "|")
-        scored, hhmm, small, large = {}, "HHMM, beam 500", "5-gram", "5-gram, more text"
+        scored = {}
         for name, model in models.items():
             model.score([["the", "dog"]])
             started = time.process_time()
@@ -88,7 +93,7 @@ def main(folder, path):
             words = sum(len(s) for sentences in evaluated.values() for s in sentences)
             speed = words / seconds
             row(name, [perplexity(scored[name][text]) for text in evaluated], f"{speed:,.0f}" if speed < 1e5 else "")
-        for pair in ((small, hhmm), (large, hhmm), (large, small)):
+        for pair in pairs:
             row(" + ".join(pair), [mixture([scored[name][text] for name in pair]) for text in evaluated], "")
     lengths(path)
     lists(folder, path)
@@ -144,4 +149,4 @@ def lists(folder, path):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else EMBEDDED)
+    main(*map(Path, sys.argv[1:])) if len(sys.argv) > 2 else main(Path(sys.argv[1]), EMBEDDED)

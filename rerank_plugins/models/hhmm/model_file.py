@@ -11,7 +11,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.hhmm.counting import END, HERE, Events
 from rerank_plugins.models.hhmm.training import Empirical
-from rerank_plugins.models.pcfg.embedded import EMBEDDED, wanted_language
+from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.model_file import KIND as GRAMMAR
@@ -32,13 +32,12 @@ def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> i
     return write_packed(path, KIND, settings, arrays)
 
 
-def read_hhmm(path: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
-    """A grammar, and the events of its trees where the file has them; without a path the embedded English grammar.
+def read_hhmm(path: Path, language: str = "") -> tuple[Grammar, Events | None]:
+    """A grammar, and the events of its trees where the file has them.
 
     Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind, and for a model
     that was trained for another language than `language`, where one is given.
     """
-    path = path or EMBEDDED
     settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
     grammar = grammar_from(settings, arrays, path)
     wanted_language(grammar.settings, language, path)

@@ -1,0 +1,47 @@
+r"""Makes what `hhmm.pcfg`, the embedded grammar of incremental parsing, is trained on: trees by the embedded grammar.
+
+    build=rerank_plugins.resources.en.build_hhmm select=rerank_plugins.resources.en.build_treelet_lm
+    python -m $build ewt-train.conllu.xz > ewt.txt
+    python -m $select select textbooks.txt.xz 16000 > textbooks.txt
+    python -m $select select novels.txt.xz 32000 > novels.txt
+    rerank parse ewt.txt -p pcfg,tags=true -o ewt.ptb
+    rerank parse textbooks.txt -p pcfg -o textbooks.ptb
+    rerank parse novels.txt -p pcfg -o novels.ptb
+    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb novels.ptb --weight gum-train.ptb=2 \
+        --language en --compact -o hhmm.pcfg
+
+The module itself prints the sentences of a CoNLL-U treebank, of up to 60 words, as word/TAG, with tags of GUM.
+"""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from collections.abc import Iterator
+
+from rerank_plugins.trees.penn import BRACKETS
+
+LONGEST = 60  # words
+TAGS = {"NFP": ":", "ADD": "NN", "GW": "NN", "AFX": "JJ", "XX": "FW"}  # of EWT, not of GUM's trees
+NAMES = {character: name for name, character in BRACKETS.items()}
+
+
+def tagged(name: str) -> Iterator[str]:
+    """The sentences of a CoNLL-U file packed by xz, a line each, tokens as word/TAG by the treebank's own tags."""
+    tokens: list[str] = []
+    with lzma.open(name, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            columns = line.split("\t")
+            if len(columns) == 10 and columns[0].isdigit():
+                word, tag = columns[1].replace(" ", ""), columns[4]
+                tokens.append(f"{NAMES.get(word, word)}/{TAGS.get(tag, tag)}")
+            elif not line.strip():
+                if 1 <= len(tokens) <= LONGEST:
+                    yield " ".join(tokens)
+                tokens = []
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    print(*tagged(sys.argv[1]), sep="\n")
