@@ -5,8 +5,10 @@
     python -m tests.bench.svs_table ../shared/data speed [--concepts 10]
 
 Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more FILE=WEIGHT …`, each of which counts
-as often as the weight says, tested on dev (sentences of up to 40 words, labelled brackets by EVALB's conventions); with `--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are
-over random beginnings of EM. A row is a name:
+as often as the weight says, tested on dev (sentences of up to 40 words, labelled brackets by EVALB's conventions);
+`--tagged FILE=WEIGHT …` are words for the lexicon of parsers, as `rerank train svs` takes them. With `--threshold 0`, the
+default, nothing is pruned, as in the paper. Means and deviations are over random beginnings of EM.
+A row is a name:
 `baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts), `50hw-10` (50 headwords in 10 clusters),
 `embedded` (the model that is shipped) and `latent` (the grammar with latent states that is).
 """
@@ -18,21 +20,22 @@ import time
 from collections import Counter
 from dataclasses import replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.tasks.grammar_training import read_tagged
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
+from rerank_plugins.models.pcfg.tagged_words import with_own_words
 from rerank_plugins.models.pcfg.training import KEPT
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import named
 from rerank_plugins.models.svs.clustering import Clustering, cluster
-from rerank_plugins.models.svs.estimation import clustered_lexicon, model_of
+from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
 from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
 from rerank_plugins.models.svs.observed import observe
 from rerank_plugins.models.svs.parsing import SvsParser
@@ -67,10 +70,12 @@ FITTED = 20  # words from which on time is fitted as a power of the length
 
 
 class Treebank:
-    """Trees as they are read from treebanks, with their weights, their states found once; models of them."""
+    """Treebanks as they are read, each with its weight, states of their trees found once; models of them."""
 
-    def __init__(self, trees, weights, settings):
-        self.trees, self.weights, self.settings = trees, weights, settings
+    def __init__(self, parts, settings, tagged=None):
+        self.parts, self.settings, self.tagged = parts, settings, tagged
+        self.trees = [tree for trees, _ in parts for tree in trees]
+        self.weights = [weight for trees, weight in parts for _ in trees]
         self.observed = {}
 
     @cached_property
@@ -83,7 +88,11 @@ class Treebank:
 
     @cached_property
     def grammar(self):
-        return treebank_grammar(self.forest, self.settings.smoothing)
+        forest, tagged = self.forest, None
+        if self.tagged:
+            tagged = with_own_words(self.tagged, *zip(*self.parts, strict=True), forest.words)
+        counts, names = productions(forest), categories(forest.labels)
+        return grammar_of_counts(forest.labels, *names, forest.words, counts, self.settings.smoothing, {}, tagged)
 
     def model(self, headwords, clustering=None):
         """Clusters, or without `clustering` the headwords themselves."""
@@ -105,11 +114,17 @@ def read(path, keep=()):
 
 
 def read_training(given):
-    """The trees to learn from, and how often each counts."""
-    parts = {given.data / BANKS[given.bank][0]: 1.0}
-    parts |= {Path(name): float(weight) for name, _, weight in (each.rpartition("=") for each in given.more)}
-    trees = {path: read(path, KEPT) for path in parts}
-    return list(chain.from_iterable(trees.values())), [parts[path] for path in parts for _ in trees[path]]
+    """Treebanks to learn from, each with how often its trees count."""
+    weights = {given.data / BANKS[given.bank][0]: 1.0} | weighted(given.more)
+    return [(read(path, KEPT), weight) for path, weight in weights.items()]
+
+
+def weighted(arguments):
+    return {Path(name): float(weight) for name, _, weight in (each.rpartition("=") for each in arguments)}
+
+
+def read_bank(given, settings):
+    return Treebank(read_training(given), settings, read_tagged(weighted(given.tagged), lambda line: None))
 
 
 def short(trees):
@@ -153,7 +168,7 @@ def models_of(row, bank, clustering, seeds):
 
 
 def parsing(given, settings):
-    bank = Treebank(*read_training(given), settings)
+    bank = read_bank(given, settings)
     trees = short(read(given.data / BANKS[given.bank][1]))[:: given.every]
     print(f"{len(trees)} sentences of up to {SHORT} words, threshold {given.threshold:g}")
     print("| model | decoder | LR | LP | F1 | exact | models |")
@@ -195,11 +210,14 @@ def closed_form(word, known):
 
 def perplexity(given, settings):
     """Table 2. Where there are fewer than 20,000 words, those that occur once are left out too: `unk` must occur."""
-    train, weights = read_training(given)
-    counts = Counter(word for tree in train for word in tree.words() if not NUMBER.fullmatch(word))
+    train = read_training(given)
+    counts = Counter(
+        word for trees, _ in train for tree in trees for word in tree.words() if not NUMBER.fullmatch(word)
+    )
     known = {word for word, count in counts.most_common(VOCABULARY) if count > 1}
     kept = UnknownWords(first=0, rate=0.0)  # nothing more becomes unknown
-    bank = Treebank(with_closed_vocabulary(train, known), weights, replace(settings, unknown=kept))
+    train = [(with_closed_vocabulary(trees, known), weight) for trees, weight in train]
+    bank = Treebank(train, replace(settings, unknown=kept))
     dev = [tree.words() for tree in with_closed_vocabulary(short(read(given.data / BANKS[given.bank][1])), known)]
     dev = dev[:: given.every]
     print(f"{len(known) + 2} words, {len(dev)} sentences of {sum(map(len, dev))} words")
@@ -227,7 +245,7 @@ def seconds(action, sentences):
 
 def speed(given, settings):
     """Figure 3: seconds a sentence."""
-    bank = Treebank(*read_training(given), settings)
+    bank = read_bank(given, settings)
     dev = [tree.words() for tree in read(given.data / BANKS[given.bank][1])]
     by_length = {length: [words for words in dev if len(words) == length][: given.sentences] for length in LENGTHS}
     for concepts in given.concepts:
@@ -268,6 +286,7 @@ def main():
     arguments.add_argument("table", choices=["parsing", "perplexity", "speed"])
     arguments.add_argument("--bank", choices=list(BANKS), default="gum")
     arguments.add_argument("--more", nargs="+", default=[], metavar="FILE=WEIGHT", help="further trees to learn from")
+    arguments.add_argument("--tagged", nargs="+", default=[], metavar="FILE=WEIGHT", help="tagged words, of parsers")
     arguments.add_argument("--rare", type=float, default=SvsSettings.rare)
     arguments.add_argument("--rows", nargs="+", default=list(ROWS))
     arguments.add_argument("--decoders", nargs="+", default=["vector", "mbr"])
