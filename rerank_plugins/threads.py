@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Result = TypeVar("Result")
 
-def in_threads(work: Callable[[int, int], None], costs: NDArray[np.number[Any]], least: float) -> None:
+
+def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: int) -> list[Result]:
+    """`function(*task)` for each task, in order, on `jobs` threads: for kernels that hold no lock."""
+    if jobs == 1 or len(tasks) < 2:
+        return [function(*task) for task in tasks]
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(lambda task: function(*task), tasks))
+
+
+def over_ranges(work: Callable[[int, int], None], costs: NDArray[np.number[Any]], least: float) -> None:
     """Call `work(start, end)` over consecutive ranges of the jobs, the ranges about equally dear.
 
     `costs` has a value per job, in any unit; below `least` in all, a second thread would not pay.
@@ -25,9 +35,7 @@ def in_threads(work: Callable[[int, int], None], costs: NDArray[np.number[Any]],
     parts = min(4 * workers, int(total / least))
     cuts = np.searchsorted(np.cumsum(costs), total * np.arange(1, parts) / parts)
     bounds = np.unique(np.concatenate([[0], cuts, [len(costs)]]))
-    with ThreadPoolExecutor(workers) as pool:
-        for done in [pool.submit(work, int(a), int(b)) for a, b in pairwise(bounds)]:
-            done.result()
+    in_threads(work, list(pairwise(bounds.tolist())), workers)
 
 
 def cores() -> int:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rerank_adapters.metrics.encoding import Sequences
 from rerank_plugins.feature_table import IntArray
-from rerank_plugins.threads import in_threads
+from rerank_plugins.threads import over_ranges
 
 LEAST_LOOKUPS = 2e6  # about 20 ms: less is not worth a thread
 
@@ -27,7 +27,7 @@ def ngram_matches(sequences: Sequences, jobs: IntArray, order: int, hypotheses: 
     def work(start: int, end: int) -> None:
         match_ngrams(tokens, starts, jobs[start:end], order, matches)
 
-    in_threads(work, costs, LEAST_LOOKUPS)
+    over_ranges(work, costs, LEAST_LOOKUPS)
     return matches
 
 

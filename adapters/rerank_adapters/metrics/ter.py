@@ -14,7 +14,7 @@ from rerank_adapters.metrics.preprocessing import sacrebleu_version, tercom_toke
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins.feature_table import IntArray
 from rerank_plugins.interfaces import option
-from rerank_plugins.threads import in_threads
+from rerank_plugins.threads import over_ranges
 
 LEAST_CELLS = 1e5  # of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
 
@@ -79,5 +79,5 @@ def _edits(sequences: Sequences, pairs: IntArray) -> IntArray:
     def work(start: int, end: int) -> None:
         count_edits(*sequences, pairs[start:end], edits[start:end])
 
-    in_threads(work, sequences.lengths[pairs].prod(axis=1), LEAST_CELLS)
+    over_ranges(work, sequences.lengths[pairs].prod(axis=1), LEAST_CELLS)
     return edits

@@ -22,10 +22,11 @@ from rerank_plugins.models.backoff.events import EventSource
 from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
 from rerank_plugins.models.backoff.linking import first_children, link_ngrams, place_links
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.sorting import in_threads, stretches
+from rerank_plugins.models.backoff.sorting import stretches
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.threads import in_threads
 
 
 @dataclass(frozen=True)

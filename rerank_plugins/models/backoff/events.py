@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.layout import EventLayout, pack_text, scatter_rows
-from rerank_plugins.models.backoff.sorting import bucket_bounds, in_threads, stretches
+from rerank_plugins.models.backoff.sorting import bucket_bounds, stretches
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
+from rerank_plugins.threads import in_threads
 
 MOST = (1 << 31) - 1  # events: counts and numbers of n-grams have 31 bits
 

@@ -20,10 +20,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.models.backoff.sorting import bucket_bounds, in_threads, shares, sort_buckets, stretches
+from rerank_plugins.models.backoff.sorting import bucket_bounds, shares, sort_buckets, stretches
 from rerank_plugins.models.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.models.backoff.tables import LOG_ZERO
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.threads import in_threads
 
 BINS = 16  # bits: n-grams are dealt into buckets by this much of their context
 

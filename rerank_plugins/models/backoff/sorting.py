@@ -7,10 +7,8 @@ stable, and digits that are the same in all its rows are skipped. Buckets are in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -18,7 +16,6 @@ from numpy.typing import NDArray
 
 DIGIT = 11
 TARGET = 1 << 16  # rows of a bucket, at least
-Result = TypeVar("Result")
 
 
 def bucket_bounds(histogram: NDArray[np.int64], target: int = TARGET) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -32,14 +29,6 @@ def bucket_bounds(histogram: NDArray[np.int64], target: int = TARGET) -> tuple[N
     _, buckets = np.unique(bucket, return_inverse=True)
     sizes = np.bincount(buckets, histogram).astype(np.int64)
     return buckets.astype(np.int32), np.concatenate([[0], np.cumsum(sizes)])
-
-
-def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: int) -> list[Result]:
-    """`function(*task)` for each task, in order, on `jobs` threads: for kernels that hold no lock."""
-    if jobs == 1 or len(tasks) < 2:
-        return [function(*task) for task in tasks]
-    with ThreadPoolExecutor(jobs) as pool:
-        return list(pool.map(lambda task: function(*task), tasks))
 
 
 def shares(starts: NDArray[np.int64], parts: int) -> list[tuple[int, int]]:

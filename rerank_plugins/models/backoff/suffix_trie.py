@@ -20,8 +20,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.models.backoff.sorting import in_threads, shares, sort_buckets
+from rerank_plugins.models.backoff.sorting import shares, sort_buckets
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.threads import in_threads
 
 IntArray = NDArray[np.int32]
 PARTS = 8  # tasks per thread, so that none waits long for the other

@@ -18,7 +18,7 @@ from rerank_plugins.models.pcfg import latent_kernels as kernels
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, productions
-from rerank_plugins.threads import cores, in_threads
+from rerank_plugins.threads import cores, over_ranges
 
 Places = NDArray[np.int64]
 LEAST_NODES = 20_000  # about 10 ms with a few states: less is not worth a thread
@@ -175,8 +175,9 @@ class Trees:
         kernels.heights_and_depths(forest.left, forest.right, forest.offsets, heights, depths)
         rule = self.nodes[3]
         self._by_rule = np.argsort(rule, kind="stable")
-        self._uses = np.bincount(rule, minlength=len(grammar.parent))
-        bounds = forest.offsets[np.arange(cores() + 1) * (len(forest.offsets) - 1) // cores()]
+        self._begins = np.searchsorted(rule[self._by_rule], np.arange(len(grammar.parent) + 1))  # the uses of each rule
+        jobs = cores()
+        bounds = forest.offsets[np.arange(jobs + 1) * (len(forest.offsets) - 1) // jobs]
         self._parts = [np.arange(first, end) for first, end in pairwise(bounds.tolist())]  # of neighbouring trees
         self._upwards, self._downwards = (
             [part[np.lexsort((rule[part], level[part]))] for part in self._parts] for level in (heights, depths)
@@ -187,13 +188,12 @@ class Trees:
         passes = self._passes(grammar)
         counts = np.zeros_like(grammar.p)
         known = self.nodes, grammar.states, grammar.places
-        ends = np.cumsum(self._uses)
 
         def count(first: int, end: int) -> None:
-            nodes = self._by_rule[ends[first] - self._uses[first] : ends[end - 1]]
+            nodes = self._by_rule[self._begins[first] : self._begins[end]]
             kernels.count(nodes, *known, self.weights, *passes, counts)
 
-        in_threads(count, self._uses * grammar.rows * grammar.columns, LEAST_CELLS)
+        over_ranges(count, np.diff(self._begins) * grammar.rows * grammar.columns, LEAST_CELLS)
         counts *= grammar.p
         return float(self.weights @ np.log(passes[2])), counts
 
@@ -218,5 +218,5 @@ class Trees:
                 kernels.fill_inside(self._upwards[part], *known)
                 kernels.fill_outside(self._downwards[part], *known, outside)
 
-        in_threads(both, np.array([len(part) for part in self._parts]), LEAST_NODES)
+        over_ranges(both, np.array([len(part) for part in self._parts]), LEAST_NODES)
         return at, inside, scale, outside
