@@ -1,6 +1,8 @@
 """Trees in the closed vocabulary of a grammar: other words become its signatures. For tables that compare models.
 
-python -m tests.bench.closed_trees GRAMMAR textbooks.ptb novels.ptb > closed.ptb
+    python -m tests.bench.closed_trees GRAMMAR textbooks.ptb novels.ptb > closed.ptb
+
+Trees of more than 40 words are left out.
 """
 
 import sys
@@ -15,10 +17,11 @@ LONGEST = 40  # words
 
 
 def with_words(tree, words):
-    """The tree over the next words of an iterator."""
-    if tree.is_preterminal:
-        return Tree(tree.label, (next(words),))
-    return Tree(tree.label, tuple(with_words(child, words) for child in tree.subtrees))
+    """The tree over other words."""
+    from_last = iter(words[::-1])
+    return tree.fold(
+        lambda tag: Tree(tag.label, (next(from_last),)), lambda node, below: Tree(node.label, tuple(below))
+    )
 
 
 def main(grammar, paths):
@@ -27,7 +30,7 @@ def main(grammar, paths):
         with open(path, encoding="utf-8") as lines:
             for tree in map(clean, read_trees(lines, path)):
                 if tree and len(tree.words()) <= LONGEST:
-                    print(write_tree(with_words(tree, iter(closed(tree.words(), vocabulary)))))
+                    print(write_tree(with_words(tree, closed(tree.words(), vocabulary))))
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ def ngram(name, sentences, order, folder):
     return NgramModel(path)
 
 
-def main(folder, path, larger=None):
+def main(folder, path=EMBEDDED, larger=None):
     grammar = HhmmModel(path).hhmm.grammar
     vocabulary = grammar.lexicon.index
     treebank = [
@@ -149,4 +149,4 @@ def lists(folder, path):
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:])) if len(sys.argv) > 2 else main(Path(sys.argv[1]), EMBEDDED)
+    main(*map(Path, sys.argv[1:]))

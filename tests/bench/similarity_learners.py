@@ -17,6 +17,7 @@ import numpy as np
 from rerank_adapters.evaluation.correlation import pearson
 from rerank_adapters.tasks.similarity import Training, family_of
 from rerank_adapters.tasks.similarity_selection import select
+from rerank_adapters.tasks.similarity_shrinkage import shrunk_weights
 from rerank_plugins.feature_table import FloatArray
 from tests.bench.similarity_sets import TESTS, Sets, read_sets
 
@@ -75,6 +76,11 @@ def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> F
     )  # fmt: skip
     weights = dict(zip(found.columns, found.weights, strict=True))
     return np.array([weights.get(name, 0.0) for name in t.names])
+
+
+def shrunk(training: Training) -> FloatArray:
+    """The package's own: `ridge` with trust in the square of the correlation."""
+    return shrunk_weights(training.values, training.scores, training.source, 100.0)[0]
 
 
 def mean_of_best(training: Training, *, size: int) -> FloatArray:
@@ -147,7 +153,7 @@ LEARNERS: dict[str, Learner] = {
     "the same, divided by deviations of each source": partial(ridge, pairs=3.0, own=True),
     "trusted by r, λ = 100": partial(ridge, penalty=100.0, power=1.0),
     "trusted by r², λ = 30": partial(ridge, penalty=30.0, power=2.0),
-    "**trusted by r², λ = 100** (`shrunk`)": partial(ridge, penalty=100.0, power=2.0),
+    "**trusted by r², λ = 100** (`shrunk`)": shrunk,
     "trusted by r², λ = 300": partial(ridge, penalty=300.0, power=2.0),
     "trusted by r³, λ = 30": partial(ridge, penalty=30.0, power=3.0),
     "trusted by r⁴, λ = 30": partial(ridge, penalty=30.0, power=4.0),
@@ -185,7 +191,7 @@ def main() -> None:
 
 def row(label: str, learner: Learner, sets: Sets, tables: Sequence[Training]) -> None:
     cells = []
-    own = "deviations of each source" in label
+    own = isinstance(learner, partial) and learner.keywords.get("own", False)
     for training in tables:
         at = [sets.training.names.index(name) for name in training.names]
         weights = learner(training)
