@@ -12,7 +12,7 @@ from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from tests import naive_parsing
 from tests.bench.arc_eager import ArcEager, projective
-from tests.bench.parser_table import without_punctuation
+from tests.experiments.parser_table import without_punctuation
 from tests.bench.timing import seconds
 
 pytestmark = pytest.mark.slow

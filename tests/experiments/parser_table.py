@@ -1,6 +1,6 @@
 """The table of docs/models/dependency-parsers.md: the embedded English parser beside the arc-eager one, same trees.
 
-    python -m tests.bench.parser_table FOLDER
+    python -m tests.experiments.parser_table FOLDER
 
 The arc-eager parser learns from gold tags and parses with those that the embedded parser's tagger predicts.
 """

@@ -1,7 +1,7 @@
 """The table of docs/models/pcfg.md: grammars, and how well and how fast they parse.
 
-    python -m tests.bench.grammar_table FOLDER                     # the embedded grammar
-    python -m tests.bench.grammar_table FOLDER my.pcfg --every 4   # one of your own, on every fourth sentence
+    python -m tests.experiments.grammar_table FOLDER                     # the embedded grammar
+    python -m tests.experiments.grammar_table FOLDER my.pcfg --every 4   # one of your own, on every fourth sentence
 
 F1 of labelled brackets by EVALB's conventions, raw words, of sentences up to 40 words and of all; ln p per word is the
 exact (unpruned) inside probability of the sentences up to 40. GUM's trees are themselves a parser's, made from gold

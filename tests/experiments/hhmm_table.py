@@ -1,9 +1,9 @@
 """The tables of docs/models/hhmm.md: perplexity, speed and depth of the incremental HHMM beside n-gram models.
 
-    python -m tests.bench.hhmm_table ../shared/data [GRAMMAR [GRAMMAR of more text]]
+    python -m tests.experiments.hhmm_table ../shared/data [GRAMMAR [GRAMMAR of more text]]
 
 All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (trees
-of more text: `tests.bench.closed_trees`). The weights of a mixture are fitted to every other sentence of a text;
+of more text: `tests.experiments.closed_trees`). The weights of a mixture are fitted to every other sentence of a text;
 perplexities are those of the rest, `</s>` counted.
 """
 

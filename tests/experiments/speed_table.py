@@ -1,6 +1,6 @@
 """The table of speeds in the README, on real lists and on generated ones.
 
-    python -m tests.bench.speed_table FOLDER
+    python -m tests.experiments.speed_table FOLDER
 
 FOLDER holds tune.nbest.xz and tune.ref (BLEU with tokenize=none). CPU seconds, compilation not counted; peak memory is
 of the whole process up to that row.

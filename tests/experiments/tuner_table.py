@@ -1,6 +1,6 @@
 """The table of tuners in the README: how each does on lists that it was not tuned on.
 
-    python -m tests.bench.tuner_table FOLDER [FEATURE ...]
+    python -m tests.experiments.tuner_table FOLDER [FEATURE ...]
 
 FOLDER holds {tune,test}.nbest.xz and .ref (BLEU with tokenize=none); features are added to the decoder's own. Every
 tuner starts from uniform weights. `cross-validation` is 5 folds of the tuning set, 3 seeds: the settings were chosen by

@@ -1,6 +1,6 @@
 """Ways to learn a similarity of sentences that holds for sources nobody scored, compared by sources left out.
 
-    python -m tests.bench.similarity_learners DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
+    python -m tests.experiments.similarity_learners DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
 
 `left out` is the mean over the sources of the correlation of what is learnt from the others: by this, and not by the
 test sets beside it, a learner is chosen. Every learner turns centred values of each source into weights.
@@ -19,7 +19,7 @@ from rerank_adapters.tasks.similarity import Training, family_of
 from rerank_adapters.tasks.similarity_selection import select
 from rerank_adapters.tasks.similarity_shrinkage import shrunk_weights
 from rerank_plugins.feature_table import FloatArray
-from tests.bench.similarity_sets import TESTS, Sets, read_sets
+from tests.experiments.similarity_sets import TESTS, Sets, read_sets
 
 Learner = Callable[[Training], FloatArray]  # weights of all values
 

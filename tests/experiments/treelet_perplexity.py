@@ -2,7 +2,7 @@
 
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
     rerank parse texts.txt -p pcfg,model=gum.pcfg -o texts.ptb
-    python tests/bench/treelet_perplexity.py --grammar gum.pcfg --latent gum.pcfg \
+    python tests/experiments/treelet_perplexity.py --grammar gum.pcfg --latent gum.pcfg \
         --training treebank gum-train.ptb --training "and texts" gum-train.ptb texts.ptb \
         --test "GUM dev" gum-dev.ptb --test novel novel-dev.txt
 

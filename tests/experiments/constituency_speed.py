@@ -1,6 +1,6 @@
 """Speed of the constituency parser and of the grammar as a language model, against length and pruning; n-best lists.
 
-    python -m tests.bench.constituency_speed [--grammar english.pcfg] [--trees dev.ptb]
+    python -m tests.experiments.constituency_speed [--grammar english.pcfg] [--trees dev.ptb]
 
 Sentences are cut or joined from the trees' words (by default the example's references), several for each length.
 CPU seconds, compilation not counted. Lists are those of the example (Moses), without repetitions.

@@ -1,6 +1,6 @@
 """The table of added features in the README: what each does for lists that were not tuned on.
 
-    python -m tests.bench.added_features_table LISTS NAME=FEATURE ... [--base FEATURE ...] [--changes N]
+    python -m tests.experiments.added_features_table LISTS NAME=FEATURE ... [--base FEATURE ...] [--changes N]
 
 LISTS is a folder of translations, {tune,test}.nbest.xz, .src and .ref (BLEU with tokenize=none, tuned by MIRA), or a file
 of HyPoradise's recognition hypotheses, *.jsonl, of which tuning and test set have 25 utterances in turns (WER, tuned by

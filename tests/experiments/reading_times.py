@@ -1,6 +1,6 @@
 """Reading times regressed on measures of complexity: Tables 2 and 3 of Wu et al. (2010), on Natural Stories.
 
-    python -m tests.bench.reading_times ../shared/data [BEAM [MODEL]]        needs the extra `ml` (statsmodels)
+    python -m tests.experiments.reading_times ../shared/data [BEAM [MODEL]]        needs the extra `ml` (statsmodels)
 
 The data are mean self-paced reading times of words (stories 1-7), so the random effect is of the word form alone and
 stories are fixed effects; the paper has single readings, and random effects of subjects. A word with punctuation or a
@@ -20,7 +20,7 @@ import numpy as np
 
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.unigram_model import UnigramModel
-from tests.bench.hhmm_table import lines_of, ngram
+from tests.experiments.hhmm_table import lines_of, ngram
 
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)/(\d+)\.(\d+)(?:\.\d+)?\)")
 OPEN = ("NN", "VB", "JJ", "RB", "CD", "FW")  # tags of open-class words begin so

@@ -1,6 +1,6 @@
 """The table of docs/models/hhmm.md that compares grammars, split or not, and the two estimations.
 
-    python -m tests.bench.hhmm_grammars ../shared/data MODEL...
+    python -m tests.experiments.hhmm_grammars ../shared/data MODEL...
 
 MODELs are files of `rerank train hhmm` and `rerank train grammar`, all of one treebank: their vocabularies have to be the
 same, for perplexities are compared. 100 sentences of each text, as in hhmm_table, at beam 200 (and 500 for GUM dev); F1
@@ -20,7 +20,7 @@ from rerank_plugins.models.signatures import closed
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.parseval import Parseval
-from tests.bench.hhmm_table import texts
+from tests.experiments.hhmm_table import texts
 
 PARSED, LONGEST = 100, 40
 

@@ -1,6 +1,6 @@
 """Textual similarity on the STS sets: systems, families of measures, what was selected.
 
-    python -m tests.bench.similarity_table DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
+    python -m tests.experiments.similarity_table DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
 
 DATA is a folder with `sts/*.tsv` (and, for the second table, `eval_only/sts_benchmark/*.csv`); the options are those of
 `rerank similarity`. `left out` is the mean over the sources of the correlation of what is learnt from the others.
@@ -15,7 +15,7 @@ import numpy as np
 
 from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of, fit, left_out
 from rerank_adapters.tasks.similarity_selection import regress
-from tests.bench.similarity_sets import HEADER, TESTS, Sets, read_sets
+from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets
 
 RUNS = {
     "shrunk, one for all": SimilaritySettings(),

@@ -1,8 +1,8 @@
 """Names in a treebank, as Stanza's `ner_tagger` learns them; and how well capitals, or a model, find those of another.
 
-    python -m tests.bench.names_of_trees train.conllu[.xz] -o train.json
+    python -m tests.experiments.treebank_names train.conllu[.xz] -o train.json
     python -m stanza.models.ner_tagger --mode train --shorthand en_own --train_file train.json --eval_file dev.json …
-    python -m tests.bench.names_of_trees dev.conllu.xz [--entities stanza,model=ner.pt,vectors=vectors.pt]
+    python -m tests.experiments.treebank_names dev.conllu.xz [--entities stanza,model=ner.pt,vectors=vectors.pt]
 
 A name is a longest run of proper nouns (NNP, NNPS), with a word such as `of` or two between them, that is connected: one
 word of it has its head outside. Found names count once a sentence, whole and in lower case.

@@ -1,8 +1,8 @@
 """The tables of Wu & Schuler (2011) on GUM: parsing with and without concepts, perplexity, speed against length.
 
-    python -m tests.bench.svs_table ../shared/data parsing [--rows baseline 1000hw-10 …] [--seeds 1 2 3] [--every 1]
-    python -m tests.bench.svs_table ../shared/data perplexity [--concepts 1 5]
-    python -m tests.bench.svs_table ../shared/data speed [--concepts 10]
+    python -m tests.experiments.svs_table ../shared/data parsing [--rows baseline 1000hw-10 …] [--seeds 1 2 3] [--every 1]
+    python -m tests.experiments.svs_table ../shared/data perplexity [--concepts 1 5]
+    python -m tests.experiments.svs_table ../shared/data speed [--concepts 10]
 
 Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more FILE=WEIGHT …`, each of which counts
 as often as the weight says, tested on dev (sentences of up to 40 words, labelled brackets by EVALB's conventions);

@@ -1,6 +1,6 @@
 """The table of docs/trees.md: the store depth that trees need, by binarisation (sentences of up to 40 words).
 
-    python -m tests.bench.depth_table FOLDER
+    python -m tests.experiments.depth_table FOLDER
 
 Share of trees that need at most 1, 2, 3, 4 incomplete constituents between words; Schuler et al. (2010) found over 97 %
 within 3 and over 99 % within 4.

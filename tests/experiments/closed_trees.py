@@ -1,6 +1,6 @@
 """Trees in the closed vocabulary of a grammar: other words become its signatures. For tables that compare models.
 
-    python -m tests.bench.closed_trees GRAMMAR textbooks.ptb novels.ptb > closed.ptb
+    python -m tests.experiments.closed_trees GRAMMAR textbooks.ptb novels.ptb > closed.ptb
 
 Trees of more than 40 words are left out.
 """

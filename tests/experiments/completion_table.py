@@ -1,6 +1,6 @@
 """Table 1 of Gubbins and Vlachos (2013): n-gram and dependency language models on sentence completion questions.
 
-    python tests/bench/completion_table.py TEXT QUESTIONS [--parser NAME] [--min-count 5] [--jobs 2]
+    python tests/experiments/completion_table.py TEXT QUESTIONS [--parser NAME] [--min-count 5] [--jobs 2]
 
 One sentence per line of TEXT, Penn-style tokens; it is parsed once, through the cache of parses. Prints accuracies with
 95 % intervals for orders 2 to 5: unlabelled and labelled dependency models and n-grams, each with stupid backoff (SB)
