@@ -5,6 +5,7 @@ from rerank_plugins.feature_table import FeatureTable, FloatArray, SparseBlock
 from rerank_plugins.hookspecs import hookimpl
 from rerank_plugins.interfaces import (
     FeatureExtractor,
+    HasUnigrams,
     IncrementalLM,
     LanguageModel,
     Metric,
@@ -27,6 +28,7 @@ __all__ = [
     "FeatureTable",
     "FloatArray",
     "FormatError",
+    "HasUnigrams",
     "Hypothesis",
     "IncrementalLM",
     "LanguageModel",

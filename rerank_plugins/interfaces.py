@@ -110,6 +110,19 @@ class GenerativeLM(Protocol):
         ...
 
 
+@runtime_checkable
+class HasUnigrams(Protocol):
+    """A language model that says how frequent its words are by themselves, as the syntactic log-odds ratio asks."""
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word without context, `</s>` last: one array of len(sentence) + 1 per sentence.
+
+        The distribution is that of the model's own training corpus over its own vocabulary, which sums to one; an
+        unknown word is replaced as in `score`.
+        """
+        ...
+
+
 class ScoredTree(NamedTuple):
     """A constituency tree and ln p(tree, words), or ln p(tree | words) where the parser has no model of the words."""
 

@@ -19,6 +19,7 @@ import numpy as np
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import (
     FeatureExtractor,
+    HasUnigrams,
     IncrementalLM,
     LanguageModel,
     Metric,
@@ -83,7 +84,10 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
 
 
 def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:
-    """One ln p per word and one for </s>; finite, never above 0; the order of sentences does not matter."""
+    """One ln p per word and one for </s>; finite, never above 0; the order of sentences does not matter.
+
+    So for unigrams of its own, where it has them; and they do not depend on the words around.
+    """
     texts = [*sentences, *(text.split() for text in SENTENCES)]
     scores = model.score(texts)
     for sentence, values in zip(texts, scores, strict=True):
@@ -100,6 +104,23 @@ def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = (
     np.testing.assert_allclose(
         np.concatenate(copies), np.concatenate(scores), 1e-9, err_msg="a pickled copy must agree"
     )
+    if isinstance(model, HasUnigrams):
+        _check_unigrams(model, texts)
+
+
+def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
+    whole = model.unigram_scores(texts)
+    turned = model.unigram_scores([[*text[:1], *text[:0:-1]] for text in texts])  # all words but the first reversed
+    assert len(whole) == len(texts), f"unigrams of {len(whole)} sentences, wanted {len(texts)}"
+    for sentence, values, others in zip(texts, whole, turned, strict=True):
+        wanted = len(sentence) + 1
+        assert values.shape == (wanted,), f"{sentence}: {values.shape} unigram values, wanted {wanted}"
+        assert values.dtype == np.float64, f"{sentence}: unigrams of type {values.dtype}, wanted float64"
+        assert np.isfinite(values).all(), f"{sentence}: unigram ln p must be finite, found {values}"
+        assert (values <= 1e-6).all(), f"{sentence}: unigram ln p must not be above 0, found {values.max()}"
+        assert values[-1] == whole[0][-1], "the unigram ln p of </s> must be the same in all sentences"
+        same = np.concatenate([others[:1], others[1:-1][::-1], others[-1:]]) if sentence else others
+        np.testing.assert_array_equal(same, values, "unigram ln p must not depend on the words around")
 
 
 def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence] = (), atol: float = 1e-4) -> None:

@@ -161,11 +161,11 @@ def test_treelet_feature(folder, caplog):
 
 
 def test_slr_is_the_papers_ratio(folder):
-    """(ln p_model - ln p_unigram) / |s|, unigrams from the model's own corpus; or any two language models."""
+    """(ln p_model - ln p_unigram) / |s|, unigrams from the model's own corpus, or others that are named."""
     lm = Treelet(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
     sentences = [TREES[0].words(), TREES[5].words(), ()]
     hypotheses = nbest(*(" ".join(words) for words in sentences))
-    own = lm.trees.vocabulary.unigram_totals(sentences)
+    own = [values.sum() for values in lm.trees.vocabulary.unigram_scores(sentences)]
     wanted = (lm.totals(sentences) - own) / [5, 2, 1]
     extractor = Slr(lm)
     check_feature_extractor(extractor)

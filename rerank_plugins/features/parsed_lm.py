@@ -116,9 +116,9 @@ class ParsedLM(LanguageModel, PickledFields):
         lengths = [len(sentence) + 1 for sentence in sentences]
         return [np.full(n, total / n) for n, total in zip(lengths, totals.tolist(), strict=True)]
 
-    def unigram_totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence, `</s>` included, by unigrams of the same training corpus and vocabulary."""
-        return self.trees.vocabulary.unigram_totals(sentences)
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by its frequency in the model's training corpus."""
+        return self.trees.vocabulary.unigram_scores(sentences)
 
 
 Model = TypeVar("Model", bound=ParsedLM)

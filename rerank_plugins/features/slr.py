@@ -3,8 +3,10 @@
 SLR(s) = (ln p_model(s) - ln p_unigram(s)) / |s|                                        (Pauls and Klein 2012, §5.3)
 
 What rare words cost is in both terms, so a sentence is not held to be worse for what it is about. Both count the end of
-the sentence. The unigram model is that of the treelet model's own training corpus and vocabulary; for another language
-model, the embedded word frequencies unless one is named. Without words, |s| is taken to be 1. Cost: the model's.
+the sentence. The ratio means something only where both terms are of one vocabulary: otherwise a word that one of them
+does not know counts for or against the sentence. So the unigrams are the language model's own (`HasUnigrams`), of the
+same training corpus and with the same replacement of unknown words, unless others are named. Without words, |s| is
+taken to be 1. Cost: the model's.
 """
 
 from __future__ import annotations
@@ -13,22 +15,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.parsed_lm import ParsedLM, Treelet, shared
 from rerank_plugins.features.sentence_feature import SentenceFeature
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
+from rerank_plugins.models.own_unigrams import with_unigrams
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
 class Slr(SentenceFeature, PickledFields):
-    """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word."""
+    """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word.
+
+    Raises ValueError for a language model that has no unigrams of its own where none are named.
+    """
 
     lm: LanguageModel | None = option(None, doc="a language model, by name; none: treelet, embedded English")
     unigram: LanguageModel | None = option(
-        None, doc="what gives ln p of the words; none: unigrams of a treelet model's own, or embedded English"
+        None, doc="a language model of the words alone, instead of the unigrams that `lm` itself has"
     )
+
+    def __post_init__(self) -> None:
+        if self.unigram is None and self.lm is not None and not isinstance(self.lm, HasUnigrams):
+            raise ValueError(
+                f"the language model {type(self.lm).__name__} has no unigrams of its own: name some with 'unigram'"
+            )
 
     @cached_property
     def _lm(self) -> LanguageModel:
@@ -41,9 +54,10 @@ class Slr(SentenceFeature, PickledFields):
         return self._lm
 
     def _unigram_totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        if self.unigram is None and isinstance(self._lm, ParsedLM):
-            return self._lm.unigram_totals(sentences)
-        return (self.unigram or UnigramModel()).totals(sentences)
+        if self.unigram is not None:
+            return self.unigram.totals(sentences)
+        scores = with_unigrams(self._lm).unigram_scores(sentences)
+        return np.array([values.sum() for values in scores], np.float64)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) natural logs per word."""

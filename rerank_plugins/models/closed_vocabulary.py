@@ -65,12 +65,10 @@ class ClosedVocabulary(PickledFields):
         counts = np.maximum(self.counts, 1)
         return np.asarray(np.log(counts / counts.sum()), np.float64)
 
-    def unigram_totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence and its end by the unigram distribution."""
-        ln_p = self.ln_unigram[self.encode(sentences)]
-        sentence = np.repeat(np.arange(len(sentences)), [len(each) for each in sentences])
-        totals = np.bincount(sentence, ln_p, len(sentences)) + self.ln_unigram[0]
-        return np.asarray(totals, np.float64)
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word and of the end by the unigram distribution: len(sentence) + 1 values per sentence."""
+        ln_p, starts = self.ln_unigram[self.encode(sentences)], np.cumsum([len(each) for each in sentences])
+        return [np.append(words, self.ln_unigram[0]) for words in np.split(ln_p, starts[:-1])] if len(starts) else []
 
 
 class _Numbers(dict[str, int]):

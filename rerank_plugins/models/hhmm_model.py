@@ -79,6 +79,18 @@ class HhmmModel(LanguageModel, PickledFields):
             lost[number] = states[-1].lost
         return scores, lost
 
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+
+        return ln_unigrams(self.hhmm.grammar)
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by how frequent the grammar makes it (models/pcfg/unigrams.py)."""
+        from rerank_plugins.models.pcfg.unigrams import unigram_scores
+
+        return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
+
     def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
         """Surprisal, entropy and expected depth of the store, word by word (models/complexity.py)."""
         from rerank_plugins.models.prefix_trie import walk

@@ -16,6 +16,7 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.own_unigrams import with_unigrams
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,19 @@ class Mixture(LanguageModel):
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last."""
-        scored = zip(*(model.score(sentences) for model in self.models), strict=True)
-        return [mixed(np.stack(values, axis=1), np.array(self.weights)) for values in scored]
+        return self._mixed([model.score(sentences) for model in self.models])
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by the models' own unigrams, which are mixed with the models' weights.
+
+        Raises ModelError where a model has no unigrams.
+        """
+        return self._mixed([with_unigrams(model).unigram_scores(sentences) for model in self.models])
+
+    def _mixed(self, scores: Sequence[Sequence[FloatArray]]) -> list[FloatArray]:
+        """Ln p of the words of each sentence by each model -> their ln p by the mixture."""
+        weights = np.array(self.weights)
+        return [mixed(np.stack(values, axis=1), weights) for values in zip(*scores, strict=True)]
 
     def start(self) -> tuple[Any, ...]:
         """The models' states before the first word."""

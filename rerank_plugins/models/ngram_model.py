@@ -142,6 +142,13 @@ class NgramModel(LanguageModel, PickledFields):
 
         return score_text(self.ngrams.tables, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by the model's 1-grams; of an unknown word that of `<unk>`."""
+        from rerank_plugins.models.backoff.scoring import LN10
+
+        ids = self.ngrams.vocabulary.encode(sentences)
+        return _cut(LN10 * self.ngrams.tables.events["log10"][ids].astype(np.float64), sentences)
+
     def start(self) -> State:
         """The state after `<s>`."""
         return int(self.ngrams.tables.events[BOS]["next"]), 1

@@ -101,6 +101,18 @@ class PcfgModel(LanguageModel, PickledFields):
             totals[place] = whole if whole > -np.inf else self._scored(sentence).sum()
         return totals
 
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+
+        return ln_unigrams(self.grammar)
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by how frequent the grammar makes it (models/pcfg/unigrams.py)."""
+        from rerank_plugins.models.pcfg.unigrams import unigram_scores
+
+        return unigram_scores(self.grammar, self._ln_unigrams, sentences, LONGEST)
+
     def __contains__(self, word: str) -> bool:
         return word in self.grammar.lexicon
 

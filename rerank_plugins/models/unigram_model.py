@@ -52,6 +52,10 @@ class UnigramModel(LanguageModel, PickledFields):
         ln, last = self.ln, self.ln("</s>")
         return [np.array([*map(ln, sentence), last]) for sentence in sentences]
 
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """What `score` gives."""
+        return self.score(sentences)
+
     def ln(self, word: str) -> float:
         """Ln p(word)."""
         found = self._cache.get(word)

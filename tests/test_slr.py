@@ -1,0 +1,195 @@
+"""The syntactic log-odds ratio over each kind of language model: unigrams of the model's own corpus and vocabulary."""
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
+from rerank_plugins.features.parsed_lm import Headlex, Treelet
+from rerank_plugins.features.slr import Slr
+from rerank_plugins.models.headlex import model as headlex_model
+from rerank_plugins.models.headlex import training as headlex_training
+from rerank_plugins.models.headlex.model_file import write_model as write_headlex
+from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.models.mixture import Mixture
+from rerank_plugins.models.ngram_model import NgramModel
+from rerank_plugins.models.pcfg.model_file import write_grammar
+from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+from rerank_plugins.models.pcfg_model import LONGEST, PcfgModel
+from rerank_plugins.models.treelet import Settings
+from rerank_plugins.models.treelet.model_file import write_model as write_treelet
+from rerank_plugins.models.treelet.training import collect, train
+from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.trees.constituency import Tree, read_trees
+from tests.command_line import done
+from tests.conftest import ROOT
+from tests.naive_features import CORPUS
+from tests.naive_hhmm import make_grammar, random_grammar
+
+TREES = list(
+    read_trees(
+        [
+            "(ROOT (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT the) (NN cat)))))",
+            "(ROOT (S (NP (DT the) (NN cat)) (VP (VBD ran))))",
+            "(ROOT (S (NP (DT the) (NN dog)) (VP (VBD ran))))",
+        ]
+    )
+)
+ARPA = ROOT / "example_nbest/mt/lm.arpa"
+
+
+def ratio(lm, *texts):
+    return Slr(lm).extract(NBestList("0", tuple(map(Hypothesis, texts))))[:, 0]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A small model of each kind, with the words of its vocabulary, signatures of unknown words among them."""
+    folder = tmp_path_factory.mktemp("slr")
+    (folder / "text").write_text("".join(" ".join(sentence) + "\n" for sentence in CORPUS), encoding="utf-8")
+    done("train", "ngram", folder / "text", "--order", "3", "-o", folder / "m.ngram", "--arpa", folder / "m.arpa")
+    arpa = folder / "m.arpa"
+    write_grammar(random_grammar(3), folder / "small.pcfg")
+    lexicon = ("w0", "w1", "w2", "UNK")
+    write_treelet(train(collect(TREES, Settings()), Settings(), jobs=1), folder / "m.treelet")
+    write_headlex(
+        headlex_training.train(headlex_training.collect(TREES), headlex_model.Settings(), jobs=1), folder / "m.headlex"
+    )
+    treelet, headlex = Treelet(model=folder / "m.treelet"), Headlex(model=folder / "m.headlex")
+    words = (*sorted({word for sentence in CORPUS for word in sentence}), "<unk>")
+    ngram, unigram = NgramModel(folder / "m.ngram"), UnigramModel(arpa, "exact")
+    return {
+        "kenlm": (KenlmModel(arpa), words),
+        "ngram": (ngram, words),
+        "unigram": (unigram, words),
+        "mixture": (Mixture((ngram, unigram), (0.25, 0.75)), words),
+        "pcfg": (PcfgModel(folder / "small.pcfg"), lexicon),
+        "hhmm": (HhmmModel(folder / "small.pcfg"), lexicon),
+        "treelet-lm": (treelet, treelet.trees.vocabulary.words[1:]),
+        "headlex": (headlex, headlex.trees.vocabulary.words[1:]),
+    }
+
+
+def test_every_language_model_is_here(models):
+    assert models.keys() == load_plugins().entries["language_model"].keys()
+
+
+def test_unigrams_sum_to_one(models):
+    """Over the vocabulary and the end of a sentence, each word in a later place than the first."""
+    for name, (model, words) in models.items():
+        scores = model.unigram_scores([(words[0], word) for word in words])
+        total = sum(math.exp(values[1]) for values in scores) + math.exp(scores[0][2])
+        assert total == pytest.approx(1, abs=1e-4), name
+
+
+def test_unigrams_of_an_n_gram_model_are_its_one_grams(models):
+    arpa = models["kenlm"][0].model
+    lines = arpa.read_text(encoding="utf-8").split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
+    one_grams = {line.split()[1]: math.log(10) * float(line.split()[0]) for line in lines}
+    wanted = [one_grams["cat"], one_grams["<unk>"], one_grams["the"], one_grams["</s>"]]
+    for name in ("kenlm", "ngram", "unigram", "mixture"):
+        assert models[name][0].unigram_scores([("cat", "zebra", "the")])[0] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_unigrams_of_a_mixture_are_mixed_with_its_weights(models):
+    one, other = models["ngram"][0], UnigramModel()
+    sentence = ("the", "cat", "barked")
+    first, second = (np.exp(model.unigram_scores([sentence])[0]) for model in (one, other))
+    found = Mixture((one, other), (0.3, 0.7)).unigram_scores([sentence])[0]
+    assert found == pytest.approx(np.log(0.3 * first + 0.7 * second))
+
+
+def binary_tree(draw, phrases, tags, words, depth):
+    if depth == 0 or draw(st.booleans()):
+        return Tree(draw(st.sampled_from(tags)), (draw(st.sampled_from(words)),))
+    below = [binary_tree(draw, phrases, tags, words, depth - 1) for _ in range(draw(st.integers(1, 2)))]
+    if len(below) == 1 and below[0].is_preterminal is False:
+        below = list(below[0].subtrees)  # unary rules lead to preterminals only, so that none goes round
+    return Tree(draw(st.sampled_from(phrases)), tuple(below))
+
+
+@st.composite
+def treebanks(draw):
+    trees = [binary_tree(draw, "PQR", "TUV", ("a", "b", "c"), 4) for _ in range(draw(st.integers(1, 6)))]
+    return [Tree("ROOT", (tree,)) for tree in trees]
+
+
+@given(treebanks())
+@settings(max_examples=40)
+def test_a_relative_frequency_grammar_gives_words_their_relative_frequencies(trees):
+    """The twin counts the words of the treebank; the model is asked for what its rules make of them."""
+    names = ["ROOT", *"PQRTUV"]
+    number = {name: i for i, name in enumerate(names)}
+    used = Counter()
+    for tree in trees:
+        for node in tree.nodes():
+            below = (node.word,) if node.is_preterminal else tuple(number[child.label] for child in node.subtrees)
+            used[number[node.label], *below] += 1
+    totals = Counter()
+    for (parent, *_), count in used.items():
+        totals[parent] += count
+    p = {rewriting: count / totals[rewriting[0]] for rewriting, count in used.items()}
+    grammar = make_grammar(
+        names,
+        {each: value for each, value in p.items() if len(each) == 3},
+        {each: value for each, value in p.items() if len(each) == 2 and isinstance(each[1], int)},
+        {(each[1], each[0]): value for each, value in p.items() if isinstance(each[1], str)},
+    )
+    words = Counter(word for tree in trees for word in tree.words())
+    events = sum(words.values()) + len(trees)  # words and ends of sentences
+    found = dict(zip((*grammar.lexicon.words, "</s>"), np.exp(ln_unigrams(grammar)), strict=True))
+    wanted = {**{word: count / events for word, count in words.items()}, "</s>": len(trees) / events}
+    assert {word: found[word] for word in wanted} == pytest.approx(wanted, abs=1e-8)
+    assert sum(found.values()) == pytest.approx(1, abs=1e-8)
+
+
+def test_words_are_replaced_as_the_model_replaces_them(models):
+    """Unknown words by signatures, and at the beginning of each piece of a long sentence as at its beginning."""
+    for name, word in (("pcfg", "UNK"), ("hhmm", "UNK"), ("treelet-lm", "UNK-LC"), ("headlex", "UNK-LC")):
+        model = models[name][0]
+        np.testing.assert_array_equal(model.unigram_scores([("zebra",)])[0], model.unigram_scores([(word,)])[0])
+    long = PcfgModel().unigram_scores([("the",) * LONGEST + ("Zorgus",)])[0]
+    assert long[-2] == PcfgModel().unigram_scores([("Zorgus",)])[0][0]
+    assert long[-2] != PcfgModel().unigram_scores([("the", "Zorgus")])[0][1]
+
+
+def test_the_ratio_is_over_the_models_own_unigrams(models):
+    for name in ("ngram", "mixture", "pcfg", "hhmm"):
+        model, words = models[name]
+        sentences = [[*words[:3], "zebra"], ["zebra"], []]
+        own = np.array([values.sum() for values in model.unigram_scores(sentences)])
+        wanted = (model.totals(sentences) - own) / [4, 1, 1]
+        assert ratio(model, *map(" ".join, sentences)) == pytest.approx(wanted), name
+
+
+@pytest.mark.parametrize("lm", [HhmmModel(), PcfgModel(), NgramModel(ARPA), KenlmModel(ARPA)])
+def test_a_string_of_odd_words_is_no_better_than_a_sentence(lm):
+    """With unigrams of another vocabulary, brackets and unknown words alone would lift the ratio above a sentence's."""
+    sentence, *odd = ratio(lm, "The old man went down to the river .", "( ( ( ( (", "xqzzv brrtk qwxel zzkop")
+    assert max(odd) < sentence
+
+
+class WithoutUnigrams(LanguageModel):
+    """A language model of somebody's that says nothing about single words."""
+
+    def score(self, sentences):
+        return [np.full(len(sentence) + 1, -1.0) for sentence in sentences]
+
+    def __contains__(self, word):
+        return True
+
+
+def test_a_model_without_unigrams_needs_others(models):
+    with pytest.raises(ValueError, match="WithoutUnigrams has no unigrams of its own: name some with 'unigram'"):
+        Slr(WithoutUnigrams())
+    with pytest.raises(ModelError, match="WithoutUnigrams has no unigrams of its own"):
+        ratio(Mixture((models["ngram"][0], WithoutUnigrams()), (0.5, 0.5)), "the cat")
+    words = models["unigram"][0]
+    found = Slr(WithoutUnigrams(), words).extract(NBestList("0", (Hypothesis("the cat"),)))
+    assert found == pytest.approx((-3 - words.totals([("the", "cat")])[None]) / 2)
