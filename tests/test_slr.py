@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
 from rerank_plugins.features.parsed_lm import Headlex, Treelet
 from rerank_plugins.features.slr import Slr
@@ -27,6 +28,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.trees.constituency import Tree, read_trees
+from tests.bench.acceptability_table import model_scores
 from tests.command_line import done
 from tests.conftest import ROOT
 from tests.naive_features import CORPUS
@@ -173,6 +175,15 @@ def test_a_string_of_odd_words_is_no_better_than_a_sentence(lm):
     """With unigrams of another vocabulary, brackets and unknown words alone would lift the ratio above a sentence's."""
     sentence, *odd = ratio(lm, "The old man went down to the river .", "( ( ( ( (", "xqzzv brrtk qwxel zzkop")
     assert max(odd) < sentence
+
+
+def test_the_published_table_has_the_ratio_of_the_feature():
+    pairs = [Pair("the old man went home", "the old man home went"), Pair("we took a taxi", "taxi a took we")]
+    table = model_scores({"3-gram": f"ngram,model={ARPA}"}, pairs, (), 1)
+    texts = [text for pair in pairs for text in (pair.good, pair.bad)]
+    assert table.names == ("3-gram", "SLR 3-gram")
+    np.testing.assert_array_equal(table.values[:, 0], NgramModel(ARPA).totals([text.split() for text in texts]))
+    np.testing.assert_array_equal(table.values[:, 1], ratio(NgramModel(ARPA), *texts))
 
 
 class WithoutUnigrams(LanguageModel):
