@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
@@ -176,14 +176,35 @@ def test_unknown_words_and_labels():
     assert model.totals([shouted])[0] != model.totals([quiet])[0]
 
 
-@pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
-def test_the_floor_is_that_of_a_context_never_seen(smoothing, labelled):
-    model = trained(ATE, order=3, labelled=labelled, smoothing=smoothing, min_count=1)
-    naive = NAIVE[smoothing](ATE, 3, labelled, 1)
-    context = (("zebra", "q" if labelled else None),) * 2
-    wanted = [math.log(naive.score(context, word)) for word in ("dog", "<unk>")]
-    assert model.unseen(["dog", "zebra"]) == pytest.approx(wanted, abs=1e-5)
+@given(
+    trees=forests,
+    asked=random_trees("abcdef", "xyzw"),
+    order=st.integers(1, 5),
+    labelled=st.booleans(),
+    cut=st.integers(1, 3),
+    prune=st.sampled_from([(), (0, 1), (0, 0, 1)]),
+)
+def test_no_tree_scores_below_the_floor_of_its_words(smoothing, trees, asked, order, labelled, cut, prune):
+    prune = prune[:order]
+    model = trained(trees, order=order, labelled=labelled, smoothing=smoothing, min_count=cut, prune=prune)
+    for each in [*trees[:3], asked]:
+        assert (model.score([each])[0] >= model.floor(each.words) - 1e-9).all()
+
+
+@pytest.mark.parametrize("smoothing", SMOOTHINGS)
+@given(trees=st.lists(random_trees("abc", "xy", 5), min_size=1, max_size=6), order=st.integers(1, 3))
+@settings(max_examples=30)
+def test_the_floor_is_the_least_over_all_contexts(smoothing, trees, order):
+    """By brute force, unseen ancestors among the contexts; exactly for `<unk>`, which no context has been seen with."""
+    model = trained(trees, order=order, labelled=False, smoothing=smoothing, min_count=1)
+    naive = NAIVE[smoothing](trees, order, False, 1)
+    ancestors = [(word, None) for word in (*naive.known, "ROOT", "never seen")]
+    contexts = [each for length in range(order) for each in itertools.product(ancestors, repeat=length)]
+    for word in (*naive.known, "<unk>"):
+        least = min(math.log(naive.score(context, word)) for context in contexts)
+        assert model.floor([word])[0] <= least + 1e-5
+    assert model.floor(["<unk>"])[0] == pytest.approx(least, abs=1e-5)
 
 
 def test_subtypes_of_labels_are_one_label_unless_told_apart():
@@ -275,8 +296,8 @@ def test_feature_values(model_file):
     nbest = NBestList("0", tuple(map(Hypothesis, texts)))
     values = extractor.extract(nbest)
     tree_total = model.totals([chain(texts[0].split())])[0]
-    floor = model.unseen(["a", "dog", "%"]).sum()
-    unknown = model.unseen(["zebra"])[0]
+    floor = model.floor(["a", "dog", "%"]).sum()
+    unknown = model.floor(["zebra"])[0]
     np.testing.assert_allclose(
         values,
         [[tree_total, tree_total / 5, -1], [floor, floor / 3, -1], [0, unknown, 0], [tree_total, tree_total / 5, -1]],
@@ -291,3 +312,12 @@ def test_hypotheses_without_parse_are_counted_in_the_log(model_file, caplog):
     extractor = DependencyLM(model_file, CachedParser(ChainParser(), None))
     extractor.extract(NBestList("0", tuple(map(Hypothesis, ["a dog %", "a dog", "% %"]))))
     assert "no parse of 2 sentences" in caplog.text
+
+
+def test_text_that_cannot_be_parsed_is_not_above_a_parse():
+    """The embedded model: the same random words, too many to be parsed, and few enough."""
+    rng = np.random.default_rng(1)
+    words = rng.choice(["the", "of", "dog", "river", "because", "walked", "under", ",", "she", "xqzzv", "sing"], 320)
+    long, short = " ".join(words), " ".join(words[:250])
+    unparsed, parsed = DependencyLM().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
+    assert unparsed < parsed

@@ -3,8 +3,9 @@
 total = Σ_i ln p(e_i | up to N-1 ancestors of e_i, and in a labelled model the labels between) (Gubbins & Vlachos 2013);
 per_word = total / |e|; oovs = -#{i : e_i not in V}. The tree is the parser's best for this very hypothesis. Trees of
 different shape are not compared as such: keep other features beside it. A hypothesis without a parse gets, word for
-word, what the model gives in a context that it has never seen; the cache that stands before the parser counts these
-in the log. An empty hypothesis has total 0, and per word the value of an unknown word in such a context.
+word, the least that the model gives the word in any context, so that no parse of the same words scores below it; the
+cache that stands before the parser counts these in the log. An empty hypothesis has total 0, and per word the floor of
+an unknown word.
 Cost: the parser's, once per distinct text; scoring takes about a microsecond a word.
 """
 
@@ -66,11 +67,14 @@ class DependencyLM(SentenceFeature, PickledFields):
         model = self._model
         parses = self._parser.parse(sentences)
         trees = {i: parse.dependencies for i, parse in enumerate(parses) if parse.dependencies is not None}
-        totals = np.array([0.0 if i in trees else model.unseen(words).sum() for i, words in enumerate(sentences)])
+        floors = [0.0 if i in trees or not words else model.floor(words).sum() for i, words in enumerate(sentences)]
+        totals = np.array(floors, np.float64)
         totals[list(trees)] = model.totals(list(trees.values()))
         lengths = np.array([len(words) for words in sentences])
         values = np.empty((len(sentences), 3))
         values[:, 0] = totals
-        values[:, 1] = np.where(lengths > 0, totals / np.maximum(lengths, 1), model.unseen(["<unk>"])[0])
+        values[:, 1] = totals / np.maximum(lengths, 1)
+        if not lengths.all():
+            values[lengths == 0, 1] = model.floor(["<unk>"])[0]
         values[:, 2] = minus_unknown(sentences, model)
         return values

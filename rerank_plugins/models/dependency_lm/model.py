@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.least_scores import least_scores
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -117,11 +118,16 @@ class DependencyModel(PickledFields):
         totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)  # the same whatever stands before
         return totals
 
-    def unseen(self, words: Sequence[str]) -> FloatArray:
-        """(words) ln p of each in a context of which the model knows nothing: the floor for what cannot be parsed."""
-        events = np.full((len(words), self.settings.order), (len(self.vocabulary) + 1) * self._labels, np.int32)
-        events[:, -1] = [self._word_number.get(word) for word in words]
-        return self._scores(events)
+    def floor(self, words: Sequence[str]) -> FloatArray:
+        """(words) ln p of each in the context that is worst for it: no tree gives a word less (least_scores.py)."""
+        return self._least[[self._word_number.get(word) for word in words]]
+
+    @cached_property
+    def _least(self) -> FloatArray:
+        """(vocabulary) the least ln p of each word."""
+        least = least_scores(self.tables)
+        least[0] -= np.log(self.unknown_types)
+        return least
 
     def _scores(self, events: Ids) -> FloatArray:
         scores, _ = score_events(self.tables, events)
