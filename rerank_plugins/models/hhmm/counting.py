@@ -9,8 +9,9 @@ depth d) is at some time the constituent q that has just been completed above th
 and the edge itself begins with a preterminal x, by an expansion (CLE) below ⟨a, b⟩. At depth 0 stands ⟨ROOT, ROOT⟩, and
 a cross-level reduction is the end of the sentence. A copy has probability one, so these are all the events of a tree.
 
-The awaited preterminal that q's own element had when it was completed is left out of the conditions: once its word is
-read, it is no part of a store here (see stepping.py). The paper prints F_1 and F_G the wrong way round in its list; its
+Two conditions of the paper are left out: the element above in ILT (q_t^{d-1} of equation 14), whose contexts would be
+thin; and the awaited preterminal that q's own element had when it was completed: once its word is read, it is no part
+of a store here (see stepping.py). The paper prints F_1 and F_G the wrong way round in its list; its
 equations (13) and (14) and its figure have the reading above.
 """
 
