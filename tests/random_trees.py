@@ -26,3 +26,23 @@ def phrases(labels=LABELS, smallest=1, largest=5, leaves=12):
 
 trees = phrases().map(lambda tree: Tree("ROOT", (tree,)))
 binary_trees = phrases(smallest=2, largest=2, leaves=20)
+
+ENGLISH_PHRASES = ["S", "NP", "VP", "SBAR", "PP", "ADVP", "CONJP", "X"]
+ENGLISH = {
+    "DT": ["the"], "NN": ["dog", "Week"], "NNPS": ["Sundays"], "CD": ["1984", "1.5", "1,000", "80s", "ten"], "CC": ["and"],
+    "VBZ": ["Is", "runs"], "VB": ["have", "see"], "MD": ["will"], "TO": ["to"], "IN": ["By"], "-LRB-": ["("], ",": [","],
+}  # fmt: skip
+
+
+@st.composite
+def english_trees(draw, deepest=5):
+    """Trees with all that the transformations look for: chains of VPs and NPs, SBARs over S, conjunctions, numbers."""
+
+    def node(depth):
+        if depth == 0 or draw(st.integers(0, 3)) == 0:
+            tag = draw(st.sampled_from(sorted(ENGLISH)))
+            return Tree(tag, (draw(st.sampled_from(ENGLISH[tag])),))
+        below = tuple(node(depth - 1) for _ in range(draw(st.integers(1, 3))))
+        return Tree(draw(st.sampled_from(ENGLISH_PHRASES)), below)
+
+    return Tree("ROOT", (node(deepest),))

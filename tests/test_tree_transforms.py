@@ -35,8 +35,8 @@ from rerank_plugins.trees.treelet_transforms import (
 from rerank_plugins.trees.treelet_transforms.number_classes import number_class
 from rerank_plugins.trees.treelet_transforms.temporal_nouns import nouns_of
 from rerank_plugins.trees.unaries import join_unaries, split_unaries
-from tests import naive_trees
-from tests.random_trees import binary_trees, phrases, trees
+from tests import naive_transforms, naive_trees
+from tests.random_trees import binary_trees, english_trees, phrases, trees
 from tests.test_constituency import GUM, cleaned, one, treebank
 
 FIGURE = (
@@ -53,6 +53,15 @@ def test_the_papers_figure():
     assert str(remove_annotations(after)) == (
         "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (CD 109.85) (NNP Monday))))"
     )
+
+
+@given(english_trees())
+def test_the_transformations_agree_with_their_twin(tree):
+    assert str(transform(tree)) == str(naive_transforms.transformed(tree))
+
+
+def test_the_twin_has_the_papers_figure():
+    assert str(naive_transforms.transformed(clean(one(FIGURE[0])))) == FIGURE[1]
 
 
 def one_after_the_other(tree):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.backoff.scoring import score_events
+from rerank_plugins.models.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.forest import EDGE
@@ -20,8 +20,9 @@ from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.models.treelet.sampling import TreeletSampler
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.treelet_transforms import transform
+from tests.naive_transforms import transformed
 from tests.naive_treelet import NaiveTreelet
+from tests.random_trees import english_trees
 
 BANK = """
 (ROOT (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat)))))
@@ -66,24 +67,51 @@ def random_trees(draw, words="abcde", phrases="XYZ", tags="TUV", depth=4):
 @pytest.mark.parametrize("variant", ORDERS)
 def test_probabilities_agree_with_the_twin(variant):
     model = trained(variant=variant)
-    bare = variant == "pcfg"
-    naive = NaiveTreelet(TREES if bare else [transform(tree) for tree in TREES], ORDERS[variant])
+    seen = as_seen(variant)
+    naive = NaiveTreelet(list(map(seen, TREES)), ORDERS[variant])
     for tree in [*TREES, *NEW]:
-        wanted = naive.ln_p(tree if bare else transform(tree))
-        assert model.score_trees([tree])[0] == pytest.approx(wanted, abs=1e-4)
+        assert model.score_trees([tree])[0] == pytest.approx(naive.ln_p(seen(tree)), abs=1e-4)
+
+
+def as_seen(variant):
+    """What makes of a tree the one that a variant models, by the twin of the transformations."""
+    return (lambda tree: tree) if variant == "pcfg" else transformed
+
+
+@pytest.mark.parametrize("variant", ORDERS)
+@settings(max_examples=25)
+@given(st.lists(random_trees(), min_size=1, max_size=10), random_trees("abcdef", "XYZW", "TUVS"))
+def test_random_treebanks_agree_with_the_twin(variant, trees, asked):
+    """Trees of the treebank, whose contexts are all known, and a new one, whose contexts must be backed off from."""
+    seen = as_seen(variant)
+    naive = NaiveTreelet(list(map(seen, trees)), ORDERS[variant])
+    model = trained(trees, variant=variant)
+    known = {node.label for tree in trees for node in seen(tree).nodes()}
+    for tree in [*trees[:3], asked]:
+        if {node.label for node in seen(tree).nodes()} <= known:
+            assert model.score_trees([tree])[0] == pytest.approx(naive.ln_p(seen(tree)), abs=1e-4)
+        assert np.isfinite(model.score_trees([tree])).all()
 
 
 @settings(max_examples=25)
-@given(st.lists(random_trees(), min_size=1, max_size=10), random_trees("abcdef", "XYZW", "TUVS"))
-def test_random_treebanks_agree_with_the_twin(trees, asked):
-    """Over trees as they are: the contexts of `treelet` with the transformations left out."""
-    naive = NaiveTreelet(trees, ORDERS["pcfg"])
-    model = trained(trees, variant="pcfg")
-    known = {node.label for tree in trees for node in tree.nodes()}
-    for tree in [*trees[:2], asked]:
-        if {node.label for node in tree.nodes()} <= known:
-            assert model.score_trees([tree])[0] == pytest.approx(naive.ln_p(tree), abs=1e-4)
-        assert np.isfinite(model.score_trees([tree])).all()
+@given(st.lists(english_trees(4), min_size=2, max_size=8), english_trees(4))
+def test_random_english_treebanks_agree_with_the_twin(trees, asked):
+    """The whole model over labels that the transformations change, each tree twice so that words have numbers."""
+    naive = NaiveTreelet([transformed(tree) for tree in [*trees, *trees]], ORDERS["treelet"])
+    model = trained([*trees, *trees])
+    known = {node.label for tree in trees for node in transformed(tree).nodes()}
+    for tree in [*trees, asked]:
+        if {node.label for node in transformed(tree).nodes()} <= known:
+            assert model.score_trees([tree])[0] == pytest.approx(naive.ln_p(transformed(tree)), abs=1e-4)
+
+
+def test_the_trees_of_a_treebank_reach_full_contexts():
+    """What the tests above rest on: events of words of order 6 and of rules of order 4 are found as such."""
+    model = trained([*TREES, *TREES])
+    rules, words = contexts(model, TREES)
+    for tables, events, order in ((model.rule_tables, rules, 4), (model.word_tables, words, 6)):
+        found = score_events(tables, events)[1]
+        assert (matched_lengths(tables, found) == order).sum() > 10
 
 
 def contexts(model, trees):
