@@ -3,15 +3,17 @@
 # make check  the checks without the tests; make fast: the fast tests; make bench: the benchmarks, with their ratios
 PYTHON ?= python3
 VENV ?= .venv
+CORE ?= .venv-core
 BIN = $(VENV)/bin
-PIP = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP = $(BIN)/python $(PIP_INSTALL)
 export OMP_NUM_THREADS = 1
 
 demo: $(VENV)/demo.installed
 	$(BIN)/rerank run configs/mt.toml
 
-test: $(VENV)/test.installed check
-	$(BIN)/pytest
+test: $(VENV)/test.installed $(CORE)/installed check
+	RERANK_CORE=$(CORE) $(BIN)/pytest
 
 check: $(VENV)/test.installed
 	$(BIN)/ruff check .
@@ -37,7 +39,14 @@ $(VENV)/test.installed: $(VENV)/demo.installed
 	$(PIP) -e '.[all,test]'
 	@touch $@
 
+# The core dependencies alone, no extras: there the tests run the commands of README and cookbook.
+$(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
+	rm -rf $(CORE)
+	$(PYTHON) -m venv $(CORE)
+	$(CORE)/bin/python $(PIP_INSTALL) -e .
+	@touch $@
+
 clean:
-	rm -rf $(VENV) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
+	rm -rf $(VENV) $(CORE) work build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .benchmarks
 
 .PHONY: demo test check fast bench clean

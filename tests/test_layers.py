@@ -1,5 +1,6 @@
 """The shape of the house: imports go down only, packages import fast, modules are small and well named."""
 
+import ast
 import json
 import subprocess
 import sys
@@ -12,6 +13,7 @@ SOURCES = sorted([*(ROOT / "rerank_plugins").rglob("*.py"), *(ROOT / "adapters")
 HEAVY = {"stanza", "torch", "matplotlib", "kenlm", "sacrebleu", "sacremoses", "numba", "sklearn", "scipy"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "shared"}
 LONGEST = 400
+BY_SCIPY = {"dot", "vdot", "matmul", "inner", "linalg", "cov", "corrcoef", "roots"}  # compiled by way of its BLAS
 
 
 def imported(module: str) -> set[str]:
@@ -51,3 +53,24 @@ def test_modules_are_small_and_say_what_they_hold(path):
     assert path.stem not in VAGUE
     assert len(text.splitlines()) <= LONGEST
     assert text.startswith(('"""', 'r"""')), "a module starts with what it is"
+
+
+def products(source: str) -> list[str]:
+    """The expressions in kernels for which numba needs SciPy, which is not among the core dependencies."""
+    functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
+    kernels = (each for each in functions if any("njit" in ast.unparse(mark) for mark in each.decorator_list))
+    return [
+        ast.unparse(node)
+        for kernel in kernels
+        for node in ast.walk(kernel)
+        if (isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.MatMult))
+        or (isinstance(node, ast.Attribute) and node.attr in BY_SCIPY)
+    ]
+
+
+def test_kernels_do_without_scipy():
+    kernel = "@njit(cache=True)\ndef f(a, b):\n    return {}\n"
+    assert products(kernel.format("a @ b + np.dot(a, b)")) == ["a @ b", "np.dot"]
+    assert products(kernel.format("a * b")) == products("def f(a, b):\n    return a @ b\n") == []
+    found = {str(path.relative_to(ROOT)): products(path.read_text(encoding="utf-8")) for path in SOURCES}
+    assert {name: expressions for name, expressions in found.items() if expressions} == {}

@@ -18,6 +18,24 @@ NUMBER = re.compile(r"[+-]?\d*\.\d+")
 PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
 
 
+NOT_CORE = ("scipy", "sklearn", "statsmodels", "matplotlib", "stanza", "torch", "pytest")
+
+
+def core_environment() -> Path | None:
+    """The environment with the core dependencies alone that `make test` makes: what a user has after `make demo`.
+
+    RERANK_CORE says where it is; else it is .venv-core. None where there is none: the tour then runs in this one.
+    """
+    folder = Path(os.environ.get("RERANK_CORE") or ROOT / ".venv-core")
+    if not (folder / "bin" / "rerank").is_file():
+        assert "RERANK_CORE" not in os.environ, f"RERANK_CORE is {folder}: `rerank` is not installed there"
+        return None
+    return folder.absolute()
+
+
+CORE = core_environment()
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
     """What a user has after `make demo`: the configs and the example, `rerank` on the path."""
@@ -28,13 +46,26 @@ def copy(tmp_path_factory) -> Path:
 
 
 def run(script: str, folder: Path) -> str:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    programs = CORE / "bin" if CORE else Path(sys.executable).parent
+    path = os.pathsep.join([str(programs), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "140"}
+    if CORE:
+        environment.pop("PYTHONPATH", None)
     done = subprocess.run(
         ["bash", "-euc", script], check=False, cwd=folder, env=environment, capture_output=True, text=True
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+@pytest.mark.skipif(CORE is None, reason="there is no .venv-core; `make test` makes it")
+def test_the_tour_runs_without_extras(tmp_path):
+    """What is installed for the tests is not there, and what runs is this checkout."""
+    found = f"import importlib.util\nprint([name for name in {NOT_CORE} if importlib.util.find_spec(name)])"
+    assert run(f"python - <<'END'\n{found}\nEND\n", tmp_path) == "[]\n"
+    where = "import rerank_adapters, rerank_plugins\nprint(rerank_plugins.__file__, rerank_adapters.__file__)"
+    files = run(f"python - <<'END'\n{where}\nEND\n", tmp_path).split()
+    assert [Path(file).resolve().is_relative_to(ROOT) for file in files] == [True, True]
 
 
 @pytest.mark.slow
@@ -46,7 +77,7 @@ def test_every_command_runs(script, copy):
 @pytest.mark.slow
 def test_the_python_example_runs(copy):
     (code,) = PYTHON
-    printed = run(f"{sys.executable} - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
+    printed = run(f"python - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
     assert float(printed) > 30
 
 

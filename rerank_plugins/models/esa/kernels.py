@@ -58,10 +58,11 @@ def pair_cosines(starts: Any, documents: Any, weights: Any, size: int, sides: An
     values = np.zeros(pairs)
     left, right = np.zeros(size), np.zeros(size)
     for pair in range(pairs):
-        a = _add(starts, documents, weights, sides[2 * pair], sides[2 * pair + 1], tokens, given, left)
-        b = _add(starts, documents, weights, sides[2 * pair + 1], sides[2 * pair + 2], tokens, given, right)
-        if a > 0 and b > 0:
-            values[pair] = left @ right / sqrt(a * b)
+        _add(starts, documents, weights, sides[2 * pair], sides[2 * pair + 1], tokens, given, left)
+        _add(starts, documents, weights, sides[2 * pair + 1], sides[2 * pair + 2], tokens, given, right)
+        squares = inner(left, left) * inner(right, right)
+        if squares > 0:
+            values[pair] = inner(left, right) / sqrt(squares)
         left[:] = 0.0
         right[:] = 0.0
     return values
@@ -70,12 +71,20 @@ def pair_cosines(starts: Any, documents: Any, weights: Any, size: int, sides: An
 @njit(cache=True)
 def _add(
     starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, given: Any, vector: Any
-) -> float:
-    """Add the words up in `vector`; its length squared."""
+) -> None:
+    """Add the words up in `vector`."""
     for i in range(first, last):
         for k in range(starts[tokens[i]], starts[tokens[i] + 1]):
             vector[documents[k]] += given[i] * weights[k]
-    return float(vector @ vector)
+
+
+@njit(cache=True, fastmath={"reassoc"})
+def inner(left: Any, right: Any) -> float:
+    """The inner product; numba's `@` would need SciPy, which is no core dependency. Sums may be taken in any order."""
+    total = 0.0
+    for i in range(len(left)):
+        total += left[i] * right[i]
+    return total
 
 
 @njit(cache=True)
