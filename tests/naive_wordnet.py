@@ -35,11 +35,12 @@ def measures(
     deepest = max(len(way) for synset in hypernyms for way in ways_up(synset, hypernyms))
     most = max(ic[c] for c in common)
     if a == b:
-        return dict.fromkeys(("path", "wup", "lch", "lin", "jcn"), 1.0)
+        return dict.fromkeys(("path", "wup", "lch", "lin", "jcn"), 1.0) | {"resnik": ic[a] / max(ic.values())}
     return {
         "path": 1 / (1 + length),
         "wup": max(2 * depth[c] / (up[a][c] + up[b][c] + 2 * depth[c]) for c in common),
         "lch": -log((1 + length) / (2 * deepest)) / log(2 * deepest),
         "lin": 2 * most / (ic[a] + ic[b]) if ic[a] + ic[b] else 0.0,
         "jcn": 1 / (1 + ic[a] + ic[b] - 2 * most),
+        "resnik": most / max(ic.values()),
     }

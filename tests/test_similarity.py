@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.evaluation.correlation import correlate, pearson, ranks
@@ -16,15 +16,21 @@ from rerank_adapters.tasks.similarity_shrinkage import shrink
 from rerank_adapters.weights.forest import train_forest
 from rerank_adapters.weights.similarity_model import read_similarity, write_similarity
 from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins.models.esa import training as esa_training
+from rerank_plugins.models.esa.documents import Document
 from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model
 from rerank_plugins.models.similarity import entities, overlap, shape, strings, tfidf
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
 from rerank_plugins.models.similarity.text import Lexicon
+from rerank_plugins.models.wordnet.model import MEASURES as WORDNET_MEASURES
+from rerank_plugins.models.wordnet.model import WordNet
+from tests import naive_sentence_similarity as twins
 from tests import naive_string_similarity as naive
 from tests.command_line import done, refused
 from tests.conftest import ROOT
+from tests.small_wordnet import write_wordnet
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 LEXICON = Lexicon()
@@ -112,20 +118,124 @@ def vectors():
     return vector_training.train([("pairs", lines)], vector_training.Settings(min_count=1))
 
 
-SENTENCES = st.lists(st.sampled_from(["a", "the", "cat", "Rome", "12", ".", "ünheard", "sat"]), max_size=6)
+@pytest.fixture(scope="module")
+def wordnet(tmp_path_factory):
+    return WordNet(write_wordnet(tmp_path_factory.mktemp("wordnet")), {"dog": 0.4, "cat": 0.2, "the": 0.4})
 
 
-@settings(max_examples=30)
-@given(pairs=st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4))
-def test_measures_are_finite_and_bounded_and_of_the_pair(vectors, pairs):
-    measures = Measures(vectors, LEXICON)
+@pytest.fixture(scope="module")
+def documents():
+    texts = ("the cat sat on a puppy", "a dog and a cat", "12 dogs in Rome", "the dog sat", "Rome and the UN")
+    collection = [Document(str(i), (text.lower(),)) for i, text in enumerate(texts)]
+    return esa_training.train(collection, esa_training.Settings(shortest=1, min_count=1))
+
+
+WORDS = [
+    "a",
+    "the",
+    "cat",
+    "dog",
+    "puppy",
+    "Rome",
+    "UN",
+    "Oslo",
+    "12",
+    "1,200",
+    ".",
+    "?",
+    ".DJI",
+    "ünheard",
+    "sat",
+    "sofa",
+]
+SENTENCES = st.lists(st.sampled_from(WORDS), max_size=6)
+PAIRS_DRAWN = st.lists(st.tuples(SENTENCES, SENTENCES), min_size=1, max_size=4)
+SYMBOL, FUNCTION, ONE = ["."], ["the", "a"], ["sofa"]
+NO_LIKENESS = {
+    "shape.size", "shape.short", "shape.numbers_size", "shape.stocks_size", "entities.none", "wordnet.greedy_lemmas",
+}  # fmt: skip
+ONE_SIDED = {
+    "ngrams.containment_1", "ngrams.containment_1_content", "ngrams.containment_2_content", "overlap.weighted_in_second",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def every_measure(vectors, wordnet, documents):
+    return Measures(vectors, LEXICON, wordnet=wordnet, esa=documents)
+
+
+def values_of_twins(measures, a, b, pairs):
+    """By name, those of the families that have a twin for sentences; cosines of ESA have theirs in test_esa.py."""
+    told = LEXICON.information
+    names = [entities.named_entities(side) for side in (a, b)]
+    by_word = {
+        name: lambda w, u, i=i: measures.wordnet.similarities([w], [u])[i, 0, 0]
+        for i, name in enumerate(WORDNET_MEASURES)
+    }
+    families = {
+        "overlap": twins.overlap(a, b, told), "ngrams": twins.ngrams(a, b, told), "strings": twins.strings(a, b, told),
+        "entities": twins.entities(*names), "shape": twins.shape(a, b, told), "tfidf": twins.tfidf(a, b, pairs),
+        "wordnet": twins.wordnet(a, b, by_word, told, pairs),
+    }  # fmt: skip
+    model = measures.vectors
+    for space in model.spaces:
+        table = {word: model.vectors(space)[i].astype(float).tolist() for i, word in enumerate(model.words)}
+        found = twins.vectors(a, b, table, told, pairs)
+        families.setdefault("vectors", {}).update({f"{space}_{name}": value for name, value in found.items()})
+    alike = lambda w, u: measures.esa.word_similarities([w], [u])[0, 0]  # noqa: E731
+    families["esa"] = {"aligned": twins.aligned(twins.words(a), twins.words(b), alike, twins.idf(twins.words, pairs))}
+    return {f"{family}.{name}": value for family, values in families.items() for name, value in values.items()}
+
+
+@settings(max_examples=25)
+@given(pairs=PAIRS_DRAWN)
+@example(pairs=[(SYMBOL, SYMBOL), (SYMBOL, ["?"]), (FUNCTION, FUNCTION), (ONE, ONE)])
+@example(pairs=[([], []), ([], ["cat"]), (["the", "dog", "sat"], ["the", "cat", "sat"]), (["UN"], ["UN", "12"])])
+def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure, pairs):
+    """Where both sentences are the same and not empty, 1 stands in place of what the definition gives."""
+    measures = every_measure
     values = measures.columns(pairs)
     assert values.shape == (len(pairs), len(measures.names))
     assert np.isfinite(values).all()
-    sizes = [i for i, name in enumerate(measures.names) if name in ("shape.size", "shape.numbers_size")]
-    others = np.delete(values, sizes, axis=1)
-    assert others.min() >= -1 - 1e-9
-    assert others.max() <= 1 + 1e-9
+    for (a, b), row in zip(pairs, values, strict=True):
+        found = dict(zip(measures.names, row.tolist(), strict=True))
+        for name, value in found.items():
+            greatest = 1 + 1e-9 if name not in NO_LIKENESS or name in ("shape.short", "entities.none") else np.inf
+            assert (-1 if name.startswith("vectors") else 0) - 1e-9 <= value <= greatest, name
+        wanted = values_of_twins(measures, a, b, pairs)
+        assert set(found) - set(wanted) == {"esa.cosine", "esa.cosine_idf"}
+        for name, value in wanted.items():
+            equal = a and a == b and name not in NO_LIKENESS
+            assert found[name] == pytest.approx(1 if equal else value, abs=1e-6), (name, a, b)
+
+
+@settings(max_examples=40)
+@given(sentence=SENTENCES.filter(bool), others=st.lists(st.tuples(SENTENCES, SENTENCES), max_size=2))
+@example(sentence=SYMBOL, others=[])
+@example(sentence=["?"], others=[([], [])])
+@example(sentence=FUNCTION, others=[])
+@example(sentence=ONE, others=[])
+def test_equal_sentences_are_as_alike_as_can_be(every_measure, sentence, others):
+    """Whatever is left of them when punctuation, function words or unknown words are out."""
+    values = every_measure.columns([(sentence, list(sentence)), *others])[0]
+    found = dict(zip(every_measure.names, values.tolist(), strict=True))
+    assert {name for name, value in found.items() if value != pytest.approx(1)} <= NO_LIKENESS
+
+
+@settings(max_examples=40)
+@given(pairs=PAIRS_DRAWN)
+def test_measures_are_symmetric(every_measure, pairs):
+    values, swapped = every_measure.columns(pairs), every_measure.columns([(b, a) for a, b in pairs])
+    sided = [i for i, name in enumerate(every_measure.names) if name in ONE_SIDED]
+    np.testing.assert_allclose(np.delete(values, sided, axis=1), np.delete(swapped, sided, axis=1), atol=1e-9)
+    assert len(sided) == len(ONE_SIDED)
+
+
+@settings(max_examples=200)
+@given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12))
+def test_tilings_are_symmetric(a, b):
+    assert strings.tiling(a, b, 1) == strings.tiling(b, a, 1)
+    assert strings.tiling(a, a) == 1
 
 
 def test_equal_sentences_have_one_and_empty_ones_nothing(vectors):
@@ -133,14 +243,42 @@ def test_equal_sentences_have_one_and_empty_ones_nothing(vectors):
     sentence = ["A", "cat", "is", "sleeping", "on", "the", "sofa", "in", "Rome", "with", "3", "dogs"]
     equal, empty = measures.columns([(sentence, sentence), ([], [])])
     named = dict(zip(measures.names, equal, strict=True))
-    free = {"shape.size", "shape.short", "shape.numbers_size", "entities.none"}
+    free = {"shape.size", "shape.short", "shape.numbers_size", "shape.stocks_size", "entities.none"}
     assert {name for name, value in named.items() if abs(value - 1) > 1e-6} == free
+    by_definition = [
+        family.columns(measures._texts([(sentence, sentence), ([], [])])) for family in measures.families.values()
+    ]
+    np.testing.assert_allclose(np.concatenate([values[0] for values in by_definition]), equal, atol=1e-6)
     nothing = {name: value for name, value in zip(measures.names, empty, strict=True) if value}
     assert nothing == {
         "entities.none": 1, "shape.length": 1, "shape.information": 1, "shape.short": 1, "shape.numbers_overlap": 1,
-        "shape.numbers_subset": 1,
+        "shape.numbers_subset": 1, "shape.stocks_overlap": 1,
     }  # fmt: skip
     assert Measures(None, LEXICON).columns([]).shape == (0, len(Measures(None, LEXICON).names))
+
+
+def test_no_word_is_left_by_hand(every_measure):
+    """`.` beside `?` has nothing in common but what both lack: names, numbers, stock symbols."""
+    equal, other = every_measure.columns([(["."], ["."]), (["."], ["?"])])
+    found = dict(zip(every_measure.names, zip(equal, other, strict=True), strict=True))
+    assert found["overlap.unigram"] == found["tfidf.words"] == found["esa.cosine"] == (1, 0)
+    assert found["wordnet.path"] == found["vectors.document_none"] == found["strings.words_edits"] == (1, 0)
+    assert {name for name, (_, value) in found.items() if value} == {
+        "shape.length", "shape.information", "shape.short", "shape.numbers_overlap", "shape.numbers_subset",
+        "shape.stocks_overlap", "entities.none",
+    }  # fmt: skip
+
+
+def test_content_trigrams_and_stock_symbols_by_hand():
+    a, b = text("the sofa slept beside the puppy"), text("a sofa slept beside puppies")
+    assert a.content == ("sofa", "slept", "beside", "puppy")
+    assert dict(zip(overlap.NAMES, overlap.measure(a, b, LEXICON), strict=True))["content_trigram"] == pytest.approx(
+        2 / 4
+    )
+    a, b = text("gains : .DJI and .IXIC rose ."), text(".DJI fell to .5 .")
+    values = dict(zip(shape.NAMES, shape.measure(a, b, LEXICON), strict=True))
+    assert values["stocks_size"] == pytest.approx(np.log(1 + 2 + 1))
+    assert values["stocks_overlap"] == pytest.approx(2 / (2 / 1 + 1 / 1))
 
 
 FORMS = {

@@ -75,18 +75,25 @@ def test_measures_by_hand(wordnet):
     }
     assert found["lin"] == pytest.approx(2 * ic["pet"] / (ic["dog"] + ic["cat"]))
     assert found["jcn"] == pytest.approx(1 / (1 + ic["dog"] + ic["cat"] - 2 * ic["pet"]))
+    highest = -np.log(least / whole)  # of wolf, among others
+    assert found["resnik"] == pytest.approx(ic["pet"] / highest)
+    assert between(wordnet, "puppy", "wolf")["resnik"] == pytest.approx(-np.log((4 * least + 0.2) / whole) / highest)
+    assert between(wordnet, "wolf", "wolves")["resnik"] == 0  # no rule makes wolf of wolves
+    assert between(wordnet, "bank", "city")["resnik"] == pytest.approx(-np.log((13 * least + 0.4) / whole) / highest)
 
 
 def test_senses_parts_of_speech_and_unknown_words(wordnet):
     assert between(wordnet, "bank", "institution")["path"] == pytest.approx(1 / 2)  # the bank that is nearest
-    assert between(wordnet, "beast", "animals") == dict.fromkeys(MEASURES, 1.0)  # one synset
+    one_synset = between(wordnet, "beast", "animals")
+    assert 0 < one_synset.pop("resnik") < between(wordnet, "puppy", "puppies")["resnik"] == 1
+    assert set(one_synset.values()) == {1.0}
     assert between(wordnet, "fast", "quickly")["jcn"] == 1
     assert not any(between(wordnet, "big", "small").values())  # adjectives have no hierarchy
     assert not any(between(wordnet, "dog", "run").values())
     assert not any(between(wordnet, "unheard", "dog").values())
     assert between(wordnet, "sprint", "thinks")["path"] == pytest.approx(1 / 5)  # by the synset above all verbs
     assert between(wordnet, "inhibit", "move")["path"] > 0  # out of a cycle
-    assert wordnet.similarities([], ["dog"]).shape == (5, 0, 1)
+    assert wordnet.similarities([], ["dog"]).shape == (6, 0, 1)
 
 
 @settings(max_examples=60)
@@ -111,7 +118,7 @@ def test_measures_agree_with_their_twin(data):
     own = np.arange(size)
     starts = np.arange(size + 1)
     found = similarities(
-        starts, own, starts, own, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information
+        starts, own, starts, own, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information, t.highest
     )
     hypernyms = {name: [names[h] for h in above[i]] for i, name in enumerate(names)}
     masses = {name: counts[i] + min(counts) for i, name in enumerate(names)}
@@ -125,16 +132,35 @@ def test_sentences_are_aligned_by_their_words(wordnet):
     lexicon = Lexicon()
     pairs = [("the dog ran", "the cat moved"), ("the dog ran", "the dog ran"), ("", "the cat"), ("zzz", "yyy")]
     texts = [(lexicon.text(a.split()), lexicon.text(b.split())) for a, b in pairs]
-    values = family.columns(texts, wordnet)
-    assert values.shape == (4, len(MEASURES))
-    np.testing.assert_allclose(values[1], 1)
+    values = family.columns(texts, wordnet, lexicon)
+    assert values.shape == (4, len(family.NAMES))
+    np.testing.assert_allclose(np.delete(values[1], family.NAMES.index("greedy_lemmas")), 1)
     assert not values[2:].any()
     n = 8
     idf = {word: np.log((n + 1) / (count + 1)) for word, count in (("the", 5), ("dog", 3), ("ran", 3), ("moved", 1))}
     idf["cat"] = np.log((n + 1) / 3)
     one = (idf["the"] + idf["dog"] / 3 + idf["ran"] / 2) / (idf["the"] + idf["dog"] + idf["ran"])
     other = (idf["the"] + idf["cat"] / 3 + idf["moved"] / 2) / (idf["the"] + idf["cat"] + idf["moved"])
-    assert values[0, 0] == pytest.approx(2 * one * other / (one + other))
+    named = dict(zip(family.NAMES, values[0], strict=True))
+    assert named["path"] == pytest.approx(2 * one * other / (one + other))
+    counted = (1 + 1 / 3 + 1 / 2) / 3
+    assert named["augmented"] == pytest.approx(counted)
+    lin = {pair: between(wordnet, *pair)["lin"] for pair in (("dog", "cat"), ("ran", "moved"))}
+    told = {word: lexicon.information(word) for word in ("the", "dog", "cat", "ran", "moved")}
+    greedy = (
+        told["the"]
+        + max(told["dog"], told["cat"]) * lin["dog", "cat"]
+        + max(told["ran"], told["moved"]) * lin["ran", "moved"]
+    )
+    assert named["greedy_lemmas"] == pytest.approx(greedy / 3)
+    resnik = {pair: between(wordnet, *pair)["resnik"] for pair in lin}
+    one = (idf["the"] + idf["dog"] * resnik["dog", "cat"] + idf["ran"] * resnik["ran", "moved"]) / (
+        idf["the"] + idf["dog"] + idf["ran"]
+    )
+    other = (idf["the"] + idf["cat"] * resnik["dog", "cat"] + idf["moved"] * resnik["ran", "moved"]) / (
+        idf["the"] + idf["cat"] + idf["moved"]
+    )
+    assert named["resnik"] == pytest.approx((one + other) / 2)
 
 
 def test_where_the_files_are(folder, tmp_path, monkeypatch):

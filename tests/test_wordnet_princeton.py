@@ -38,7 +38,7 @@ def between(wordnet, a, b, part):
     t, database = wordnet.taxonomy, wordnet.database
     ends, (first, second) = np.array([0, 1]), (np.array(database.senses[p][lemma][:1]) for lemma in (a, b))
     values = similarities(
-        ends, first, ends, second, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information
+        ends, first, ends, second, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information, t.highest
     )
     return dict(zip(MEASURES, values[:, 0, 0].tolist(), strict=True))
 

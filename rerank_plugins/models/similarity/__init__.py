@@ -5,8 +5,8 @@ overlap          shared words and word n-grams, plain and weighted by informatio
 ngrams           containment and Jaccard coefficients of word n-grams, character n-grams
 strings          longest common subsequence and substring, greedy string tiling, edits
 entities         names: overlap and greedy alignments (their equations 1 and 2)
-alignment        words beside the most similar words of the other sentence
-shape            lengths, numbers, case
+alignment        words beside the most similar words of the other sentence, or in pairs
+shape            lengths, numbers, stock symbols, case
 tfidf            words, stems and character n-grams weighted by how rare they are among the pairs
 vectors          cosines of sentence vectors; words aligned by their vectors
 wordnet, esa     words aligned, and sentences compared, by WordNet and by a collection of documents

@@ -8,7 +8,7 @@ Sentences in which all words have a capital, as in some headlines, or none has, 
     aligned   Σ f(ne1, ne2) over pairs, best pair first, each entity once, / max(|NE1|, |NE2|)                     (2)
 
 with f the longest common subsequence or greedy string tiling of their characters. 0 where a side has no entity; where
-neither has, there is nothing that differs: that too is 0, and `none` is 1.
+neither has, `none` is 1, and the others are 0 unless the sentences are the same (measures.py).
 """
 
 from __future__ import annotations
@@ -16,10 +16,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from rerank_plugins.models.similarity.alignment import greedy_pairs
+
 if TYPE_CHECKING:
     from rerank_plugins.models.similarity.text import Lexicon, Text
 
 NAMES = ("overlap", "aligned_subsequence", "aligned_tiling", "none")
+OTHER = ("none",)  # what says no likeness
 INSIDE = {"of", "the", "and", "de", "la", "von", "van", "for", "'s", "&"}
 
 
@@ -35,15 +40,10 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
 
 
 def aligned(a: Sequence[str], b: Sequence[str], similarity: Callable[[str, str], float]) -> float:
-    """Equation 2: pairs from the most similar down, each entity in one pair at most."""
-    pairs = sorted(((-similarity(x, y), i, j) for i, x in enumerate(a) for j, y in enumerate(b)))
-    left, right, total = set[int](), set[int](), 0.0
-    for negative, i, j in pairs:
-        if i not in left and j not in right:
-            left.add(i)
-            right.add(j)
-            total -= negative
-    return total / max(len(a), len(b))
+    """Equation 2: pairs from the most similar down, each entity in one pair at most; the same for b and a."""
+    a, b = sorted((tuple(a), tuple(b)))
+    similar = np.array([[similarity(x, y) for y in b] for x in a], np.float64)
+    return float(sum(similar[pair] for pair in greedy_pairs(similar)) / max(len(a), len(b)))
 
 
 def named_entities(tokens: Sequence[str]) -> tuple[str, ...]:

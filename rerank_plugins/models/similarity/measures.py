@@ -49,6 +49,7 @@ class Family(NamedTuple):
 
     names: tuple[str, ...]
     columns: Callable[[Pairs], FloatArray]
+    other: tuple[str, ...] = ()  # those that have no greatest value for equal sentences
 
 
 @dataclass(frozen=True)
@@ -71,14 +72,22 @@ class Measures:
     def families(self) -> dict[str, Family]:
         """By name, those there are."""
         found = {
-            name: Family(module.NAMES, partial(_pair_by_pair, module=module, lexicon=self.lexicon))
+            name: Family(
+                module.NAMES, partial(_pair_by_pair, module=module, lexicon=self.lexicon), getattr(module, "OTHER", ())
+            )
             for name, module in OF_PAIRS.items()
         }
         found["tfidf"] = Family(tfidf.NAMES, tfidf.columns)
         if self.vectors is not None:
-            found["vectors"] = Family(vectors.names(self.vectors), partial(vectors.columns, model=self.vectors))
+            found["vectors"] = Family(
+                vectors.names(self.vectors), partial(vectors.columns, model=self.vectors, lexicon=self.lexicon)
+            )
         if self.wordnet is not None:
-            found["wordnet"] = Family(wordnet.NAMES, partial(wordnet.columns, wordnet=self.wordnet))
+            found["wordnet"] = Family(
+                wordnet.NAMES,
+                partial(wordnet.columns, wordnet=self.wordnet, lexicon=self.lexicon),
+                wordnet.OTHER,
+            )
         if self.esa is not None:
             found["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
         if self.svs is not None:
@@ -100,15 +109,20 @@ class Measures:
     def columns(self, pairs: Sequence[tuple[Tokens, Tokens]], only: Collection[str] | None = None) -> FloatArray:
         """(pairs, names) finite values; documented 0 where a sentence is empty or none of its words is known.
 
+        Equal sentences that are not empty have 1, the greatest value, in each measure of likeness, also where it finds
+        nothing in them to compare: `.` and `.` have no words, and are alike.
         Columns of families that are not among `only`, where it is given, are not computed: 0.
         """
         values = np.zeros((len(pairs), len(self.names)))
         if not pairs:
             return values
         texts, at = self._texts(pairs), 0
+        equal = [i for i, (a, b) in enumerate(texts) if a.tokens and a.tokens == b.tokens]
         for name, family in self.families.items():
             if only is None or name in only:
                 values[:, at : at + len(family.names)] = family.columns(texts)
+                likeness = [at + i for i, each in enumerate(family.names) if each not in family.other]
+                values[np.ix_(equal, likeness)] = 1.0
             at += len(family.names)
         return values
 

@@ -15,7 +15,7 @@ from rerank_plugins.models.similarity.text import Lexicon, Text
 
 NAMES = (
     "containment_1_content", "containment_2_content", "containment_1",
-    "jaccard_1", "jaccard_2", "jaccard_3", "jaccard_4", "jaccard_2_content",
+    "jaccard_1", "jaccard_2", "jaccard_3", "jaccard_4", "jaccard_2_content", "jaccard_4_content",
     "characters_2", "characters_3", "characters_4", "characters_5",
 )  # fmt: skip
 
@@ -26,7 +26,7 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
         *(containment(grams(a.content, n), grams(b.content, n)) for n in (1, 2)),
         containment(grams(a.words, 1), grams(b.words, 1)),
         *(jaccard(grams(a.words, n), grams(b.words, n)) for n in (1, 2, 3, 4)),
-        jaccard(grams(a.content, 2), grams(b.content, 2)),
+        *(jaccard(grams(a.content, n), grams(b.content, n)) for n in (2, 4)),
         *(character_cosine(a.characters, b.characters, n) for n in (2, 3, 4, 5)),
     )
 

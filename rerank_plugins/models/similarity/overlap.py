@@ -11,7 +11,8 @@ from collections.abc import Set as AbstractSet
 from rerank_plugins.models.similarity.text import Lexicon, Text
 
 NAMES = (
-    "unigram", "bigram", "trigram", "content_unigram", "content_bigram", "weighted", "weighted_in_second",
+    "unigram", "bigram", "trigram", "content_unigram", "content_bigram", "content_trigram",
+    "weighted", "weighted_in_second",
 )  # fmt: skip
 
 
@@ -23,7 +24,7 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
     in_first, in_second = (both / total if (total := sum(map(weight, side))) else 0.0 for side in (left, right))
     return (
         *(harmonic(grams(a.words, n), grams(b.words, n)) for n in (1, 2, 3)),
-        *(harmonic(grams(a.content, n), grams(b.content, n)) for n in (1, 2)),
+        *(harmonic(grams(a.content, n), grams(b.content, n)) for n in (1, 2, 3)),
         2 * in_first * in_second / (in_first + in_second) if both else 0.0,
         in_second,
     )

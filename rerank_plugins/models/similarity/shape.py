@@ -1,23 +1,31 @@
-"""Lengths, numbers and case (Šarić et al. 2012): what sentences look like from afar.
+"""Lengths, numbers, stock symbols and case (Šarić et al. 2012): what sentences look like from afar.
 
 `length` and `information` divide the smaller side by the larger (1: equal); `size` is ln(1 + words of both), `short`
-exp(-words of the shorter / 10); numbers compare as they are written, but for separators of thousands.
+exp(-words of the shorter / 10); numbers compare as they are written, but for separators of thousands. A stock
+symbol is a token of a full stop and capital letters, as news agencies write it (`.DJI`).
 """
 
 from __future__ import annotations
 
+import re
 from math import exp, log
 
 from rerank_plugins.models.similarity.overlap import harmonic
 from rerank_plugins.models.similarity.text import Lexicon, Text
 
-NAMES = ("length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case")
+NAMES = (
+    "length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case",
+    "stocks_size", "stocks_overlap",
+)  # fmt: skip
+OTHER = ("size", "short", "numbers_size", "stocks_size")  # what says no likeness: the same for all pairs of some size
+STOCK = re.compile(r"\.[A-Z]+")
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
-    """One value per name: from 0 to 1, but `size` and `numbers_size`, which are logarithms of counts."""
+    """One value per name: from 0 to 1, but those that end in `size`, which are logarithms of counts."""
     left, right = ({number.replace(",", "") for number in side.numbers} for side in (a, b))
     capitals = [{t for t in side.tokens if any(c.isupper() for c in t[1:]) or t[:1].isupper()} for side in (a, b)]
+    stocks = [{token for token in side.tokens if STOCK.fullmatch(token)} for side in (a, b)]
     information = [sum(map(lexicon.information, set(side.words))) for side in (a, b)]
     return (
         ratio(len(a.words), len(b.words)),
@@ -28,6 +36,8 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
         1.0 if left == right else harmonic(left, right),
         float(left <= right or right <= left),
         harmonic(*capitals),
+        log(1 + len(stocks[0]) + len(stocks[1])),
+        1.0 if stocks[0] == stocks[1] else harmonic(*stocks),
     )
 
 

@@ -1,7 +1,8 @@
 """Sentences as strings: longest common subsequence and substring, greedy string tiling, edits (rapidfuzz).
 
 `subsequence` and `tiling` divide by the mean length, so that equal sentences have 1; `words_` measures go over words,
-the others over characters. 0 where a side is empty.
+the others over characters. 0 where a side is empty. Of tiles that are equally long the first is laid:
+so that it makes no difference which sentence comes first, tiles are laid along the one that sorts first.
 """
 
 from __future__ import annotations
@@ -51,10 +52,13 @@ def subsequence(a: str, b: str) -> float:
 
 
 def tiling(a: Sequence[str], b: Sequence[str], shortest: int = SHORTEST) -> float:
-    """2 |tiles| / (|a| + |b|)."""
+    """2 |tiles| / (|a| + |b|); 1 for equal sequences, however short."""
     if not a or not b:
         return 0.0
-    return float(2 * greedy_string_tiling(*numbered(a, b), shortest) / (len(a) + len(b)))
+    if a == b:
+        return 1.0
+    first, second = sorted((tuple(a), tuple(b)))
+    return float(2 * greedy_string_tiling(*numbered(first, second), shortest) / (len(a) + len(b)))
 
 
 def numbered(a: Sequence[str], b: Sequence[str]) -> tuple[IntArray, IntArray]:

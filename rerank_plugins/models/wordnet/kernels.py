@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-MEASURES = 5  # path, wup, lch, lin, jcn
+MEASURES = 6  # path, wup, lch, lin, jcn, resnik
 
 
 @njit(cache=True)
@@ -62,7 +62,7 @@ def spread(masses: Any, places: Any, found: Any) -> Any:
 @njit(cache=True)
 def similarities(
     left_starts: Any, left: Any, right_starts: Any, right: Any,
-    places: Any, found: Any, distances: Any, depth: Any, deepest: Any, information: Any,
+    places: Any, found: Any, distances: Any, depth: Any, deepest: Any, information: Any, highest: Any,
 ) -> Any:  # fmt: skip
     """(MEASURES, n, m): of each pair of words the most similar of their senses, by each measure (model.py)."""
     n, m = len(left_starts) - 1, len(right_starts) - 1
@@ -72,7 +72,7 @@ def similarities(
         for j in range(m):
             for a in left[left_starts[i] : left_starts[i + 1]]:
                 for b in right[right_starts[j] : right_starts[j + 1]]:
-                    _of_senses(a, b, places, found, distances, depth, deepest, information, own)
+                    _of_senses(a, b, places, found, distances, depth, deepest, information, highest, own)
                     for k in range(MEASURES):
                         values[k, i, j] = max(values[k, i, j], own[k])
     return values
@@ -80,10 +80,13 @@ def similarities(
 
 @njit(cache=True)
 def _of_senses(
-    a: int, b: int, places: Any, found: Any, distances: Any, depth: Any, deepest: Any, information: Any, values: Any
-) -> None:
+    a: int, b: int, places: Any, found: Any, distances: Any, depth: Any, deepest: Any, information: Any, highest: Any,
+    values: Any,
+) -> None:  # fmt: skip
     values[:] = 1.0
     if a == b:
+        if highest[a] > 0:
+            values[5] = information[a] / highest[a]
         return
     shortest, wup, most = -1, 0.0, 0.0
     i, j = places[a], places[b]
@@ -110,3 +113,4 @@ def _of_senses(
     both = information[a] + information[b]
     values[3] = min(1.0, 2 * most / both) if both > 0 else 0.0
     values[4] = 1 / (1 + max(0.0, both - 2 * most))
+    values[5] = most / highest[a] if highest[a] > 0 else 0.0

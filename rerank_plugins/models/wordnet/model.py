@@ -8,8 +8,10 @@ subsumer, c a subsumer, IC information content (taxonomy.py):
     lch    -ln((1 + len) / 2D), D the nodes of the longest way, divided by its maximum ln 2D Leacock and Chodorow (1998)
     lin    2 IC(c) / (IC(a) + IC(b)), c the subsumer of most IC                              Lin (1998)
     jcn    1 / (1 + IC(a) + IC(b) - 2 IC(c))                                                 Jiang and Conrath (1997)
+    resnik IC(c), c the subsumer of most IC, divided by the greatest IC of the part of speech  Resnik (1995)
 
-All are between 0 and 1, and 1 within a synset. Words that the database does not have are like no other: 0.
+All are between 0 and 1, and but for `resnik` 1 within a synset. Words that the database does not have are like no
+other: 0.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from rerank_plugins.models.wordnet.kernels import similarities
 from rerank_plugins.models.wordnet.morphology import lemmas
 from rerank_plugins.models.wordnet.taxonomy import build_taxonomy
 
-MEASURES = ("path", "wup", "lch", "lin", "jcn")
+MEASURES = ("path", "wup", "lch", "lin", "jcn", "resnik")
 
 
 class WordNet:
@@ -57,7 +59,7 @@ class WordNet:
         t = self.taxonomy
         (a_starts, a), (b_starts, b) = map(self._joined, (left, right))
         found = similarities(
-            a_starts, a, b_starts, b, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information
+            a_starts, a, b_starts, b, t.places, t.ancestors, t.distances, t.depth, t.deepest, t.information, t.highest
         )
         return np.asarray(found, np.float64)
 

@@ -27,7 +27,7 @@ WITH_HIERARCHY = ("noun", "verb")
 class Taxonomy:
     """Per synset: (S + 1) `places` of its `ancestors` and their `distances`; (S) `depth`, nodes from the topmost synset
     to it by the shortest way; (S) `deepest`, the nodes of the longest way down its part of speech (20 for the nouns of
-    WordNet 3.0); (S) `information` content, ≥ 0.
+    WordNet 3.0); (S) `information` content, ≥ 0, and (S) `highest`, the greatest one of its part of speech.
     """
 
     places: IntArray
@@ -36,6 +36,7 @@ class Taxonomy:
     depth: IntArray
     deepest: IntArray
     information: FloatArray
+    highest: FloatArray
 
 
 def build_taxonomy(database: Database, frequencies: Mapping[str, float]) -> Taxonomy:
@@ -51,7 +52,9 @@ def build_taxonomy(database: Database, frequencies: Mapping[str, float]) -> Taxo
     masses = _masses(database, len(part), frequencies)
     below = spread(masses, places, above)
     whole = np.bincount(part, masses, len(PARTS))[part]
-    return Taxonomy(places, above, distances, depth, deepest, -np.log(np.minimum(below / whole, 1.0)))
+    information = -np.log(np.minimum(below / whole, 1.0))
+    highest = np.array([information[part == p].max(initial=0.0) for p in range(len(PARTS))])[part]
+    return Taxonomy(places, above, distances, depth, deepest, information, highest)
 
 
 def longest_ways(starts: IntArray, hypernyms: IntArray, places: IntArray, above: IntArray) -> IntArray:
