@@ -7,7 +7,6 @@ input or usage (one line says which) or a check that found errors, 130 interrupt
 from __future__ import annotations
 
 import errno
-import os
 import re
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.plugins import Registry, load_plugins
 
@@ -32,6 +32,16 @@ class PluginGroup(click.Group):
             self.commands.clear()  # those of another call's plugins
             ctx.obj.add_commands(self)
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """The context; `--help` and `--version` print while it is made, perhaps to a reader that went away."""
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except BrokenPipeError:
+            drop_unread()
+            raise click.exceptions.Exit(0) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what click would do about Ctrl-C and broken pipes, we do in our own words."""
         try:
@@ -40,9 +50,7 @@ class PluginGroup(click.Group):
         except KeyboardInterrupt:
             raise click.Abort from None
         except BrokenPipeError:  # the reader of our output went away, as `head` does: no error
-            sink = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(sink, sys.stdout.fileno())  # what is still buffered goes there
-            os.close(sink)
+            drop_unread()
             return 0
         return result
 
@@ -118,7 +126,10 @@ def _explain(error: Exception) -> int:
 
 
 def _say(message: str, code: int) -> int:
-    print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
+    try:
+        print("rerank:", " ".join(message.splitlines()), file=sys.stderr)
+    except BrokenPipeError:
+        drop_unread()
     return code
 
 

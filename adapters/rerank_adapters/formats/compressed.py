@@ -23,6 +23,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
+from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
 
 PIECE = 1 << 16  # compressed bytes inflated at a time: what bounds the memory of reading
@@ -183,6 +184,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             yield stream
             stream.flush()
         except BrokenPipeError:
+            drop_unread()  # or the stream could not be detached below, and would close stdout
             raise
         except OSError as error:
             raise _write_error("<stdout>", error) from error

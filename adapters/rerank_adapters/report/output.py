@@ -21,6 +21,14 @@ WRITERS = {
 }
 
 
+class ReportConsole(Console):
+    """A console that leaves it to the command line what a closed pipe means."""
+
+    def on_broken_pipe(self) -> None:
+        """Let the BrokenPipeError that is being handled go on (rich itself would exit with code 1)."""
+        raise  # noqa: PLE0704
+
+
 def write_report(
     evaluation: Evaluation, style: str, path: str | Path, *, changes: int = 5, plots: Path | None = None
 ) -> None:
@@ -41,8 +49,8 @@ def write_report(
 
 def report_console() -> Console:
     """Stdout, as wide as the terminal; wide enough for a table where it is none."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=140)
+    console = ReportConsole(highlight=False)
+    return console if console.is_terminal else ReportConsole(highlight=False, width=140)
 
 
 def _drawn(evaluation: Evaluation, changes: int) -> str:
