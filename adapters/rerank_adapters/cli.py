@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from rerank_adapters.formats.closed_pipes import drop_unread
+from rerank_adapters.report.plain_characters import write_plainly
 from rerank_plugins import RerankError, __version__
 from rerank_plugins.plugins import Registry, load_plugins
 
@@ -86,6 +87,8 @@ def cli(plugin: tuple[str, ...], debug: bool) -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line; every error on purpose becomes one line on stderr."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    write_plainly(sys.stdout)
+    write_plainly(sys.stderr)
     try:
         result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         code = result if isinstance(result, int) else 0

@@ -13,6 +13,7 @@ from rich.text import Text
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.evaluation.segments import Change, most_changed
 from rerank_adapters.report import numbers
+from rerank_adapters.report.plain_characters import plain
 from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
 from rerank_adapters.report.words import marked, word_differences
 
@@ -34,16 +35,20 @@ def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int =
 
 
 def print_table(table: Table, console: Console) -> None:
-    """A table with its notes."""
-    drawn = RichTable(title=escape(table.title), title_justify="left", title_style="bold")
+    """A table with its notes, in characters that the console's encoding has."""
+
+    def written(text: str) -> str:
+        return plain(text, console.encoding)
+
+    drawn = RichTable(title=escape(written(table.title)), title_justify="left", title_style="bold")
     for i, name in enumerate(table.header):
-        drawn.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
+        drawn.add_column(escape(written(name)), justify="left" if i == 0 else "right", overflow="fold")
     several = any("\n" in cell for row in table.rows for cell in row)
     for row in table.rows:
-        drawn.add_row(*(escape(cell) for cell in row), end_section=several)
+        drawn.add_row(*(escape(written(cell)) for cell in row), end_section=several)
     console.print(drawn)
     for note in table.notes:
-        console.print(f"  {note}", style="dim", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"  {written(note)}", style="dim", markup=False, highlight=False, soft_wrap=True)
     console.print()
 
 
