@@ -140,6 +140,38 @@ def test_without_tests_there_are_no_p_values():
     assert not comparison.below(1.1)
 
 
+def test_a_result_prints_one_line_a_system(evaluation):
+    lines = str(evaluation).splitlines()
+    assert repr(evaluation) == str(evaluation)
+    assert len(lines) == 1 + len(evaluation.systems)
+    assert all(line.startswith(name) for line, name in zip(lines[1:], evaluation.systems, strict=True))
+    for metric in evaluation.metrics:
+        assert all(
+            f"{metric.name} {metric.of(name).score:.2f}" in line
+            for name, line in zip(evaluation.systems, lines[1:], strict=True)
+        )
+    assert all(len(repr(scores)) < 400 for metric in evaluation.metrics for scores in metric.systems)
+
+
+def plain_types(value):
+    """The types inside a value of dictionaries and lists."""
+    if type(value) is dict:
+        return {type(key) for key in value} | set().union(*map(plain_types, value.values()))
+    if type(value) is list:
+        return set().union(*map(plain_types, value))
+    return {type(value)}
+
+
+def test_a_result_is_a_dictionary_of_plain_types(evaluation):
+    found = evaluation.to_dict()
+    assert plain_types(found) <= {str, int, float, bool, type(None)}
+    assert json.loads(json.dumps(found)) == found
+    assert found["metrics"][0]["systems"][1]["sentence_scores"] == list(
+        evaluation.metrics[0].systems[1].sentence_scores
+    )
+    assert Evaluation.from_json(json.dumps(found)) == evaluation
+
+
 def test_baseline_may_be_any_system():
     other = evaluate({"a": BASELINE, "b": SYSTEM}, REFERENCES, {"f": naive.WordF()}, baseline="b", bootstrap=40)
     assert other.metrics[0].of("b").comparison is None

@@ -78,7 +78,27 @@ def test_every_command_runs(script, copy):
 def test_the_python_example_runs(copy):
     (code,) = PYTHON
     printed = run(f"python - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
-    assert float(printed) > 30
+    *shown, score = printed.splitlines()
+    assert [line.split()[0] for line in shown[1:]] == ["1-best", "reranked"]
+    assert float(score) > 30
+
+
+def test_the_python_example_tunes_what_it_evaluates():
+    (code,) = PYTHON
+    tuned = re.search(r'metric="([^"]*)"', code)[1]
+    assert f'metrics = ["{tuned}"' in code
+
+
+def test_every_star_shown_stands_at_an_interval_without_zero():
+    """In the README's tables: the line below a difference with stars has its interval."""
+    lines = TEXT.splitlines()
+    starred = [i for i, line in enumerate(lines) if re.search(r"[+-]\d+\.\d+\*", line)]
+    assert starred
+    for i in starred:
+        for difference, interval in zip(lines[i].split("│")[1:-1], lines[i + 1].split("│")[1:-1], strict=True):
+            if "*" in difference:
+                low, high = map(float, NUMBER.findall(interval))
+                assert low > 0 or high < 0, lines[i]
 
 
 @pytest.mark.slow

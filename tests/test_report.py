@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -70,6 +71,35 @@ def test_marked_words():
 def test_stars_need_every_test(bootstrap, randomisation, marks):
     comparison = Comparison(1.0, None, bootstrap, randomisation, None, 1, 0, 0)
     assert numbers.difference(comparison) == "+1.00" + marks
+
+
+@pytest.mark.parametrize(
+    ("interval", "p", "marks"),
+    [
+        (Interval(-0.01, 1.42), 0.021, ""),
+        (Interval(-0.01, 1.42), 0.001, ""),
+        (Interval(0.0, 1.42), 0.001, ""),
+        (Interval(0.01, 1.42), 0.001, "**"),
+        (Interval(0.01, 1.42), 0.049, "*"),
+        (Interval(-1.42, -0.01), 0.049, "*"),
+        (Interval(0.01, 1.42), 0.05, ""),
+    ],
+)
+def test_stars_need_an_interval_without_zero_in_every_report(interval, p, marks, evaluation):
+    comparison = Comparison(0.73, interval, p, p, None, 1, 0, 0)
+    first = evaluation.metrics[0]
+    systems = tuple(replace(s, comparison=comparison if s.comparison else None) for s in first.systems)
+    changed = replace(evaluation, metrics=(replace(first, systems=systems, oracle=None),))
+    rule = "a difference has * where its 95 % interval excludes zero and both tests give p below .05, and ** where p is"
+    for written in (shown(changed), text.markdown(changed), text.latex(changed), html_page(changed)):
+        unescaped = " ".join(written.replace("\\", "").split())  # as Markdown escapes stars
+        assert re.findall(r"\+0\.73(\**)", unescaped)[0] == marks
+        assert rule in unescaped
+    rows = list(csv.DictReader(io.StringIO(text.tsv(changed)), delimiter="\t"))
+    assert [row["stars"] for row in rows] == ["", marks]
+    found = json.loads(text.json(changed))
+    assert found["metrics"][0]["systems"][1]["comparison"]["stars"] == marks
+    assert found["rule_of_stars"].startswith(rule)
 
 
 def test_numbers():

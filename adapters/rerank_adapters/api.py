@@ -5,7 +5,7 @@ nbests = read_nbest(["tune.nbest"])
 table = extract_features(nbests, ["length", "consensus"])
 weights = tune(nbests, table, ["tune.ref"], tuner="mert")
 best = rerank(nbests, table, weights)
-print(evaluate({"1-best": [n[0].text for n in nbests], "reranked": best}, ["tune.ref"], nbests=nbests).to_json())
+print(evaluate({"1-best": [n[0].text for n in nbests], "reranked": best}, ["tune.ref"], nbests=nbests))
 """
 
 from __future__ import annotations

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rerank_adapters.evaluation.significance import Interval
 from rerank_plugins.errors import FormatError
+
+LEVELS = ((0.01, "**"), (0.05, "*"))
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,16 @@ class Comparison:
         p_values = [p for p in (self.bootstrap_p, self.randomisation_p) if p is not None]
         return bool(p_values) and max(p_values) < level
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether zero lies outside the 95 % interval of the difference; True where there is no interval."""
+        return self.interval is None or self.interval.low > 0 or self.interval.high < 0
+
+    @property
+    def stars(self) -> str:
+        """`**` or `*` where the interval excludes zero and every test that was run is below .01 or .05, else empty."""
+        return next((stars for level, stars in LEVELS if self.excludes_zero and self.below(level)), "")
+
 
 @dataclass(frozen=True)
 class SystemScore:
@@ -47,8 +60,8 @@ class SystemScore:
     score: float
     interval: Interval | None
     comparison: Comparison | None
-    sentence_scores: tuple[float, ...]
-    bucket_scores: tuple[float, ...]
+    sentence_scores: tuple[float, ...] = field(repr=False)
+    bucket_scores: tuple[float, ...] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -85,7 +98,7 @@ class Bucket:
 
     shortest: int
     longest: int
-    segments: tuple[int, ...]
+    segments: tuple[int, ...] = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -103,10 +116,12 @@ class Segment:
     outputs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     """The whole result. `bootstrap` and `randomisation` are numbers of resamples and trials; `text` names the text
     pipeline; `length_ratios` are words of a system per word of the (first) references.
+
+    Printed, it is one line a system: `rerank_adapters.report` has the full tables.
     """
 
     version: str
@@ -121,9 +136,39 @@ class Evaluation:
     buckets: tuple[Bucket, ...]
     segments: tuple[Segment, ...]
 
+    @property
+    def rule_of_stars(self) -> str:
+        """When a difference has a star, as a sentence; empty where no test was run."""
+        if not (self.bootstrap or self.randomisation):
+            return ""
+        interval = "its 95 % interval excludes zero and " if self.bootstrap else ""
+        tests = "both tests give" if self.bootstrap and self.randomisation else "the test gives"
+        return f"a difference has * where {interval}{tests} p below .05, and ** where p is below .01 as well"
+
+    def __str__(self) -> str:
+        """One line a system: its scores, and their differences to the baseline in brackets."""
+        names = max(map(len, self.systems))
+        lines = [f"{len(self.segments)} segments, differences to {self.baseline}"]
+        for system in self.systems:
+            cells = [_score_and_difference(metric, system) for metric in self.metrics]
+            lines.append(f"{system:<{names}}  {'  '.join(cells)}".rstrip())
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """What `str` gives: an interactive session shows scores, not every number that there is."""
+        return str(self)
+
     def to_dict(self) -> dict[str, Any]:
-        """Dictionaries, lists, strings and numbers."""
-        return dataclasses.asdict(self)
+        """Everything as dictionaries, lists, strings, numbers and None, ready for JSON.
+
+        Each comparison has its `stars` too, and the whole their rule under `rule_of_stars`.
+        """
+        found = {"rule_of_stars": self.rule_of_stars, **_plain(self)}
+        for metric, known in zip(found["metrics"], self.metrics, strict=True):
+            for system, scores in zip(metric["systems"], known.systems, strict=True):
+                if scores.comparison is not None:
+                    system["comparison"]["stars"] = scores.comparison.stars
+        return found
 
     def to_json(self) -> str:
         """One JSON object; `from_json` gives the same evaluation back."""
@@ -140,3 +185,19 @@ class Evaluation:
             problem = error.errors()[0]
             where = ".".join(str(part) for part in problem["loc"])
             raise FormatError(f"not an evaluation: {where or 'JSON'}: {problem['msg']}", path=path) from None
+
+
+def _score_and_difference(metric: MetricResult, system: str) -> str:
+    scores = metric.of(system)
+    compared = scores.comparison
+    difference = "" if compared is None else f" ({compared.difference:+.2f}{compared.stars})"
+    return f"{metric.name} {scores.score:.2f}{difference}"
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses and mappings as dictionaries, tuples as lists, all the way down."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -6,8 +6,6 @@ from typing import Literal
 
 from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult, SystemScore
 
-LEVELS = ((0.01, "**"), (0.05, "*"))
-
 
 def score(value: float) -> str:
     """As `46.31`."""
@@ -22,7 +20,7 @@ def score_with_interval(system: SystemScore) -> str:
 
 def difference(comparison: Comparison) -> str:
     """As `+0.65**`."""
-    return f"{comparison.difference:+.2f}{marks(comparison)}"
+    return f"{comparison.difference:+.2f}{comparison.stars}"
 
 
 def difference_interval(comparison: Comparison) -> str:
@@ -42,11 +40,6 @@ def p_value(p: float) -> str:
     return "<.001" if p < 0.001 else "1" if p > 0.9995 else f"{p:.3f}".removeprefix("0")
 
 
-def marks(comparison: Comparison) -> str:
-    """Stars where every test that was run is below the level."""
-    return next((stars for level, stars in LEVELS if comparison.below(level)), "")
-
-
 def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
     """As `71.02` where it is exact, `≥ 71.02` where a search found it; empty without an oracle."""
     if metric.oracle is None:
@@ -64,8 +57,7 @@ def legend(evaluation: Evaluation) -> list[str]:
     tests = ["paired bootstrap"] if evaluation.bootstrap else []
     tests += [f"approximate randomisation ({evaluation.randomisation} trials)"] if evaluation.randomisation else []
     if tests and len(evaluation.systems) > 1:
-        both = "both" if len(tests) == 2 else "p"
-        lines.append(f"p: {', '.join(tests)}; * {both} below .05, ** below .01")
+        lines += [f"p: {', '.join(tests)}", evaluation.rule_of_stars]
     if any(metric.oracle and metric.oracle.kind == "search" for metric in evaluation.metrics):
         lines.append("≥ and ≤: oracles found by a search; the true ones may lie further out")
     lines += [f"{metric.name}: {metric.signature}" for metric in evaluation.metrics]

@@ -77,7 +77,7 @@ def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
     """One row for each metric and system with every number, header first: for spreadsheets and scripts."""
     yield (
         *("metric", "system", "score", "low", "high", "difference", "difference_low", "difference_high"),
-        *("p_bootstrap", "p_randomisation", "resamples_won", "wins", "losses", "ties", "signature"),
+        *("p_bootstrap", "p_randomisation", "resamples_won", "wins", "losses", "ties", "stars", "signature"),
     )
     for metric in evaluation.metrics:
         for s in metric.systems:
@@ -85,12 +85,12 @@ def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
             numbers_ = [s.score, *(s.interval or (None, None))]
             numbers_ += [c.difference, *(c.interval or (None, None))] if c else [None] * 3
             numbers_ += [c.bootstrap_p, c.randomisation_p, c.better] if c else [None] * 3
-            counts = [str(c.wins), str(c.losses), str(c.ties)] if c else [""] * 3
+            counts = [str(c.wins), str(c.losses), str(c.ties), c.stars] if c else [""] * 4
             cells = ["" if n is None else f"{n:.6g}" for n in numbers_]
             yield metric.name, s.system, *cells, *counts, metric.signature
         if metric.oracle:
             for name, value in (("oracle", metric.oracle.best), ("anti-oracle", metric.oracle.worst)):
-                yield metric.name, f"{name} ({metric.oracle.kind})", f"{value:.6g}", *[""] * 11, metric.signature
+                yield metric.name, f"{name} ({metric.oracle.kind})", f"{value:.6g}", *[""] * 12, metric.signature
 
 
 def _score_cell(metric: MetricResult, system: str) -> str:
