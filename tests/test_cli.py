@@ -107,6 +107,72 @@ def test_tuning_at_once_and_on_a_table_give_the_same_weights(small, tuned, tmp_p
     assert names(tmp_path) == {"weights.toml"}
 
 
+CONSENSUS = ("-f", "consensus,max_order=2,length=false")
+
+
+def features_of(weights: Path) -> list[str]:
+    return [name for name in read_weights(weights).dense if name not in OWN]
+
+
+def test_features_named_beside_a_table_choose_its_columns(small, tuned, tmp_path):
+    tune = ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=3", "-o")
+    table = ("--table", tuned / "tune.npz")
+    for number, names in enumerate([("-f", "length"), (*CONSENSUS, "-f", "length"), ("-f", "lm")]):
+        ran = done(*tune, tmp_path / f"{number}.toml", *table, *names)
+        assert "extracted" not in ran.err
+    assert features_of(tmp_path / "0.toml") == ["length"]
+    assert features_of(tmp_path / "1.toml") == ["consensus.1", "consensus.2", "length"]
+    assert features_of(tmp_path / "2.toml") == ["lm.total", "lm.per_word", "lm.oovs"]  # a label of the table
+    done(*tune, tmp_path / "without.toml", *CONSENSUS, "-f", "length")
+    assert read_weights(tmp_path / "1.toml").dense == read_weights(tmp_path / "without.toml").dense
+    assert done("apply", small / "test.nbest", "-w", tmp_path / "2.toml").out  # weights know the chosen features alone
+
+
+def test_what_a_table_lacks_or_has_with_other_options_is_extracted(small, tuned, tmp_path):
+    tune = ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=3", "-o")
+    asked = ("-f", "length", "-f", "consensus,max_order=2", "-f", "unigram")
+    ran = done(*tune, tmp_path / "table.toml", "--table", tuned / "tune.npz", *asked)
+    said = [line for line in ran.err.splitlines() if "extracted" in line]
+    assert said == [
+        f"{tuned}/tune.npz: the feature 'consensus' was made with other options, files or code: it is extracted now",
+        f"{tuned}/tune.npz: the feature 'unigram' is not in the table: it is extracted now",
+    ]
+    done(*tune, tmp_path / "now.toml", *asked)
+    assert read_weights(tmp_path / "table.toml").dense == read_weights(tmp_path / "now.toml").dense
+    assert names(tmp_path) == {"table.toml", "now.toml"}
+
+
+def test_a_model_that_changed_since_its_column_was_made_is_read_again(small, tmp_path):
+    (tmp_path / "lm.arpa").write_bytes((small / "lm.arpa").read_bytes())
+    lm = ("-f", f"ngram-lm,model={tmp_path}/lm.arpa")
+    done("extract", small / "tune.nbest", *lm, "-o", tmp_path / "t.npz")
+    tune = ("tune", small / "tune.nbest", "-r", small / "tune.en", "-t", "mira,passes=1", "-o", tmp_path / "w.toml")
+    assert "extracted" not in done(*tune, "--table", tmp_path / "t.npz", *lm).err
+    with open(tmp_path / "lm.arpa", "a", encoding="utf-8") as model:
+        model.write("\n")
+    assert "other options, files or code" in done(*tune, "--table", tmp_path / "t.npz", *lm).err
+
+
+def test_cross_validation_of_chosen_columns_is_that_of_the_features(small, tuned):
+    validate = (
+        *("cross-validate", small / "tune.nbest", "-r", small / "tune.en", *BLEU),
+        *("-t", "mira,passes=3", "--folds", "2", "--seeds", "1"),
+    )
+    table = ("--table", tuned / "tune.npz")
+    without = done(*validate, "-f", "length").out
+    assert done(*validate, *table, "-f", "length").out == without
+    assert done(*validate, *table).out != without
+
+
+def test_apply_takes_of_a_table_what_the_weights_need(small, tuned, tmp_path):
+    done(
+        *("tune", small / "tune.nbest", "-r", small / "tune.en", "-t", "mira,passes=3", "-f", "length"),
+        *("-o", tmp_path / "w.toml"),
+    )
+    apply = ("apply", small / "tune.nbest", "-w", tmp_path / "w.toml")
+    assert done(*apply, "--table", tuned / "tune.npz").out == done(*apply).out
+
+
 def test_apply_from_a_table_streaming_and_from_stdin_agree(small, tuned, tmp_path):
     apply = ("apply", "-w", tuned / "weights.toml", "--source", small / "tune.de")
     streamed = done(*apply, small / "tune.nbest").out

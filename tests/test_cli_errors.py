@@ -229,8 +229,10 @@ def test_tables_that_do_not_fit(place):
     (place / "cut.npz").write_bytes((place / "t.npz").read_bytes()[:-30])
     tune = ("tune", "good", "-r", "good.en", "-o", "old", "--table")
     assert refused_leaving_all(place, *tune, "cut.npz").startswith("cut.npz: not a feature table, or cut short")
-    said = refused_leaving_all(place, *tune, "t.npz", "-f", "consensus")
-    assert said.startswith("t.npz: the feature table lacks consensus.1, ")
+    said = refused_leaving_all(
+        place, "tune", "texts", "-r", "good.en", "-o", "old", "--table", "t.npz", "-f", "unigram"
+    )
+    assert said.startswith("the feature table was extracted from other lists")
 
 
 # --- configs, plugins by name, models

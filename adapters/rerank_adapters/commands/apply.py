@@ -18,7 +18,12 @@ from rerank_plugins.plugins import Registry
 @click.option(
     "--nbest-out", type=output_file, metavar="FILE", help="Also the lists, reranked, with the new features and totals."
 )
-@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@click.option(
+    "--table",
+    type=Path,
+    metavar="TABLE",
+    help="Features extracted before; what it lacks of those that the weights need is extracted.",
+)
 @source_option
 @format_option
 @jobs_option
@@ -48,6 +53,7 @@ def command(
     from rerank_adapters.tasks.applying import apply_weights, once, table_pairs
     from rerank_adapters.tasks.extracting import stream_tables
     from rerank_adapters.tasks.records import recorded_job
+    from rerank_adapters.tasks.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
     from rerank_plugins import FeatureTable
 
@@ -57,8 +63,8 @@ def command(
     job = job.with_config({key: value for key, value in given.items() if value is not None})
     paths = [Path(path) for path in nbest]
     if table is not None:
-        values = FeatureTable.load(table)
-        pairs = table_pairs(read_nbest(paths, job.format, source), values)
+        read_lists = read_nbest(paths, job.format, source)
+        pairs = table_pairs(read_lists, chosen_columns(job, read_lists, FeatureTable.load(table), table))
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
         pairs = stream_tables(job, once(lists, paths[0]))

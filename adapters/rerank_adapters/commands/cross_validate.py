@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, references_option, source_option
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    TABLE_HELP,
+    JobFlags,
+    job_flags,
+    references_option,
+    source_option,
+)
 from rerank_plugins.plugins import Registry
 
 
@@ -17,7 +24,7 @@ from rerank_plugins.plugins import Registry
 @click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", help=f"{PLUGIN_HELP}. Default: all.")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the tuning set.")
 @click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Repetitions, folds drawn anew.")
-@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
 @source_option
 @job_flags("metrics", "features", "config", "format_", "jobs")
 @click.pass_obj
@@ -51,6 +58,7 @@ def command(
     from rerank_adapters.tasks.extracting import dense_rule, extract_with
     from rerank_adapters.tasks.job import Data, Job
     from rerank_adapters.tasks.records import job_of_table
+    from rerank_adapters.tasks.table_columns import chosen_columns
     from rerank_plugins import FeatureTable
 
     job = Job.create(flags.settings, registry)
@@ -62,7 +70,9 @@ def command(
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
-    if values is None:
+    if table and values:
+        values = chosen_columns(job, nbests, values, table)
+    else:
         values = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
 
     def progress(name: str, seed: int, fold: int) -> None:

@@ -20,6 +20,7 @@ from rerank_plugins import ConfigError
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
+TABLE_HELP = "Features extracted before. With -f, the columns of those features; what the table lacks is extracted."
 
 
 def output_file(value: str) -> Path:

@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file, references_option, source_option
+from rerank_adapters.commands.options import (
+    TABLE_HELP,
+    JobFlags,
+    job_flags,
+    output_file,
+    references_option,
+    source_option,
+)
 from rerank_plugins.plugins import Registry
 
 
@@ -14,7 +21,7 @@ from rerank_plugins.plugins import Registry
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
 @click.option("-o", "--output", type=output_file, required=True, metavar="FILE", help="weights.toml to write.")
-@click.option("--table", type=Path, metavar="TABLE", help="Features extracted before, instead of extracting them now.")
+@click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
 @click.option("--start", metavar="START", help="uniform, decoder, or a weights file. Default: uniform.")
 @click.option("--fix", "fixed", multiple=True, metavar="NAME", help="Leave the weight of a feature as it is.")
 @source_option
@@ -48,6 +55,7 @@ def command(
     from rerank_adapters.tasks.learning import learn
     from rerank_adapters.tasks.records import job_of_table
     from rerank_adapters.tasks.rehearsal import rehearse
+    from rerank_adapters.tasks.table_columns import chosen_columns
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
@@ -59,7 +67,9 @@ def command(
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
     parts = parts_of(output) if str(output) != "-" else None
-    if values is None:
+    if table and values:
+        values = chosen_columns(job, nbests, values, table, folder=output.parent, work=parts)
+    else:
         decoder = decoder_table(nbests, dense_rule(job))
         rehearse(job, data, decoder)
         values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)

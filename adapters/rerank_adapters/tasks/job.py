@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -102,6 +102,11 @@ class Job:
     def labels(self) -> tuple[str, ...]:
         """Labels of the features, in the config's order."""
         return tuple(self._features)
+
+    def with_only(self, labels: Collection[str]) -> Job:
+        """The same job with the features of these labels alone."""
+        tables = zip(self.labels, self.config.feature, strict=True)
+        return self.with_config({"feature": [table for label, table in tables if label in labels]})
 
     def extractor(self, label: str) -> FeatureExtractor:
         """The extractor of that label."""

@@ -66,22 +66,30 @@ def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) 
 def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
     """The job with the features that the table at `path` holds: those it remembers, unless the job names its own.
 
-    Raises ConfigError where the job's own features are not in the table, or a text pipeline of the same name differs.
+    What the table remembers beside them (format, text pipelines, models, parsers, plugins) completes the job. A
+    feature that the job names by a label of the table is that feature, its options included. Raises ConfigError for a
+    text pipeline of the same name that differs, where the features are the table's.
     """
     config = job.config
+    made = recorded_job(table.provenance, path, job.registry)
+    tables = recorded_tables(made, config.base, *EXTRACTING)
+    remembered = dict(zip(made.labels, tables.get("feature", []), strict=True))
     if not config.feature:
-        made = recorded_job(table.provenance, path, job.registry)
-        tables = recorded_tables(made, config.base, *EXTRACTING)
         for name in config.text.keys() & tables.get("text", {}).keys():
             if _described(job, name) != _described(made, name):
                 raise ConfigError(f"text pipeline {name!r} is another one than that of the feature table {path}")
-        merged = {
-            key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
-        } | {"feature": tables.get("feature", [])}
-        if "nbest" not in config.model_fields_set and "nbest" in tables:
-            merged["nbest"] = tables["nbest"]
-        job = Job(config.model_copy(update=merged), made.registry)
-    missing = [name for name in feature_names(job.extractors) if name not in table.names]
+    merged = {key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")}
+    known = made.registry.entries["feature"]
+    merged["feature"] = [
+        remembered.get(feature["use"], feature)
+        if feature.keys() == {"use"} and feature["use"] not in known
+        else feature
+        for feature in config.feature or remembered.values()
+    ]
+    if "nbest" not in config.model_fields_set and "nbest" in tables:
+        merged["nbest"] = tables["nbest"]
+    job = Job(config.model_copy(update=merged), made.registry)
+    missing = [name for name in feature_names(job.extractors) if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
     return job
