@@ -82,7 +82,8 @@ class Builder:
             table = self.named.get(kind, {}).get(name)
             if table is None and name not in self.registry.entries[kind]:
                 known = [*self.named.get(kind, {}), *self.registry.entries[kind]]
-                raise ConfigError(f"{where}: no {kind} named {name!r}{suggestion(name, known)}")
+                missing = f"{where}: no {kind} named {name!r}{suggestion(name, known)}"
+                raise ConfigError(f"{missing}{self.registry.left_out(kind, name)}")
             table = {"use": name} if table is None else table
             made = self.build(kind, table, f"[{kind}.{name}]")
             self._built[kind, name] = CachedParser(made) if kind == "parser" else made

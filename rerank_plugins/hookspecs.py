@@ -52,4 +52,7 @@ def register_nbest_formats(register: Register) -> None:
 
 @hookspec
 def register_commands(cli: click.Group) -> None:
-    """Add commands to the `rerank` group with cli.add_command(command)."""
+    """Add commands to `rerank` with cli.add_command(command), to a group of it with cli.subgroup("train").add_command.
+
+    Our own commands are there already. A name that is taken is an error.
+    """

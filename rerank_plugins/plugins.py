@@ -96,20 +96,52 @@ def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
 
 
 @dataclasses.dataclass(frozen=True)
+class Failure:
+    """An installed plugin that was left out, or whose commands were: why, and the (kind, name) pairs it registers."""
+
+    owner: str
+    reason: str
+    what: str = "the plugin"
+    names: frozenset[tuple[str, str]] = frozenset()
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        return f"{self.what} {self.owner} is left out: {self.reason}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Registry:
-    """Everything registered, by kind and name; `builtin` and `files` are what it was loaded with."""
+    """Everything registered, by kind and name; `builtin` and `files` are what it was loaded with.
+
+    `failures` are the installed plugins that could not be loaded: each is an error only where it is asked for.
+    """
 
     entries: dict[str, dict[str, Entry]]
     manager: pluggy.PluginManager
     builtin: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
+    failures: list[Failure] = dataclasses.field(default_factory=list)
 
     def get(self, kind: str, name: str) -> Entry:
-        """The entry of that name. Raises PluginError naming the close match."""
+        """The entry of that name.
+
+        Raises PluginError naming the close match, plugins that were left out, and for a name that two installed
+        plugins register.
+        """
         known = self.entries[kind]
         if name not in known:
-            raise PluginError(f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, known)}")
+            missing = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, known)}"
+            raise PluginError(f"{missing}{self.left_out(kind, name)}")
+        if self._is_installed(known[name].owner):
+            for failure in self.failures:
+                if (kind, name) in failure.names:
+                    raise PluginError(str(failure))
         return known[name]
+
+    def left_out(self, kind: str = "", name: str = "") -> str:
+        """What to add to an error about an unknown name: the plugins that were left out, and that it may be theirs."""
+        own = [failure for failure in self.failures if (kind, name) in failure.names]
+        return "".join(f"; {failure}" for failure in own or self.failures)
 
     def with_files(self, files: Sequence[Path]) -> Registry:
         """A registry that has the plugins in these files too (this one where there is no new file)."""
@@ -118,8 +150,26 @@ class Registry:
         return load_plugins(self.builtin, (*self.files, *new)) if new else self
 
     def add_commands(self, cli: click.Group) -> None:
-        """Let every plugin add its commands to the `rerank` group."""
-        self.manager.hook.register_commands(cli=cli)
+        """Let every plugin add its commands to the `rerank` group and the groups in it, our own first.
+
+        What an installed plugin adds before it fails is taken away again, and the plugin is among `failures`. Raises
+        PluginError for a plugin file.
+        """
+        for implementation in self.manager.hook.register_commands.get_hookimpls():  # in order of registration
+            owner = implementation.plugin_name
+            groups = [cli, *(group for group in cli.commands.values() if hasattr(group, "commands"))]
+            before = [dict(group.commands) for group in groups]
+            try:
+                _guarded(owner, partial(implementation.function, cli))
+            except PluginError as error:
+                if not self._is_installed(owner):
+                    raise
+                for group, commands in zip(groups, before, strict=True):
+                    group.commands = commands
+                self.failures.append(Failure(owner, _reason(owner, error), "what adds commands of the plugin"))
+
+    def _is_installed(self, owner: str) -> bool:
+        return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -132,54 +182,90 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, installed: bool = True) -> Registry:
     """A fresh registry: our built-ins, the caller's, installed distributions (entry points), then single files.
 
-    Raises PluginError naming the plugin for one that cannot be imported, misspells a hook, gives a hook argument a
-    default (pluggy would never fill it), or registers a name that is taken (naming both owners).
+    Each must be importable, spell its hooks right, give their arguments no defaults (pluggy would never fill them) and
+    register names that are not taken. An installed plugin that does not is left out whole and is among the registry's
+    `failures`. Raises PluginError for a file, which somebody asked for, and for a built-in; both owners of a name that
+    is taken are named.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
-    owners: dict[str, ModuleType] = {}
+    registry = Registry({kind: {} for kind in KINDS}, manager, tuple(builtin), tuple(files))
     for name in (*BUILTIN, *builtin):
-        owners[name] = importlib.import_module(name)
+        _add(registry, name, partial(importlib.import_module, name), set())
     for point in entry_points(group=GROUP) if installed else ():
         owner = f"{point.name} ({point.dist.name})" if point.dist else point.name
-        if owner in owners:
-            raise PluginError(f"two installed plugins are called {owner}")
-        owners[owner] = _guarded(owner, point.load)
+        names: set[tuple[str, str]] = set()
+        try:
+            _add(registry, owner, point.load, names)
+        except PluginError as error:
+            registry.failures.append(Failure(owner, _reason(owner, error), names=frozenset(names)))
     for file in files:
-        owners[str(file)] = _guarded(str(file), partial(import_file, file))
-    entries: dict[str, dict[str, Entry]] = {kind: {} for kind in KINDS}
-    for owner, module in owners.items():
-        _check_defaults(owner, module)
-        manager.register(module, name=owner)
+        _add(registry, str(file), partial(import_file, file), set())
+    return registry
+
+
+def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tuple[str, str]]) -> None:
+    """Load a plugin and take what it registers, all of it or nothing; `names` collects what it means to register."""
+    manager = registry.manager
+    if manager.has_plugin(owner):
+        raise PluginError(f"two installed plugins are called {owner}")
+    module = _guarded(owner, load)
+    _check_defaults(owner, module)
+    new: list[Entry] = []
     try:
-        manager.check_pending()
-    except pluggy.PluginValidationError as error:
-        known = [name for name, _ in inspect.getmembers(hookspecs, inspect.isfunction) if name[:9] == "register_"]
-        hook = str(error).partition("'")[2].partition("'")[0]
-        raise PluginError(f"unknown hook {hook!r}{suggestion(hook, known)}") from error
-    for kind, hook in KINDS.items():
-        for implementation in getattr(manager.hook, hook).get_hookimpls():  # in order of registration
-            owner = implementation.plugin_name
-            _guarded(owner, partial(implementation.function, _register(entries[kind], kind, owner)))
-    return Registry(entries, manager, tuple(builtin), tuple(files))
+        _guarded(owner, partial(manager.register, module, name=owner))
+        for caller in manager.get_hookcallers(module) or ():
+            if not caller.has_spec():
+                hooks = [
+                    name for name, _ in inspect.getmembers(hookspecs, inspect.isfunction) if name[:9] == "register_"
+                ]
+                raise PluginError(f"plugin {owner}: unknown hook {caller.name!r}{suggestion(caller.name, hooks)}")
+        for kind, hook in KINDS.items():
+            for implementation in getattr(manager.hook, hook).get_hookimpls():
+                if implementation.plugin_name == owner:
+                    _guarded(owner, partial(implementation.function, _register(new, names, kind, owner)))
+        for entry in new:
+            _check_entry(registry, entry, [other for other in new if other is not entry])
+    except PluginError:
+        if manager.has_plugin(owner):
+            manager.unregister(name=owner)
+        raise
+    for entry in new:
+        registry.entries[entry.kind][entry.name] = entry
 
 
-def _register(known: dict[str, Entry], kind: str, owner: str) -> hookspecs.Register:
+def _register(new: list[Entry], names: set[tuple[str, str]], kind: str, owner: str) -> hookspecs.Register:
     def register(name: str, factory: Callable[..., Any]) -> None:
-        if name in known:
-            raise PluginError(f"{kind} {name!r} is registered by both {known[name].owner} and {owner}")
-        known[name] = Entry(kind, name, factory, owner)
+        names.add((kind, name))
+        new.append(Entry(kind, name, factory, owner))
 
     return register
+
+
+def _check_entry(registry: Registry, entry: Entry, others: Sequence[Entry]) -> None:
+    """Raises PluginError where the name of an entry is taken, or its options cannot be read (a stranger's only)."""
+    taken = [registry.entries[entry.kind].get(entry.name), *others]
+    for other in taken:
+        if other is not None and (other.kind, other.name) == (entry.kind, entry.name):
+            raise PluginError(f"{entry.kind} {entry.name!r} is registered by both {other.owner} and {entry.owner}")
+    if entry.owner not in (*BUILTIN, *registry.builtin):
+        _guarded(entry.owner, entry.options)
 
 
 def _guarded(owner: str, action: Callable[[], Any]) -> Any:
     try:
         return action()
-    except PluginError:
-        raise
-    except Exception as error:  # anything a stranger's module can do, named by its owner
-        raise PluginError(f"plugin {owner}: {type(error).__name__}: {error}") from error
+    except PluginError as error:
+        if owner in str(error):
+            raise
+        raise PluginError(f"plugin {owner}: {error}") from error
+    except (Exception, SystemExit) as error:  # anything a stranger's module can do, named by its owner
+        said = " ".join(str(error).split())
+        raise PluginError(f"plugin {owner}: {type(error).__name__}: {said}") from error
+
+
+def _reason(owner: str, error: PluginError) -> str:
+    return str(error).removeprefix(f"plugin {owner}: ")
 
 
 def import_file(path: Path) -> ModuleType:

@@ -1,11 +1,16 @@
 """The loader: one door for all plugins, and every mistake named with its owner."""
 
+import re
+import secrets
 from pathlib import Path
 
 import pytest
 
+from rerank_adapters import read_nbest
 from rerank_plugins import PluginError, hookspecs
 from rerank_plugins.plugins import KINDS, load_plugins
+from tests.command_line import done, refused, rerank
+from tests.conftest import ROOT
 
 PLUGIN = """
 from dataclasses import dataclass
@@ -90,3 +95,145 @@ def test_unknown_names_get_the_close_match(tmp_path):
     registry = load_plugins(files=[write(tmp_path, PLUGIN)], installed=False)
     with pytest.raises(PluginError, match="no feature named 'vowles'; did you mean 'vowels'"):
         registry.get("feature", "vowles")
+
+
+# --- installed plugins that fail: named, left out, an error only where they are asked for
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Makes a module an installed distribution with an entry point, as pip would."""
+
+    def installed(name: str, code: str) -> None:
+        folder = tmp_path / name
+        folder.mkdir()
+        module = f"{name}_{secrets.token_hex(4)}"  # another one in each test
+        (folder / f"{module}.py").write_text(code)
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(f"[rerank_plugins]\n{name} = {module}\n")
+        monkeypatch.syspath_prepend(folder)
+
+    return installed
+
+
+COMMANDS = """
+import click
+from rerank_plugins import hookimpl
+
+@click.command("hello")
+def hello():
+    "Say hello."
+    click.echo("hello")
+
+@hookimpl
+def register_commands(cli):
+"""
+BROKEN = {
+    "import": ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
+    "exit": ("import sys\nsys.exit('go away')", "SystemExit: go away"),
+    "syntax": ("def broken(:", "SyntaxError: "),
+    "hook's name": (PLUGIN.replace("register_feature_extractors", "register_feature_extractor"), "unknown hook "),
+    "hook's default": (PLUGIN.replace("(register)", "(register=None)"), "must not have a default"),
+    "hook's argument": (PLUGIN.replace("(register)", "(registrar)"), "PluginValidationError: "),
+    "error in a hook": (PLUGIN.replace('register("vowels", Vowels)', "1 / 0"), "ZeroDivisionError: division by zero"),
+    "clash": (
+        PLUGIN.replace('"vowels"', '"length"'),
+        "feature 'length' is registered by both rerank_plugins.features and bad (bad)",
+    ),
+    "options": (PLUGIN.replace("letters: str", "letters: 'Nowhere'"), "NameError: name 'Nowhere' is not defined"),
+    "commands": (COMMANDS + '    cli.add_command(hello)\n    cli.commands["trian"]', "KeyError: 'trian'"),
+    "group": (COMMANDS + '    cli.subgroup("trian")', "no group of commands named 'trian'; did you mean 'train'?"),
+    "taken command": (COMMANDS + '    cli.add_command(hello, "tune")', "the command 'tune' is there already"),
+    "taken subcommand": (
+        COMMANDS + '    cli.subgroup("train").add_command(hello, "ngram")',
+        "the command 'ngram' is there already",
+    ),
+}
+
+
+@pytest.mark.parametrize(("code", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_installed_plugin_is_one_warning(code, reason, install):
+    install("bad", code)
+    install("good", PLUGIN.replace("vowels", "other-vowels"))
+    for arguments in (("--help",), ("plugins", "length"), ("text", "lowercase")):
+        ran = rerank(*arguments)
+        assert ran.code == 0, ran.err
+        (warning,) = ran.err.splitlines()
+        assert re.fullmatch(r"rerank: warning: .*plugin bad \(bad\) is left out: .*", warning)
+        assert reason in warning
+    ran = rerank("plugins", "other-vowels")
+    assert ran.out.startswith("feature other-vowels ")
+    assert "hello" not in rerank("--help").out
+
+
+def test_a_broken_plugin_is_an_error_where_it_is_asked_for(install):
+    install("bad", COMMANDS + "    1 / 0\nimport no_such_module_anywhere")
+    why = "the plugin bad (bad) is left out: ModuleNotFoundError: No module named 'no_such_module_anywhere'"
+    for arguments in (("hello",), ("train", "hello"), ("plugins", "vowels")):
+        assert said_last(*arguments).endswith(why)
+    lists, output = ROOT / "example_nbest" / "mt" / "tune.nbest", "never.npz"
+    said = said_last("extract", lists, "-f", "vowels", "-o", output)
+    assert said.startswith("[[feature]] vowels: no feature named 'vowels'")
+    assert said.endswith(why)
+
+
+def said_last(*arguments: object) -> str:
+    ran = rerank(*arguments)
+    assert ran.code == 2, ran.err
+    return ran.err.splitlines()[-1].removeprefix("rerank: ")
+
+
+def test_a_name_of_two_installed_plugins_is_neithers(install):
+    install("one", PLUGIN)
+    install("two", PLUGIN)
+    registry = load_plugins()
+    (failure,) = registry.failures
+    assert "registered by both" in str(failure)
+    with pytest.raises(PluginError, match=r"'vowels' is registered by both (one|two)"):
+        registry.get("feature", "vowels")
+    assert registry.get("feature", "length").owner == "rerank_plugins.features"
+
+
+def test_a_built_in_keeps_its_name(install):
+    install("bad", PLUGIN.replace('"vowels"', '"length"'))
+    assert load_plugins().get("feature", "length").owner == "rerank_plugins.features"
+
+
+def test_the_python_interface_warns(install):
+    install("bad", "import no_such_module_anywhere")
+    with pytest.warns(UserWarning, match="the plugin bad"):
+        read_nbest([ROOT / "example_nbest" / "mt" / "tune.nbest"])
+
+
+@pytest.mark.parametrize(("code", "reason"), BROKEN.values(), ids=BROKEN)
+def test_a_broken_plugin_file_is_an_error(code, reason, tmp_path):
+    file = write(tmp_path, code, "bad.py")
+    said = refused("--plugin", file, "plugins")
+    assert reason.replace("bad (bad)", str(file)) in said
+    assert str(file) in said
+
+
+# --- commands in groups
+
+
+def test_a_plugin_adds_commands_to_groups(install, tmp_path):
+    install("good", COMMANDS + '    cli.add_command(hello)\n    cli.subgroup("train").add_command(hello)\n')
+    assert done("hello").out == "hello\n"
+    assert done("train", "hello").out == "hello\n"
+    assert re.search(r"^  hello +Say hello\.$", done("train", "--help").out, re.M)
+    assert "ngram" in done("train", "--help").out
+
+
+def test_commands_of_a_file_are_gone_in_the_next_run(tmp_path):
+    file = write(tmp_path, COMMANDS + '    cli.commands["train"].add_command(hello)\n')  # as click has it
+    assert done("--plugin", file, "train", "hello").out == "hello\n"
+    assert "hello" not in done("train", "--help").out
+    assert refused("train", "hello").startswith("no such command 'hello'")
+
+
+def test_the_command_that_the_documentation_shows(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8"), re.S)
+    (code,) = [block for block in blocks if "register_commands" in block]
+    assert done("--plugin", write(tmp_path, code), "train", "counts", "-", stdin="a b a").out == "a\t2\nb\t1\n"

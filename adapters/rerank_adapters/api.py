@@ -10,6 +10,7 @@ print(evaluate({"1-best": [n[0].text for n in nbests], "reranked": best}, ["tune
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -27,14 +28,22 @@ from rerank_adapters.tasks.learning import learn
 from rerank_adapters.tasks.records import job_of_table, recorded_job
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.plugins import Registry, load_plugins
 
 Paths = Sequence[str | Path]
 
 
 def _job(**tables: object) -> Job:
     config = Config().model_copy(update={key: value for key, value in tables.items() if value})
-    return Job.create(config, load_plugins(ADAPTERS))
+    return Job.create(config, _registry())
+
+
+def _registry() -> Registry:
+    """All plugins; one that is left out is a warning."""
+    registry = load_plugins(ADAPTERS)
+    for failure in registry.failures:
+        warnings.warn(str(failure), stacklevel=4)
+    return registry
 
 
 def read_nbest(paths: Paths, *, format: str = "moses", source: str | Path | None = None) -> list[NBestList]:
@@ -69,7 +78,7 @@ def tune(
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
     """The new 1-best of each list. Raises ConfigError where the weights are for other features."""
-    job = recorded_job(weights.provenance, Path("weights.toml"), load_plugins(ADAPTERS))
+    job = recorded_job(weights.provenance, Path("weights.toml"), _registry())
     chosen = apply_weights(job, weights, table_pairs(nbests, table))
     return [nbest[rescored.order[0]].text for nbest, rescored in chosen]
 

@@ -14,16 +14,25 @@ from typing import Any, NoReturn
 
 import click
 
+from rerank_adapters.commands.lazy_group import GroupOfPlugins
 from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_adapters.report.plain_characters import write_plainly
-from rerank_plugins import RerankError, __version__
-from rerank_plugins.plugins import Registry, load_plugins
+from rerank_plugins import PluginError, RerankError, __version__
+from rerank_plugins.plugins import Registry, load_plugins, suggestion
 
 ADAPTERS = tuple(f"rerank_adapters.{package}" for package in ("formats", "metrics", "tuners", "commands"))
 
 
-class PluginGroup(click.Group):
+class PluginGroup(GroupOfPlugins):
     """A group whose commands come from plugins, those of `--plugin` files included."""
+
+    def subgroup(self, name: str) -> click.Group:
+        """The group of that name (`train`, `similarity`, …), for plugins to add commands to. Raises PluginError."""
+        group = self.commands.get(name)
+        if not isinstance(group, click.Group):
+            known = [name for name, command in self.commands.items() if isinstance(command, click.Group)]
+            raise PluginError(f"no group of commands named {name!r}{suggestion(name, known)}")
+        return group
 
     def _load(self, ctx: click.Context) -> None:
         files = tuple(Path(file) for file in ctx.params.get("plugin", ()))
@@ -32,6 +41,8 @@ class PluginGroup(click.Group):
             ctx.meta["plugin_files"] = files
             self.commands.clear()  # those of another call's plugins
             ctx.obj.add_commands(self)
+            for failure in ctx.obj.failures:
+                click.echo(f"rerank: warning: {failure}", err=True)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

@@ -18,8 +18,11 @@ ORDER = (
 
 @hookimpl
 def register_commands(cli: click.Group) -> None:
-    """Register the built-in commands."""
+    """Register the built-in commands; groups as copies, to which plugins may add subcommands for this run alone."""
     from importlib import import_module
 
+    from rerank_adapters.commands.lazy_group import LazyGroup
+
     for name in ORDER:
-        cli.add_command(import_module(f"rerank_adapters.commands.{name}").command)
+        command = import_module(f"rerank_adapters.commands.{name}").command
+        cli.add_command(command.without_guests() if isinstance(command, LazyGroup) else command)

@@ -35,7 +35,8 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
     known_names = {entry.name for known in ([kind] if kind else KINDS) for entry in registry.entries[known].values()}
     for name in names:
         if name not in known_names:
-            raise PluginError(f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}")
+            missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
+            raise PluginError(f"{missing}{registry.left_out()}")
     if as_json:
         click.echo(json.dumps([_as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
         return
