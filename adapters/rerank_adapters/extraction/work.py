@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +50,12 @@ class WorkFolder:
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+    def sweep(self, processes: Iterable[int]) -> None:
+        """Remove what these processes, which have ended, had not finished writing."""
+        for process in processes:
+            for file in self.path.glob(f"chunk-*.{process}.tmp"):
+                file.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove the chunks, and the folder if nothing else is in it: to be called when the table is saved."""

@@ -1,0 +1,232 @@
+"""Sharing work out over processes: the one way in which this program does it.
+
+Worker processes are started by `spawn`, which is safe beside threads. Each has a pipe of its own, over which it gets
+one task at a time: nothing is shared between workers, so that one can be killed at any moment. A thread of this process
+waits for each worker.
+
+Workers live as long as this process needs them. They ignore the signals that end a program (Ctrl-C in a terminal and
+the end of a batch job reach every process of it): this process ends them. Should it die itself, by SIGKILL too, they
+notice by a pipe that closes: on Linux the kernel then kills them at once, in the middle of native code too; elsewhere a
+thread does, as soon as native code lets it run.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import traceback
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from types import TracebackType
+from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
+
+from rerank_plugins import PluginError, RerankError
+from rerank_plugins.plugins import FILE_MODULE, import_file
+
+PATIENCE = 5.0  # seconds in which a worker without work must have ended
+LOOK = 1.0  # seconds between two looks at the parent process where the pipe does not tell
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class _Worker(NamedTuple):
+    process: SpawnProcess
+    connection: Connection[Any, Any]
+
+
+class Workers(Generic[Item, Result]):
+    """`jobs` processes that call `work` on items. They start with the first item that is submitted.
+
+    `work` is pickled once, and loaded once in each worker. The block ends the workers: at once where it is left by an
+    exception (or, in a generator, by its closing), else when all submitted items are done.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
+        """Plan workers; `name` is what a message calls that which is sent to them: "the parser"."""
+        self._work, self._jobs, self._name = work, jobs, name
+        self._workers: list[_Worker] = []
+        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._threads: ThreadPoolExecutor | None = None
+        self._kill = weakref.finalize(self, _kill, self._workers, os.getpid())  # at the end of the program, too
+
+    @property
+    def started(self) -> bool:
+        """Whether there are processes yet."""
+        return self._threads is not None
+
+    @property
+    def pids(self) -> list[int]:
+        """The numbers of the processes that were started."""
+        return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
+
+    def submit(self, item: Item) -> Future[Result]:
+        """What `work` makes of the item: its result, or the exception that it raised.
+
+        A worker that is gone gives RerankError. Raises PluginError where `work` cannot be pickled.
+        """
+        if self._threads is None:
+            self._start()
+            self._threads = ThreadPoolExecutor(self._jobs, "workers")
+        return self._threads.submit(self._ask, item)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        try:
+            if kind is None and self._threads:
+                self._threads.shutdown()
+                for worker in self._workers:
+                    worker.connection.close()  # the end of its work
+                for worker in self._workers:
+                    worker.process.join(PATIENCE)
+        finally:
+            self._kill()
+            if self._threads:
+                self._threads.shutdown(cancel_futures=True)
+            for worker in self._workers:
+                worker.process.join()
+                worker.connection.close()
+
+    def _start(self) -> None:
+        try:
+            pickled = pickle.dumps(self._work)
+        except Exception as error:  # whatever a stranger's object raises
+            raise PluginError(f"{self._name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
+        files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+        context = multiprocessing.get_context("spawn")
+        for _ in range(self._jobs):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, pickled, files))
+            process.start()
+            theirs.close()
+            self._workers.append(_Worker(process, ours))
+            self._idle.put(self._workers[-1])
+
+    def _ask(self, item: Item) -> Result:
+        """In a thread: the answer of the next worker that has nothing to do."""
+        worker = self._idle.get()
+        try:
+            worker.connection.send(item)
+            result, error = worker.connection.recv()
+        except (EOFError, OSError):
+            worker.process.join(LOOK)
+            raise _lost(worker.process.exitcode) from None
+        finally:
+            self._idle.put(worker)
+        if error is not None:
+            raise error
+        answer: Result = result
+        return answer
+
+
+def in_order(results: Iterable[tuple[Item, Result | Future[Result]]], most: int) -> Iterator[tuple[Item, Result]]:
+    """Each item with its result, in order, as soon as it is there; at most `most` + 1 wait for those before them."""
+    waiting: deque[tuple[Item, Result | Future[Result]]] = deque()
+    for pair in results:
+        waiting.append(pair)
+        while waiting and (len(waiting) > most or _ready(waiting[0][1])):
+            yield _finished(*waiting.popleft())
+    while waiting:
+        yield _finished(*waiting.popleft())
+
+
+def _ready(result: Result | Future[Result]) -> bool:
+    return not isinstance(result, Future) or result.done()
+
+
+def _finished(item: Item, result: Result | Future[Result]) -> tuple[Item, Result]:
+    return item, result.result() if isinstance(result, Future) else result
+
+
+def _lost(code: int | None) -> RerankError:
+    how = "" if code is None else f" (signal {-code})" if code < 0 else f" (exit code {code})"
+    return RerankError(
+        f"a worker process ended early{how}: out of memory, or called from a script that is not under"
+        " `if __name__ == '__main__':` (jobs = 1 works without workers)"
+    )
+
+
+def _kill(workers: list[_Worker], owner: int) -> None:
+    """End the processes at once; in a fork of the process that owns them, do nothing."""
+    if os.getpid() == owner:
+        for worker in workers:
+            worker.process.kill()
+
+
+# What follows runs in a worker.
+
+
+def _serve(connection: Connection[Any, Any], pickled: bytes, files: list[Path]) -> None:
+    """A worker's life: it loads the work, and answers each item by (result, error) until the pipe is closed."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):  # programs that the work starts do not inherit a handler, as they would SIG_IGN
+            signal.signal(getattr(signal, name), lambda number, frame: None)
+    _end_with_parent()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    work, failure = _attempt(_load, pickled, files)
+    with suppress(EOFError, OSError):
+        while True:
+            item = connection.recv()
+            connection.send((None, failure) if failure else _attempt(work, item))
+
+
+def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
+    """The function's result and no error, or None and the error, a stranger's KeyboardInterrupt or SystemExit too."""
+    try:
+        return function(*arguments), None
+    except BaseException as error:
+        return None, _sendable(error)
+
+
+def _load(pickled: bytes, files: list[Path]) -> Callable[[Any], Any]:
+    for file in files:  # the modules of plugin files have names that only the loader can import
+        import_file(file)
+    work: Callable[[Any], Any] = pickle.loads(pickled)
+    return work
+
+
+def _sendable(error: BaseException) -> BaseException:
+    """The error with its traceback as a note; a RuntimeError that says as much in place of one that does not pickle."""
+    note = "in a worker process:\n" + "".join(traceback.format_exception(error))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    error.add_note(note)
+    return error
+
+
+def _end_with_parent() -> None:
+    """Let this process end when its parent does, however that ends."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    sentinel = int(parent.sentinel)  # the end of a pipe that is readable when the parent is gone
+    Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
+    if sys.platform == "linux":
+        import fcntl
+
+        # A thread cannot act while native code holds the interpreter's lock; the kernel can, by a signal.
+        fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _watch(sentinel: int, parent: int) -> NoReturn:
+    # A process that the parent has forked may hold the pipe open: so the parent's number is looked at, too.
+    while not wait([sentinel], LOOK) and os.getppid() == parent:
+        pass
+    os._exit(1)
