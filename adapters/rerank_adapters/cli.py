@@ -1,7 +1,8 @@
 """The `rerank` command: options of the whole program, and how errors end it.
 
 Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 a bug of ours, 2 wrong
-input or usage (one line says which) or a check that found errors, 130 interrupted.
+input or usage (one line says which) or a check that found errors; 130 interrupted (Ctrl-C), 143
+terminated (SIGTERM), 129 the terminal was closed (SIGHUP).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import errno
 import re
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -17,6 +19,7 @@ import click
 from rerank_adapters.commands.lazy_group import GroupOfPlugins
 from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_adapters.report.plain_characters import write_plainly
+from rerank_adapters.termination import Terminated, ended_by_signals
 from rerank_plugins import PluginError, RerankError, __version__
 from rerank_plugins.plugins import Registry, load_plugins, suggestion
 
@@ -59,8 +62,8 @@ class PluginGroup(GroupOfPlugins):
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            raise click.Abort from None
+        except KeyboardInterrupt as error:
+            raise click.Abort from error
         except BrokenPipeError:  # the reader of our output went away, as `head` does: no error
             drop_unread()
             return 0
@@ -101,17 +104,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     write_plainly(sys.stdout)
     write_plainly(sys.stderr)
     try:
-        result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
+        with ended_by_signals():
+            result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         code = result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         code = 2
     except click.ClickException as error:
         code = _say(_usage(error), 2)
-    except (KeyboardInterrupt, click.Abort):
-        if sys.stderr.isatty():
-            print(file=sys.stderr)  # after the ^C
-        code = _say("interrupted; nothing is half written, and the same command continues an extraction", 130)
+    except (KeyboardInterrupt, click.Abort) as error:
+        code = _stopped(error.__cause__ or error)
     except Exception as error:
         if "--debug" in arguments:
             raise
@@ -124,6 +126,17 @@ def _usage(error: click.ClickException) -> str:
     command = context.command_path if context else "rerank"
     message = re.sub(r"\. \(?Did you mean (.*\?)\)?", r"; did you mean \1", error.format_message()).rstrip(".")
     return f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
+
+
+def _stopped(reason: BaseException) -> int:
+    kept = "nothing is half written, and the same command continues an extraction"
+    if isinstance(reason, Terminated):
+        with suppress(OSError):  # the terminal may be gone
+            _say(f"terminated; {kept}", reason.code)
+        return reason.code
+    if sys.stderr.isatty():
+        print(file=sys.stderr)  # after the ^C
+    return _say(f"interrupted; {kept}", 130)
 
 
 def _explain(error: Exception) -> int:

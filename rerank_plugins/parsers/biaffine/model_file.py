@@ -67,8 +67,11 @@ class BiaffineModel:
     def save(self, path: Path) -> None:
         """Write the file, whole or not at all."""
         temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        temporary.write_bytes(self.to_bytes())
-        os.replace(temporary, path)
+        try:
+            temporary.write_bytes(self.to_bytes())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def read_model(path: Path) -> BiaffineModel:
