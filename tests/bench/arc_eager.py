@@ -5,8 +5,13 @@ Zhang & Nivre 2011 without valency), trained as an averaged perceptron along the
 a support vector machine. Trees that are not projective are left out of training.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numba import njit
+
+from rerank_plugins.trees.dependency import DependencyTree
 
 SHIFT, REDUCE, LEFT, RIGHT = 0, 1, 2, 3  # left arcs with relation r: LEFT + 2 r, right arcs: RIGHT + 2 r
 FEATURES = 27
@@ -14,7 +19,7 @@ BUCKETS = 1 << 18
 
 
 @njit(cache=True)
-def _hash(template, a, b, c, d):
+def _hash(template: int, a: int, b: int, c: int, d: int) -> Any:
     h = np.uint64(template + 1)
     for value in (a, b, c, d):
         h = (h ^ np.uint64(value + 2)) * np.uint64(0x9E3779B97F4A7C15)
@@ -23,7 +28,19 @@ def _hash(template, a, b, c, d):
 
 
 @njit(cache=True)
-def _features(stack, depth, b, n, words, tags, heads, relations, left, right, out):
+def _features(
+    stack: Any,
+    depth: int,
+    b: int,
+    n: int,
+    words: Any,
+    tags: Any,
+    heads: Any,
+    relations: Any,
+    left: Any,
+    right: Any,
+    out: Any,
+) -> None:
     """Rows of the weight table that are active; word 0 is the root symbol, n + 1 and beyond are nothing."""
     s = stack[depth - 1] if depth else n + 1
     s1 = stack[depth - 2] if depth > 1 else n + 1
@@ -46,7 +63,7 @@ def _features(stack, depth, b, n, words, tags, heads, relations, left, right, ou
 
 
 @njit(cache=True)
-def _oracle(stack, depth, b, gold, gold_relations, heads):
+def _oracle(stack: Any, depth: int, b: int, gold: Any, gold_relations: Any, heads: Any) -> Any:
     s = stack[depth - 1] if depth else -1
     if s > 0 and gold[s] == b:
         return LEFT + 2 * gold_relations[s]
@@ -60,7 +77,17 @@ def _oracle(stack, depth, b, gold, gold_relations, heads):
 
 
 @njit(cache=True)
-def run(words, tags, gold, gold_relations, weights, totals, stamps, step, learn):
+def run(
+    words: Any,
+    tags: Any,
+    gold: Any,
+    gold_relations: Any,
+    weights: Any,
+    totals: Any,
+    stamps: Any,
+    step: int,
+    learn: bool,
+) -> tuple[Any, Any, int]:
     """Heads (0: root; -1: none) and relations of a sentence with a root symbol before and nothing after, and steps."""
     n = len(words) - 2
     heads, relations = np.full(n + 2, -1, np.int64), np.full(n + 2, -1, np.int64)
@@ -112,7 +139,7 @@ def run(words, tags, gold, gold_relations, weights, totals, stamps, step, learn)
 class ArcEager:
     """Trained on trees; `parse(words, tags)` gives heads (from 0; -1: root) and relations."""
 
-    def __init__(self, trees, epochs=10, seed=1):
+    def __init__(self, trees: Sequence[DependencyTree], epochs: int = 10, seed: int = 1) -> None:
         self.words = {word: i for i, word in enumerate(sorted({w.lower() for t in trees for w in t.words}), 3)}
         self.tags = {tag: i for i, tag in enumerate(sorted({g for t in trees for g in t.tags}), 3)}
         self.relations = sorted({r for t in trees for r in t.relations})
@@ -132,11 +159,11 @@ class ArcEager:
         self.weights = ((totals + (step - stamps) * weights.astype(np.float64)) / step).astype(np.float32)
         self.used, self.left_out = len(data), len(trees) - len(data)
 
-    def _ids(self, words, tags):
+    def _ids(self, words: Sequence[str], tags: Sequence[str]) -> tuple[Any, Any]:
         forms = [1, *(self.words.get(word.lower(), 2) for word in words), 0]
         return np.array(forms), np.array([1, *(self.tags.get(tag, 2) for tag in tags), 0])
 
-    def parse(self, words, tags):
+    def parse(self, words: Sequence[str], tags: Sequence[str]) -> tuple[list[int], list[str]]:
         none = np.zeros((1, 1))
         ids = self._ids(words, tags)
         heads, relations, _ = run(*ids, ids[0], ids[0], self.weights, none, none.astype(np.int32), 0, False)
@@ -148,8 +175,13 @@ class ArcEager:
                 heads[i], top = (top, top) if top is not None else (-1, i)
         return heads.tolist(), ["root" if h == -1 else r for h, r in zip(heads, found, strict=True)]
 
+    def tree(self, words: Sequence[str], tags: Sequence[str]) -> DependencyTree:
+        """The parse of a tagged sentence as a tree."""
+        heads, relations = self.parse(words, tags)
+        return DependencyTree(tuple(words), tuple(heads), tuple(relations), tuple(tags))
 
-def projective(heads):
+
+def projective(heads: Sequence[int]) -> bool:
     """Whether no two arcs cross (the root symbol stands before the sentence)."""
     arcs = [(min(i, h), max(i, h)) for i, h in enumerate(heads)]
     return not any(a < c < b < d for a, b in arcs for c, d in arcs)

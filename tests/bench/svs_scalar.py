@@ -6,6 +6,7 @@ concepts are made for every rule (eq. 6, K² steps) instead of once for a child.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -14,7 +15,7 @@ from rerank_plugins.models.pcfg.outside import cell_number
 
 
 @njit(cache=True, nogil=True)
-def by_rules(p, prior, one, two, e, f):
+def by_rules(p: Any, prior: Any, one: Any, two: Any, e: Any, f: Any) -> float:
     """Σ_i a[i] Σ_xy P_M[i] P_L[i, x] P_L[i, y] e[x] f[y], rule by rule of the expanded grammar (eq. 7)."""
     total = 0.0
     for i in range(len(p)):
@@ -25,7 +26,7 @@ def by_rules(p, prior, one, two, e, f):
 
 
 @njit(cache=True, nogil=True)
-def by_sums(p, prior, one, two, e, f):
+def by_sums(p: Any, prior: Any, one: Any, two: Any, e: Any, f: Any) -> float:
     """The same with the sums over the children's concepts taken apart (eq. 6)."""
     total = 0.0
     for i in range(len(p)):
@@ -38,7 +39,7 @@ def by_sums(p, prior, one, two, e, f):
 
 
 @njit(cache=True, nogil=True)
-def compose(p, one, two, e, f, made):
+def compose(p: Any, one: Any, two: Any, e: Any, f: Any, made: Any) -> None:
     for i in range(len(p)):
         left = right = 0.0
         for x in range(len(p)):
@@ -48,7 +49,7 @@ def compose(p, one, two, e, f, made):
 
 
 @njit(cache=True, nogil=True)
-def scalar_parse(rules, words, expand, vectors, there, sources, steps):
+def scalar_parse(rules: Any, words: Any, expand: bool, vectors: Any, there: Any, sources: Any, steps: Any) -> float:
     """Fill the chart `vectors` (cells, S, K), `there` (cells, S), with the rule and split of each; aᵀe of ROOT.
 
     Emissions are divided by the largest of their word, so sentences must not be too long. `steps` counts rules tried.
@@ -112,7 +113,7 @@ def scalar_parse(rules, words, expand, vectors, there, sources, steps):
     return (rules.prior[0] * top).sum() if there[cell_number(0, n, n), 0] else 0.0
 
 
-def scalar_log_probability(rules, words, expand=True):
+def scalar_log_probability(rules: Any, words: Any, expand: bool = True) -> tuple[float, int]:
     """Ln p(tree, words) of the tree by eq. 8, and how many rules were tried."""
     n, (symbols, concepts) = len(words), rules.prior.shape
     cells = n * (n + 1) // 2

@@ -12,8 +12,8 @@ from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from tests import naive_parsing
 from tests.bench.arc_eager import ArcEager, projective
-from tests.experiments.parser_table import without_punctuation
 from tests.bench.timing import seconds
+from tests.experiments.parser_table import without_punctuation
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,1 @@
+"""Experiments: each prints a table of the documentation, `python -m tests.experiments.NAME --help` says from what data."""

@@ -1,24 +1,26 @@
-"""The table of added features in the README: what each does for lists that were not tuned on.
+"""Print what added features do for lists that were not tuned on (the table of added features in the README).
 
-    python -m tests.experiments.added_features_table LISTS NAME=FEATURE ... [--base FEATURE ...] [--changes N]
+The base system has the decoder's features, if any, and those of --base; each system adds FEATURE (`name,option=value`;
+several with `+` between), and `NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its
+place. All are tuned from uniform weights. `held out` is 5-fold cross-validation on the tuning set, mean and deviation
+over 5 seeds: settings are chosen by it. On test: the score, the difference to the base system with its 95 % interval,
+and p by paired bootstrap and by approximate randomisation. `changed` counts 1-bests that differ from the base system's.
 
-LISTS is a folder of translations, {tune,test}.nbest.xz, .src and .ref (BLEU with tokenize=none, tuned by MIRA), or a file
-of HyPoradise's recognition hypotheses, *.jsonl, of which tuning and test set have 25 utterances in turns (WER, tuned by
-expected risk). The base system has the decoder's features, if any, and those of --base (by default length, and
-consensus or reciprocal-rank); each NAME adds FEATURE (`name,option=value`; several with `+` between), and
-`NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its place. All are tuned from
-uniform weights. `held out` is 5-fold cross-validation on the tuning set, mean and deviation over 5 seeds: settings are
-chosen by it. On test: the score, the difference to the base system with its 95 % interval, and p by paired bootstrap
-and by approximate randomisation. `changed` counts 1-bests that differ from the base system's; --changes shows some.
+LISTS is a folder of translations with tune.nbest.xz and test.nbest.xz (Moses), and .src and .ref of both (BLEU with
+tokenize=none, tuned by MIRA), or a file of HyPoradise's recognition hypotheses, *.jsonl, of which tuning and test set
+have 25 utterances in turns (WER, tuned by expected risk).
+
+\b
+    python -m tests.experiments.added_features_table LISTS dependency-lm=dependency-lm "hhmm-lm=hhmm-lm,beam=50"
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import NamedTuple
 
+import click
 import numpy as np
 
 from rerank_adapters.cli import ADAPTERS
@@ -36,6 +38,7 @@ from rerank_adapters.tuning import cross_validate
 from rerank_adapters.tuning.choosing import chosen_rows
 from rerank_plugins import FeatureTable
 from rerank_plugins.plugins import load_plugins
+from tests.experiments.experiment import experiment, file_of, named_values, say
 
 SEEDS = (1, 2, 3, 4, 5)
 TURN = 25  # utterances
@@ -55,12 +58,15 @@ SPEECH = Kind("hyporadise", "wer", "expected-risk", ("reciprocal-rank", "length"
 
 
 def translations(folder: Path, name: str, job: Job) -> Data:
-    nbests = read_nbest([folder / f"{name}.nbest.xz"], job.format, folder / f"{name}.src")
-    references = read_references([folder / f"{name}.ref"]).for_segments([n.segment_id for n in nbests])
+    """A set of translations, with its references."""
+    files = [file_of(folder, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
+    nbests = read_nbest([files[0]], job.format, files[1])
+    references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
     return Data(name, nbests, references)
 
 
 def recognitions(file: Path, name: str, job: Job) -> Data:
+    """A set of recognition hypotheses, with the transcripts."""
     nbests = read_nbest([file], job.format)
     transcripts = [json.loads(line)["ref"] for line in file.read_text("utf-8").splitlines()]
     ours = [nbest for nbest in nbests if int(nbest.segment_id) // TURN % 2 == ("tune", "test").index(name)]
@@ -87,18 +93,21 @@ class Lists:
         return [nbest[place].text for nbest, place in zip(self.data.nbests, places, strict=True)]
 
 
-def main() -> None:
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("lists", type=Path)
-    given.add_argument("systems", nargs="+", metavar="NAME=FEATURE")
-    given.add_argument("--base", nargs="*", metavar="FEATURE")
-    given.add_argument("--changes", type=int, default=0)
-    options = given.parse_args()
-    speech = options.lists.suffix == ".jsonl"
+@experiment("added_features_table", __doc__)
+@click.argument("lists", type=click.Path(exists=True, path_type=Path))
+@click.argument("added", nargs=-1, required=True, metavar="NAME=FEATURE...")
+@click.option("--base", multiple=True, metavar="FEATURE",
+              help="A feature of the base system (repeatable).  [default: length and consensus, or reciprocal-rank]")  # fmt: skip
+@click.option("--no-base", is_flag=True, help="The base system has the decoder's features alone.")
+@click.option("--changes", default=0, help="So many 1-bests that a system changes are shown.")
+def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bool, changes: int) -> None:
+    """Extract, tune each system, compare, print."""
+    speech = lists.suffix == ".jsonl"
     kind, read = (SPEECH, recognitions) if speech else (TRANSLATION, translations)
-    base = kind.base if options.base is None else options.base
-    systems = {"base": []} | {name: spec.split("+") for name, _, spec in (s.partition("=") for s in options.systems)}
-    specs = [spec for added in ([*base], *systems.values()) for spec in added if not spec.startswith("-")]
+    base = () if no_base else base or kind.base
+    named = named_values(added, "NAME=FEATURE")
+    systems: dict[str, list[str]] = {"base": []} | {name: spec.split("+") for name, spec in named.items()}
+    specs = [spec for parts in ([*base], *systems.values()) for spec in parts if not spec.startswith("-")]
     labels = {spec: f"f{number}" for number, spec in enumerate(dict.fromkeys(specs))}
     features = [{**plugin_table(spec), "label": label} for spec, label in labels.items()]
     config = Config(
@@ -106,19 +115,21 @@ def main() -> None:
     )
     job = Job.create(config, load_plugins(ADAPTERS))
     metric = job.measures[0].metric
-    lists = {part: Lists(read(options.lists, part, job), job) for part in ("tune", "test")}
+    say(f"extracting {', '.join(specs)}")
+    sets = {part: Lists(read(lists, part, job), job) for part in ("tune", "test")}
     outputs, held_out = {}, {}
-    for name, added in systems.items():
-        wanted = {labels[spec] for spec in [*base, *added] if spec in labels}
-        without = {spec[1:] for spec in added if spec.startswith("-")}
-        tables = {part: each.table(wanted, without) for part, each in lists.items()}
-        problem = tuning_data(job, lists["tune"].data, tables["tune"])
-        start = start_weights(job, lists["tune"].data, tables["tune"])
+    for name, parts in systems.items():
+        say(f"tuning {name}")
+        wanted = {labels[spec] for spec in [*base, *parts] if spec in labels}
+        without = {spec[1:] for spec in parts if spec.startswith("-")}
+        tables = {part: each.table(wanted, without) for part, each in sets.items()}
+        problem = tuning_data(job, sets["tune"].data, tables["tune"])
+        start = start_weights(job, sets["tune"].data, tables["tune"])
         held_out[name] = cross_validate(problem, {name: job.tuner}, start, 5, SEEDS).rows[0]
         tuned = job.tuner.tune(problem, start, np.random.default_rng(1))
-        test = tuning_data(job, lists["test"].data, tables["test"])
-        outputs[name] = lists["test"].texts(chosen_rows(test, tuned))
-    result = evaluate(outputs, lists["test"].data.references, {kind.metric: metric})
+        test = tuning_data(job, sets["test"].data, tables["test"])
+        outputs[name] = sets["test"].texts(chosen_rows(test, tuned))
+    result = evaluate(outputs, sets["test"].data.references, {kind.metric: metric})
     rows = []
     for score in result.metrics[0].systems:
         row = held_out[score.system]
@@ -132,10 +143,10 @@ def main() -> None:
         rows.append(tuple(line))
     header = ("features", "held out", "test", "difference", "95 % interval", "p", "changed")
     print(markdown_table(Table(kind.metric, header, tuple(rows))))
-    for name in list(systems)[1:] if options.changes else ():
-        pairs = zip(outputs["base"], outputs[name], lists["test"].data.references, strict=True)
+    for name in list(systems)[1:] if changes else ():
+        pairs = zip(outputs["base"], outputs[name], sets["test"].data.references, strict=True)
         different = [(before, after, right[0]) for before, after, right in pairs if before != after]
-        for before, after, right in different[: options.changes]:
+        for before, after, right in different[:changes]:
             print(f"\nbase       {before}\n{name:<10} {after}\nreference  {right}")
 
 

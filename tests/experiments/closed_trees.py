@@ -1,22 +1,29 @@
-"""Trees in the closed vocabulary of a grammar: other words become its signatures. For tables that compare models.
+"""Write trees in the closed vocabulary of a grammar, in which other words are its signatures.
 
-    python -m tests.experiments.closed_trees GRAMMAR textbooks.ptb novels.ptb > closed.ptb
+Tables that compare models need one vocabulary for all: `hhmm_table` and `hhmm_grammars` take grammars that were trained
+on such trees. Trees of more than 40 words are left out; brackets go to standard output.
 
-Trees of more than 40 words are left out.
+GRAMMAR is a file of `rerank train grammar`; TREEBANKS are files of brackets.
+
+\b
+    python -m tests.experiments.closed_trees gum.pcfg textbooks.ptb novels.ptb > closed.ptb
 """
 
-import sys
+from __future__ import annotations
+
+from collections.abc import Sequence
 from pathlib import Path
+
+import click
 
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.signatures import closed
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees, write_tree
+from rerank_plugins.trees.constituency import Tree, write_tree
+from tests.experiments.experiment import FILE, experiment
+from tests.experiments.texts import cleaned_trees
 
-LONGEST = 40  # words
 
-
-def with_words(tree, words):
+def with_words(tree: Tree, words: Sequence[str]) -> Tree:
     """The tree over other words."""
     from_last = iter(words[::-1])
     return tree.fold(
@@ -24,14 +31,18 @@ def with_words(tree, words):
     )
 
 
-def main(grammar, paths):
-    vocabulary = read_grammar(Path(grammar)).lexicon.index
-    for path in paths:
-        with open(path, encoding="utf-8") as lines:
-            for tree in map(clean, read_trees(lines, path)):
-                if tree and len(tree.words()) <= LONGEST:
-                    print(write_tree(with_words(tree, closed(tree.words(), vocabulary))))
+@experiment("closed_trees", __doc__)
+@click.argument("grammar", type=FILE)
+@click.argument("treebanks", type=FILE, nargs=-1, required=True)
+@click.option("--longest", default=40, help="Trees of more words are left out.")
+def main(grammar: Path, treebanks: tuple[Path, ...], longest: int) -> None:
+    """Read, close, write."""
+    vocabulary = read_grammar(grammar).lexicon.index
+    for path in treebanks:
+        for tree in cleaned_trees(path):
+            if len(tree.words()) <= longest:
+                print(write_tree(with_words(tree, closed(tree.words(), vocabulary))))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main()

@@ -1,19 +1,23 @@
-"""Table 1 of Gubbins and Vlachos (2013): n-gram and dependency language models on sentence completion questions.
+"""Print Table 1 of Gubbins and Vlachos (2013): language models on sentence completion questions.
 
-    python tests/experiments/completion_table.py TEXT QUESTIONS [--parser NAME] [--min-count 5] [--jobs 2]
+Accuracies with 95 % intervals for orders 2 to 5: unlabelled and labelled dependency models and n-grams, each with stupid
+backoff (SB) and Kneser–Ney (KN), all with the same vocabulary; then the best of each kind compared, and their
+combination, with weights by 10-fold cross-validation over the questions.
 
-One sentence per line of TEXT, Penn-style tokens; it is parsed once, through the cache of parses. Prints accuracies with
-95 % intervals for orders 2 to 5: unlabelled and labelled dependency models and n-grams, each with stupid backoff (SB)
-and Kneser–Ney (KN), all with the same vocabulary; then the best of each kind compared, and their combination, with
-weights by 10-fold cross-validation over the questions.
+TEXT has one sentence a line, in Penn-style tokens; it is parsed once, through the cache of parses. QUESTIONS is a file
+as `rerank complete` reads it.
+
+\b
+    python -m tests.experiments.completion_table novels.txt.xz questions.tsv
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
+from typing import Literal
 
+import click
 import numpy as np
 
 from rerank_adapters.cli import ADAPTERS
@@ -29,7 +33,8 @@ from rerank_adapters.tasks.parsing import build_parser
 from rerank_adapters.tasks.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
-from rerank_plugins import FeatureTable
+from rerank_plugins import FeatureTable, RerankError
+from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TextEvents
 from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
@@ -38,12 +43,14 @@ from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, Tex
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train
 from rerank_plugins.plugins import load_plugins
+from rerank_plugins.trees.dependency import DependencyTree
+from tests.experiments.experiment import FILE, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)
-SMOOTHING = {"SB": "stupid-backoff", "KN": "kneser-ney"}
+SMOOTHING: dict[str, Literal["stupid-backoff", "kneser-ney"]] = {"SB": "stupid-backoff", "KN": "kneser-ney"}
 
 
-def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict[str, np.ndarray]:
+def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict[str, FloatArray]:
     """Ln p of each sentence by each n-gram model; a word that was cut off has an equal share of `<unk>`."""
     found = {}
     collector = TextCollector(Workspace())
@@ -61,14 +68,16 @@ def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict
             tables = estimate(events, smoothing, never=[BOS], text=True).tables
             scores, _ = score_text(tables, asked, BOS, EOS)
             scores -= np.log(cut_off) * (asked == UNK)
-            found[f"Ngm-{name} {order}"] = np.bincount(sentence, scores)
+            found[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)
     return found
 
 
-def dependency_totals(source: TreeSource, text: Path, trees: list, min_count: int) -> dict[str, np.ndarray]:
+def dependency_totals(
+    source: TreeSource[DependencyTree], text: Path, trees: list[DependencyTree], min_count: int
+) -> dict[str, FloatArray]:
     """Ln P(S | T) of each tree by each dependency model."""
     found = {}
-    training = list(source.trees([text]))
+    training = list(counted(source.trees([text]), "trees to learn from"))
     for labelled in (False, True):
         for order in ORDERS:
             for name, smoothing in SMOOTHING.items():
@@ -85,29 +94,29 @@ def percent(right: np.ndarray) -> str:
     return f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-def main() -> None:
+@experiment("completion_table", __doc__)
+@click.argument("text", type=FILE)
+@click.argument("questions_file", type=FILE, metavar="QUESTIONS")
+@click.option("--parser", default="english", help="The parser of the text and of the completions.")
+@click.option("--min-count", default=5, help="Rarer words are unknown to all models.")
+@click.option("--jobs", default=2, help="Processes that parse.")
+def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: int) -> None:
     """Train, answer, print."""
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("text", type=Path)
-    given.add_argument("questions", type=Path)
-    given.add_argument("--parser", default="english")
-    given.add_argument("--min-count", type=int, default=5)
-    given.add_argument("--jobs", type=int, default=2)
-    options = given.parse_args()
-    job = Job.create(completion_config(Config(jobs=options.jobs)), load_plugins(ADAPTERS))
-    questions = read_questions(options.questions)
+    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(ADAPTERS))
+    questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
-    sentences = [text.split() for nbest in data.nbests for text in nbest.texts]
+    sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]
     offsets = np.cumsum([0, *map(len, data.nbests)])
 
     started = time.process_time()
-    parses = build_parser(job, options.parser).parse(sentences)
-    missing = sum(parse.dependencies is None for parse in parses)
-    assert not missing, f"{missing} completions have no parse"
-    trees = [parse.dependencies for parse in parses]
-    source = TreeSource(DEPENDENCIES, job, options.parser, TextPipeline(()), ParseCounts())
-    totals = dependency_totals(source, options.text, trees, options.min_count)
-    totals |= ngram_totals(options.text, sentences, options.min_count)
+    parses = build_parser(job, parser).parse(sentences)
+    trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
+    if len(trees) < len(parses):
+        raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")
+    say(f"parsing {text} and training models")
+    source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(()), ParseCounts())
+    totals = dependency_totals(source, text, trees, min_count)
+    totals |= ngram_totals(text, sentences, min_count)
 
     answer = np.array([question.answer for question in questions])
     right = {name: one_best(values, offsets) - offsets[:-1] == answer for name, values in totals.items()}

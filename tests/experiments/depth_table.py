@@ -1,46 +1,48 @@
-"""The table of docs/trees.md: the store depth that trees need, by binarisation (sentences of up to 40 words).
+"""Print the store depth that trees need, by binarisation (the table of docs/trees.md).
 
-    python -m tests.experiments.depth_table FOLDER
+Shares are of the trees of up to 40 words that need at most 1, 2, 3, 4 incomplete constituents between words; Schuler et
+al. (2010) found over 97 % within 3 and over 99 % within 4.
 
-Share of trees that need at most 1, 2, 3, 4 incomplete constituents between words; Schuler et al. (2010) found over 97 %
-within 3 and over 99 % within 4.
+DATA is a folder with the treebanks treebank_gum/gum-train.ptb and treebank_craft/craft-train.ptb.xz, in brackets.
 """
 
-import lzma
-import sys
+from __future__ import annotations
+
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
+
+import click
 
 from rerank_plugins.trees.binarisation import Binarisation
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.cleaning import CRAFT_LABELS
 from rerank_plugins.trees.right_corner import store_depth
 from rerank_plugins.trees.unaries import join_unaries
+from tests.experiments.experiment import FOLDER, counted, experiment, file_of
+from tests.experiments.texts import CRAFT_TRAIN, GUM_TRAIN, cleaned_trees
 
-LONGEST = 40
-TREEBANKS = {
-    "GUM": ("treebank_gum/gum-train.ptb", {}),
-    "CRAFT": ("treebank_craft/craft-train.ptb.xz", CRAFT_LABELS),
-}
-
-
-def read(path, labels):
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
-        found = (clean(tree, labels) for tree in read_trees(lines, str(path)))
-        return [tree for tree in found if tree and len(tree.words()) <= LONGEST]
+TREEBANKS: dict[str, tuple[str, Mapping[str, str]]] = {"GUM": (GUM_TRAIN, {}), "CRAFT": (CRAFT_TRAIN, CRAFT_LABELS)}
+DIRECTIONS: tuple[Literal["right", "left", "head"], ...] = ("right", "left", "head")
 
 
-def main(folder):
+@experiment("depth_table", __doc__)
+@click.argument("data", type=FOLDER)
+@click.option("--longest", default=40, help="Trees of more words are left out.")
+@click.option("--every", default=1, help="Only every so many-th tree is taken.")
+def main(data: Path, longest: int, every: int) -> None:
+    """Read, binarise, count, print."""
+    files = {name: (file_of(data, file), labels) for name, (file, labels) in TREEBANKS.items()}
     print("| treebank | trees | binarisation | 1 | 2 | 3 | 4 | deepest |\n|---|---|---|---|---|---|---|---|")
-    for name, (file, labels) in TREEBANKS.items():
-        trees = read(Path(folder) / file, labels)
-        for direction in ("right", "left", "head"):
+    for name, (path, labels) in files.items():
+        trees = [tree for tree in cleaned_trees(path, labels)[::every] if len(tree.words()) <= longest]
+        for direction in DIRECTIONS:
             way = Binarisation(direction)
-            depths = Counter(store_depth(join_unaries(way.apply(tree))) for tree in trees)
+            depths = Counter(store_depth(join_unaries(way.apply(tree))) for tree in counted(trees, f"trees of {name}"))
             within = [sum(n for depth, n in depths.items() if depth <= most) / len(trees) for most in (1, 2, 3, 4)]
             shares = " | ".join(f"{100 * share:.1f} %" for share in within)
             print(f"| {name} | {len(trees):,} | {direction} | {shares} | {max(depths)} |", flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -1,55 +1,55 @@
-"""The table of docs/models/hhmm.md that compares grammars, split or not, and the two estimations.
+"""Compare grammars of the HHMM, split or not, and its two estimations (docs/models/hhmm.md).
 
-    python -m tests.experiments.hhmm_grammars ../shared/data MODEL...
+Perplexities are of every other one of the sentences of each text, at beam 200 (and 500 for GUM dev); F1 is of trees of
+GUM dev of up to 40 words at beam 200. Words are scored a second of CPU.
 
-MODELs are files of `rerank train hhmm` and `rerank train grammar`, all of one treebank: their vocabularies have to be the
-same, for perplexities are compared. 100 sentences of each text, as in hhmm_table, at beam 200 (and 500 for GUM dev); F1
-is of trees for 100 of GUM dev at beam 200.
+DATA is a folder with treebank_gum/gum-dev.ptb, text_en/presidential.txt.xz and mt_nbest_tatoeba_de_en/test.ref. MODELS
+are files of `rerank train hhmm` and `rerank train grammar`, all of one treebank: their vocabularies have to be the same,
+for perplexities are compared.
 """
 
+from __future__ import annotations
+
 import math
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import click
+
+from rerank_plugins import RerankError
 from rerank_plugins.models.hhmm.derivation import best_tree
 from rerank_plugins.models.hhmm.model import Hhmm
 from rerank_plugins.models.hhmm.model_file import read_hhmm
 from rerank_plugins.models.signatures import closed
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval
-from tests.experiments.hhmm_table import texts
-
-PARSED, LONGEST = 100, 40
-
-
-def short_trees(folder):
-    with open(folder / "treebank_gum/gum-dev.ptb", encoding="utf-8") as lines:
-        trees = [tree for tree in map(clean, read_trees(lines)) if tree and len(tree.words()) <= LONGEST]
-    return trees[:: len(trees) // PARSED][:PARSED]
+from tests.experiments.experiment import FILE, FOLDER, counted, experiment
+from tests.experiments.texts import Words, evaluated_texts, short_dev_trees
 
 
-def with_tables(model, **changes):
+def with_tables(model: Hhmm, **changes: Any) -> Hhmm:
     """The model with other options, and the same tables."""
     changed = replace(model, **changes)
     changed.__dict__["tables"] = model.tables
     return changed
 
 
-def f1(model, trees):
+def f1(model: Hhmm, trees: Sequence[Tree]) -> float:
     """EVALB's F1 in percent."""
-    keeping, found = with_tables(model, derivations=True), Parseval()
-    for tree in trees:
-        found.add(tree, best_tree(keeping, tree.words()).scored.tree)
-    return found.percent()["F1"]
+    keeping, brackets = with_tables(model, derivations=True), Parseval()
+    for tree in counted(trees, "sentences parsed"):
+        found = best_tree(keeping, tree.words())
+        brackets.add(tree, found and found.scored.tree)
+    return brackets.percent()["F1"]
 
 
-def perplexity(model, sentences):
-    """And words a second of CPU."""
+def perplexity(model: Hhmm, sentences: Sequence[Words]) -> tuple[float, float]:
+    """Perplexity, and words a second of CPU."""
     total, words, started = 0.0, 0, time.process_time()
-    for sentence in sentences:
+    for sentence in counted(sentences, "sentences scored"):
         state = model.start()
         for word in sentence:
             ln_p, state = model.advance(state, word)
@@ -59,20 +59,27 @@ def perplexity(model, sentences):
     return math.exp(-total / words), words / (time.process_time() - started)
 
 
-def main(folder, paths):
-    trees, vocabulary, evaluated = short_trees(folder), None, {}
-    for path in paths:
+@experiment("hhmm_grammars", __doc__)
+@click.argument("data", type=FOLDER)
+@click.argument("models", type=FILE, nargs=-1, required=True)
+@click.option("--sentences", default=200, help="How many sentences of each text there are, half of them scored.")
+@click.option("--parsed", default=100, help="How many sentences of GUM dev are parsed.")
+def main(data: Path, models: tuple[Path, ...], sentences: int, parsed: int) -> None:
+    """Score and parse by each model."""
+    short, texts = short_dev_trees(data), evaluated_texts(data, sentences)
+    trees = short[:: max(1, len(short) // parsed)][:parsed]
+    vocabulary = read_hhmm(models[0])[0].lexicon.index
+    evaluated = {name: [closed(words, vocabulary) for words in found][1::2] for name, found in texts.items()}
+    header = "model", "symbols", "rules", "depth 4", *evaluated, "GUM dev, 500", "F1", "words/s", "words/s, 500"
+    print("| " + " | ".join(header) + " |\n| --- " + "| ---: " * (len(header) - 1) + "|")
+    for path in models:
         grammar, events = read_hhmm(path)
+        if set(grammar.lexicon.words) != set(vocabulary):
+            raise RerankError(f"{path}: has another vocabulary than {models[0]}, so perplexities cannot be compared")
         model = Hhmm(grammar, beam=200, events=events)
-        if vocabulary is None:
-            vocabulary = grammar.lexicon.index
-            evaluated = {name: [closed(s, vocabulary) for s in found][1::2] for name, found in texts(folder).items()}
-            header = "model", "symbols", "rules", "depth 4", *evaluated, "GUM dev, 500", "F1", "words/s", "words/s, 500"
-            print("| " + " | ".join(header) + " |\n| --- " + "| ---: " * (len(header) - 1) + "|")
-        assert set(grammar.lexicon.words) == set(vocabulary), f"{path}: another vocabulary"
         cells = [f"{grammar.size:,}", f"{len(grammar.binary):,}", f"{100 * model.tables.mass:.1f}"]
         perplexity(model, [("the", "dog")])
-        measured = [perplexity(model, sentences) for sentences in evaluated.values()]
+        measured = [perplexity(model, found) for found in evaluated.values()]
         wide, slow = perplexity(with_tables(model, beam=500), evaluated["GUM dev"])
         cells += [f"{value:.1f}" for value, _ in measured] + [f"{wide:.1f}", f"{f1(model, trees):.1f}"]
         cells += [f"{measured[0][1]:,.0f}", f"{slow:,.0f}"]
@@ -80,4 +87,4 @@ def main(folder, paths):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), [Path(name) for name in sys.argv[2:]])
+    main()

@@ -1,138 +1,169 @@
-"""The tables of docs/models/hhmm.md: perplexity, speed and depth of the incremental HHMM beside n-gram models.
+"""Print perplexity, speed and depth of the incremental HHMM beside n-gram models (docs/models/hhmm.md).
 
-    python -m tests.experiments.hhmm_table ../shared/data [GRAMMAR [GRAMMAR of more text]]
+All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (for a
+grammar of more text, `closed_trees` makes the trees). The weights of a mixture are fitted to every other sentence of a
+text; perplexities are those of the rest, `</s>` counted. The part `lengths` has milliseconds a word by the length of a
+sentence; the part `lists` compares an n-best list with its hypotheses one by one.
 
-All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (trees
-of more text: `tests.experiments.closed_trees`). The weights of a mixture are fitted to every other sentence of a text;
-perplexities are those of the rest, `</s>` counted.
+DATA is a folder with treebank_gum/gum-train.ptb and gum-dev.ptb; text_en/presidential.txt.xz, textbooks.txt.xz and
+novels.txt.xz, a tokenised sentence a line; mt_nbest_tatoeba_de_en/test.ref and test.nbest.xz (Moses). GRAMMAR is a file
+of `rerank train grammar` or `train hhmm`, by default the embedded English one.
+
+\b
+    python -m tests.experiments.hhmm_table DATA gum.pcfg --more more.pcfg
+    python -m tests.experiments.hhmm_table DATA --parts lengths,lists
 """
 
-import lzma
+from __future__ import annotations
+
 import math
-import sys
 import tempfile
 import time
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+import click
 import numpy as np
 
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins import LanguageModel, RerankError
+from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.hhmm.progeny import fitting_mass
 from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
 from rerank_plugins.models.mixture import fit_weights, mixed
-from rerank_plugins.models.ngram_model import NgramModel
-from rerank_plugins.models.ngram_training import NgramSettings, train
 from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.models.prefix_trie import prefixes
 from rerank_plugins.models.signatures import UnknownWords, closed
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import read_trees
+from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
+from tests.experiments.texts import (
+    GUM_TRAIN,
+    Words,
+    evaluated_texts,
+    ngram_model,
+    sentences_of_text,
+    sentences_of_trees,
+)
 
-MORE_TEXT = ("textbooks.txt.xz", "novels.txt.xz")
+MORE_TEXT = ("text_en/textbooks.txt.xz", "text_en/novels.txt.xz")
 BEAMS = (50, 200, 500, 2000)
-SENTENCES = 200  # of each text
 DEPTHS = range(1, 7)
+LENGTHS = (25, 50, 100, 200, 400)
+PARTS = ("perplexity", "lengths", "lists")
+Texts = Mapping[str, Sequence[Words]]
 
 
-def words_of(path):
-    with open(path, encoding="utf-8") as lines:
-        return [tree.words() for tree in map(clean, read_trees(lines)) if tree]
+@experiment("hhmm_table", __doc__)
+@click.argument("data", type=FOLDER)
+@click.argument("grammar", type=FILE, required=False)
+@click.option("--more", type=FILE, help="A grammar of more text with the same vocabulary.")
+@click.option("--parts", type=Listed(str, PARTS), default=",".join(PARTS), help="What is printed.")
+@click.option(
+    "--beams", type=Listed(int), default=",".join(map(str, BEAMS)), help="Beams of the HHMM; 500 is always in."
+)
+@click.option("--sentences", default=200, help="How many sentences of each text there are, half of them to test on.")
+@click.option("--lines", default=150_000, help="How many lines of each further text the larger 5-gram model reads.")
+def main(
+    data: Path,
+    grammar: Path | None,
+    more: Path | None,
+    parts: Sequence[str],
+    beams: Sequence[int],
+    sentences: int,
+    lines: int,
+) -> None:
+    """Train, score, print."""
+    path = grammar or EMBEDDED
+    if "perplexity" in parts:
+        perplexities(data, path, more, sorted({*beams, 500}), sentences, lines)
+    if "lengths" in parts:
+        by_length(path)
+    if "lists" in parts:
+        of_a_list(data, path)
 
 
-def lines_of(path, count):
-    opener = lzma.open if path.suffix == ".xz" else open
-    with opener(path, "rt", encoding="utf-8") as lines:
-        sentences = (tuple(line.split()) for line in lines)
-        return list(islice((s for s in sentences if 3 <= len(s) <= 60), count))
-
-
-def texts(folder):
-    gum = words_of(folder / "treebank_gum/gum-dev.ptb")
-    return {
-        "GUM dev": gum[:: len(gum) // SENTENCES][:SENTENCES],
-        "Tatoeba": lines_of(folder / "mt_nbest_tatoeba_de_en/test.ref", SENTENCES),
-        "presidents": lines_of(folder / "text_en/presidential.txt.xz", 20 * SENTENCES)[::20],
-    }
-
-
-def ngram(name, sentences, order, folder):
-    path = Path(folder) / f"{name}{order}.ngram"
-    train([(name, (" ".join(s) for s in sentences))], NgramSettings(order)).ngrams.save(path)
-    return NgramModel(path)
-
-
-def main(folder, path=EMBEDDED, larger=None):
+def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int], count: int, lines: int) -> None:
+    """The table of all models, mixtures below."""
     grammar = HhmmModel(path).hhmm.grammar
     vocabulary = grammar.lexicon.index
-    treebank = [
-        closed(sentence, vocabulary)
-        for sentence in UnknownWords().replaced(words_of(folder / "treebank_gum/gum-train.ptb"))
-    ]
-    evaluated = {name: [closed(s, vocabulary) for s in found] for name, found in texts(folder).items()}
+    replaced = UnknownWords().replaced(sentences_of_trees(file_of(data, GUM_TRAIN)))
+    treebank = [closed(words, vocabulary) for words in replaced]
+    texts = {name: [closed(s, vocabulary) for s in found] for name, found in evaluated_texts(data, count).items()}
+    further = [file_of(data, name) for name in MORE_TEXT]
     print(f"{grammar.size} symbols, {len(grammar.binary):,} binary rules, {len(vocabulary):,} words")
-    print("depth: " + ", ".join(f"{d} {100 * fitting_mass(grammar, d):.2f} %" for d in DEPTHS))
-    with tempfile.TemporaryDirectory() as scratch:
-        models = {f"{n}-gram": ngram("gum", treebank, n, scratch) for n in range(1, 6)}
-        more = [closed(s, vocabulary) for name in MORE_TEXT for s in lines_of(folder / "text_en" / name, 150_000)]
-        models["5-gram, more text"] = ngram("more", [*treebank, *more], 5, scratch)
+    print("depth: " + ", ".join(f"{d} {100 * fitting_mass(grammar, d):.2f} %" for d in DEPTHS), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        say("training n-gram models")
+        scratch = Path(folder)
+        models: dict[str, LanguageModel] = {
+            f"{n}-gram": ngram_model(treebank, n, scratch / str(n)) for n in range(1, 6)
+        }
+        text = [closed(words, vocabulary) for name in further for words in sentences_of_text(name, lines)]
+        models["5-gram, more text"] = ngram_model([*treebank, *text], 5, scratch / "more")
         models["PCFG, exact"] = PcfgModel(path)
-        models |= {f"HHMM, beam {beam}": HhmmModel(path, beam=beam) for beam in BEAMS}
+        models |= {f"HHMM, beam {beam}": HhmmModel(path, beam=beam) for beam in beams}
         models["HHMM, beam 500, depth 5"] = HhmmModel(path, beam=500, depth=5)
         pairs = [("5-gram", "HHMM, beam 500"), ("5-gram, more text", "HHMM, beam 500"), ("5-gram, more text", "5-gram")]
-        if larger:
-            assert set(HhmmModel(larger).hhmm.grammar.lexicon.words) == set(vocabulary), f"{larger}: another vocabulary"
-            models |= {f"HHMM, more text, beam {beam}": HhmmModel(larger, beam=beam) for beam in BEAMS}
+        if more:
+            larger = HhmmModel(more)
+            if set(larger.hhmm.grammar.lexicon.words) != set(vocabulary):
+                raise RerankError(f"{more}: has another vocabulary than {path}, so perplexities cannot be compared")
+            models |= {f"HHMM, more text, beam {beam}": HhmmModel(more, beam=beam) for beam in beams}
             pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
-        print("| model | " + " | ".join(evaluated) + " | words/s |\n| --- " + "| ---: " * (1 + len(evaluated)) + "|")
-        scored = {}
+        print("| model | " + " | ".join(texts) + " | words/s |\n| --- " + "| ---: " * (1 + len(texts)) + "|")
+        scores: dict[str, dict[str, list[FloatArray]]] = {}
         for name, model in models.items():
-            model.score([["the", "dog"]])
-            started = time.process_time()
-            scored[name] = {text: model.score(sentences) for text, sentences in evaluated.items()}
-            seconds = time.process_time() - started
-            words = sum(len(s) for sentences in evaluated.values() for s in sentences)
-            speed = words / seconds
-            row(name, [perplexity(scored[name][text]) for text in evaluated], f"{speed:,.0f}" if speed < 1e5 else "")
+            scores[name], pace = scored(model, texts)
+            values = [perplexity(scores[name][text]) for text in texts]
+            print_row(name, values, f"{pace:,.0f}" if pace < 1e5 else "")
         for pair in pairs:
-            row(" + ".join(pair), [mixture([scored[name][text] for name in pair]) for text in evaluated], "")
-    lengths(path)
-    lists(folder, path)
+            print_row(" + ".join(pair), [mixture([scores[name][text] for name in pair]) for text in texts], "")
 
 
-def row(name, values, speed):
-    print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in values) + f" | {speed} |", flush=True)
+def scored(model: LanguageModel, texts: Texts) -> tuple[dict[str, list[FloatArray]], float]:
+    """Ln p of the words of each sentence, and words a second of CPU."""
+    model.score([["the", "dog"]])
+    started = time.process_time()
+    found = {text: list(model.score(sentences)) for text, sentences in texts.items()}
+    seconds = time.process_time() - started
+    return found, sum(len(words) for sentences in texts.values() for words in sentences) / seconds
 
 
-def perplexity(scores):
+def print_row(name: str, values: Sequence[float], pace: str) -> None:
+    """A line of the table."""
+    print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in values) + f" | {pace} |", flush=True)
+
+
+def perplexity(scores: Sequence[FloatArray]) -> float:
+    """Of every other sentence."""
     return math.exp(-np.concatenate(scores[1::2]).mean())
 
 
-def mixture(columns):
+def mixture(columns: Sequence[Sequence[FloatArray]]) -> float:
+    """Perplexity of every other sentence by a mixture whose weights are fitted to those between."""
     held_out, test = (np.stack([np.concatenate(scores[part::2]) for scores in columns], axis=1) for part in (0, 1))
     return math.exp(-mixed(test, fit_weights(held_out)).mean())
 
 
-def lengths(path):
+def by_length(path: Path) -> None:
     """CPU a word by the length of the sentence: linear time."""
     model = HhmmModel(path, beam=200)
     sentence = ("the man who saw the dog in the garden said that the old house was near the sea , and " * 30).split()
     model.score([sentence[:10]])
-    for count in (25, 50, 100, 200, 400):
+    for count in LENGTHS:
         started = time.process_time()
         model.score([sentence[:count]])
         print(f"{count} words: {1000 * (time.process_time() - started) / count:.2f} ms a word", flush=True)
 
 
-def lists(folder, path):
+def of_a_list(data: Path, path: Path) -> None:
     """An n-best list against its hypotheses one by one, and how much of the work its trie saves."""
-    with lzma.open(folder / "mt_nbest_tatoeba_de_en/test.nbest.xz", "rt", encoding="utf-8") as lines:
-        fields = (line.split(" ||| ") for line in islice(lines, 4000))
-        by_segment = {}
-        for segment, text, *_ in fields:
+    by_segment: dict[str, list[list[str]]] = {}
+    with open_text(file_of(data, "mt_nbest_tatoeba_de_en/test.nbest.xz")) as lines:
+        for line in islice(lines, 4000):
+            segment, text, *_ = line.split(" ||| ")
             by_segment.setdefault(segment, []).append(text.split())
-    nbest = max(
-        list(by_segment.values())[:20], key=lambda hypotheses: len(hypotheses[0]) if len(hypotheses) > 90 else 0
-    )
+    nbest = max(list(by_segment.values())[:20], key=lambda found: len(found[0]) if len(found) > 90 else 0)
     model = HhmmModel(path)
     model.score(nbest[:1])
     started = time.process_time()
@@ -141,7 +172,8 @@ def lists(folder, path):
     alone = [float(model.totals([hypothesis])[0]) for hypothesis in nbest]
     ended = time.process_time()
     words, steps = prefixes(nbest)
-    assert list(together) == alone
+    if list(together) != alone:
+        raise RerankError("a list has other scores than its hypotheses one by one")
     print(
         f"{len(nbest)}-best list of {words / len(nbest):.1f} words, beam 500: {middle - started:.2f} s as a list, "
         f"{ended - middle:.2f} s one by one; {steps} steps for {words} words ({100 * (1 - steps / words):.0f} % saved)"
@@ -149,4 +181,4 @@ def lists(folder, path):
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    main()

@@ -1,57 +1,71 @@
-"""Reading times regressed on measures of complexity: Tables 2 and 3 of Wu et al. (2010), on Natural Stories.
-
-    python -m tests.experiments.reading_times ../shared/data [BEAM [MODEL]]        needs the extra `ml` (statsmodels)
+"""Regress reading times on measures of complexity: Tables 2 and 3 of Wu et al. (2010), on Natural Stories.
 
 The data are mean self-paced reading times of words (stories 1-7), so the random effect is of the word form alone and
 stories are fixed effects; the paper has single readings, and random effects of subjects. A word with punctuation or a
 clitic is several tokens: surprisals add up, entropy reductions too, embedding is before the first and after the last.
 Left out are the first and last word of a sentence (the paper: of a line), and words read in under 150 or over 1500 ms.
+
+DATA is a folder with eval_only/naturalstories/parses/penn/all-parses-aligned.txt.penn and processed_wordinfo.tsv, and
+with text_en/textbooks.txt.xz and presidential.txt.xz for the bigrams. The package statsmodels is needed (the extra `ml`).
 """
+
+from __future__ import annotations
 
 import csv
 import math
 import re
-import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
 import numpy as np
 
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins import LanguageModel
 from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.models.unigram_model import UnigramModel
-from tests.experiments.hhmm_table import lines_of, ngram
+from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
+from tests.experiments.texts import ngram_model, sentences_of_text
 
+STORIES = "eval_only/naturalstories"
+TREES, TIMES = f"{STORIES}/parses/penn/all-parses-aligned.txt.penn", f"{STORIES}/processed_wordinfo.tsv"
+TEXTS = ("text_en/textbooks.txt.xz", "text_en/presidential.txt.xz")
+Token = tuple[str, str, tuple[int, int]]  # tag, token, (story, zone)
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)/(\d+)\.(\d+)(?:\.\d+)?\)")
 OPEN = ("NN", "VB", "JJ", "RB", "CD", "FW")  # tags of open-class words begin so
 BASE = ("order", "reciprocal_length", "unigram", "bigram")
 MEASURES = ("surprisal", "entropy_reduction", "embedding_difference")
 
 
-def sentences(folder):
+def sentences(path: Path) -> Iterator[list[Token]]:
     """Each sentence as (tag, token, (story, zone)); traces are left out."""
-    text = (folder / "parses/penn/all-parses-aligned.txt.penn").read_text(encoding="utf-8")
+    with open_text(path) as lines:
+        text = "".join(lines)
     for tree in text.split("(ROOT")[1:]:
         yield [
             (tag, token, (int(story), int(zone))) for tag, token, story, zone in LEAF.findall(tree) if tag != "-NONE-"
         ]
 
 
-def words(folder, model, bigrams, unigrams):
-    """One row a word: story, form and factors; those of the word before as `…_before`."""
-    parsed = [sentence for sentence in sentences(folder) if sentence]
+def words(
+    path: Path, model: HhmmModel, bigrams: LanguageModel, unigrams: UnigramModel, stories: int
+) -> Iterator[dict[str, Any]]:
+    """One row a word of the first stories: story, form and factors; those of the word before as `…_before`."""
+    parsed = [sentence for sentence in sentences(path) if sentence and sentence[0][2][0] <= stories]
     texts = [[token for _, token, _ in sentence] for sentence in parsed]
     measured, bigram = model.complexity(texts), bigrams.score(texts)
     lost = sum(float(each.lost.sum()) for each in measured)
     print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; lost words: {lost:.0f}")
-    before = None
+    before: dict[str, Any] | None = None
     for sentence, measures, ln_p in zip(parsed, measured, bigram, strict=True):
         keys = [key for _, _, key in sentence]
         places = sorted(set(keys), key=keys.index)
         for place, key in enumerate(places):
             tokens = [i for i, other in enumerate(keys) if other == key]
             form = "".join(sentence[i][1] for i in tokens)
-            row = {
+            row: dict[str, Any] = {
                 "key": key,
                 "story": key[0],
                 "form": form.lower(),
@@ -71,8 +85,9 @@ def words(folder, model, bigrams, unigrams):
             yield row
 
 
-def reading_times(folder):
-    with open(folder / "processed_wordinfo.tsv", encoding="utf-8") as lines:
+def reading_times(path: Path) -> dict[tuple[int, int], float]:
+    """Mean milliseconds of each word, by (story, zone)."""
+    with open_text(path) as lines:
         rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
         return {(int(row["item"]), int(row["zone"])): float(row["meanItemRT"]) for row in rows}
 
@@ -83,14 +98,15 @@ class Fit(NamedTuple):
     params: Any
     bse: Any
     llf: float
-    count: int
+    parameters: int
 
     @property
-    def aic(self):
-        return 2 * self.count - 2 * self.llf
+    def aic(self) -> float:
+        """Akaike's criterion."""
+        return float(2 * self.parameters - 2 * self.llf)
 
 
-def fit(frame, factors):
+def fit(frame: Any, factors: Sequence[str]) -> Fit:
     """A random intercept for each word form, fixed ones for stories; factors are centred and scaled.
 
     With λ the ratio of variances, the model is least squares on y - θ_i mean_i(y), θ_i = 1 - 1 / sqrt(1 + n_i λ), for
@@ -101,11 +117,11 @@ def fit(frame, factors):
     from scipy.optimize import minimize_scalar
 
     stories = pd.get_dummies(frame["story"], prefix="story", dtype=float)
-    columns = pd.concat([frame["time"], stories, frame[factors]], axis=1)
+    columns = pd.concat([frame["time"], stories, frame[list(factors)]], axis=1)
     means = columns.groupby(frame["form"]).transform("mean")
     sizes = frame.groupby("form")["time"].transform("size").to_numpy()
 
-    def at(log_ratio):
+    def at(log_ratio: float) -> tuple[Any, float]:
         ratio = np.exp(log_ratio)
         rest = columns - means.mul(1 - 1 / np.sqrt(1 + sizes * ratio), axis=0)
         fitted = sm.OLS(rest["time"], rest.drop(columns="time")).fit()
@@ -116,7 +132,7 @@ def fit(frame, factors):
     return Fit(fitted.params, fitted.bse, llf, len(fitted.params) + 2)
 
 
-def table(name, frame):
+def table(name: str, frame: Any) -> Any:
     """Coefficients (ms for one standard deviation) and t, then what each measure adds to all others."""
     from scipy.stats import chi2
 
@@ -137,17 +153,27 @@ def table(name, frame):
     return frame[factors].corr()
 
 
-def main(data, beam, model=None):
+@experiment("reading_times", __doc__)
+@click.argument("data", type=FOLDER)
+@click.option("--beam", default=200, help="Stores that the HHMM keeps after each word.")
+@click.option(
+    "--model", type=FILE, help="A file of `rerank train hhmm` or `train grammar`.  [default: the embedded one]"
+)
+@click.option("--stories", default=7, help="How many stories are taken, from the first.")
+def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
+    """Measure, fit, print."""
     import pandas as pd
+    import statsmodels.api  # noqa: F401 (what is missing is said before the work)
 
-    folder = data / "eval_only/naturalstories"
-    times = reading_times(folder)
-    text = [s for name in ("textbooks", "presidential") for s in lines_of(data / f"text_en/{name}.txt.xz", 100_000)]
+    trees, times = file_of(data, TREES), reading_times(file_of(data, TIMES))
+    files = [file_of(data, name) for name in TEXTS]
+    say("training bigrams")
+    text = [sentence for path in files for sentence in sentences_of_text(path, 100_000)]
     with tempfile.TemporaryDirectory() as scratch:
-        bigrams = ngram("text", text, 2, scratch)
-        rows = [
-            row for row in words(folder, HhmmModel(model, beam=beam), bigrams, UnigramModel()) if row["key"] in times
-        ]
+        bigrams = ngram_model(text, 2, Path(scratch) / "bigrams")
+        say("measuring complexity")
+        measured = words(trees, HhmmModel(model, beam=beam), bigrams, UnigramModel(), stories)
+        rows = [row for row in measured if row["key"] in times]
     frame = pd.DataFrame(rows)
     frame["time"] = [times[key] for key in frame["key"]]
     frame = frame[~frame["edge"] & frame["time"].between(150, 1500)]
@@ -159,8 +185,4 @@ def main(data, beam, model=None):
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 500,
-        Path(sys.argv[3]) if len(sys.argv) > 3 else None,
-    )
+    main()

@@ -1,20 +1,21 @@
-"""The table of speeds in the README, on real lists and on generated ones.
+"""Print the table of speeds in the README, on real lists and on generated ones.
 
-    python -m tests.experiments.speed_table FOLDER
+CPU seconds, compilation not counted (but for the generated lists, where it was done before); peak memory is of the whole
+process up to that row.
 
-FOLDER holds tune.nbest.xz and tune.ref (BLEU with tokenize=none). CPU seconds, compilation not counted; peak memory is
-of the whole process up to that row.
+LISTS is a folder with tune.nbest.xz (Moses) and tune.ref, tokenised: BLEU with tokenize=none.
 """
 
 from __future__ import annotations
 
 import resource
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
+import click
 import numpy as np
 
 from rerank_adapters.evaluation import evaluate
@@ -30,15 +31,19 @@ from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import prepare, start_vector
-from rerank_plugins import FeatureTable, TuningData
+from rerank_plugins import FeatureTable, Tuner, TuningData, TuningResult
+from rerank_plugins.feature_table import FloatArray
+from tests.experiments.experiment import FOLDER, Listed, experiment, file_of, say
 
 Rows = list[tuple[str, ...]]
+Result = TypeVar("Result")
 
 
 def timed(
-    rows: Rows, what: str, action: Callable[[], object], note: Callable[[object], str] = lambda result: ""
-) -> object:
+    rows: Rows, what: str, action: Callable[[], Result], note: Callable[[Result], str] = lambda result: ""
+) -> Result:
     """Run the action once to compile, once for the clock, and add a row."""
+    say(what)
     action()
     begin, wall = time.process_time(), time.perf_counter()
     result = action()
@@ -48,26 +53,30 @@ def timed(
     return result
 
 
+def seeded(tuner: Tuner, data: TuningData, start: FloatArray) -> TuningResult:
+    """One tuning, each time from the same seed."""
+    return tuner.tune(data, start, np.random.default_rng(1))
+
+
 def real_lists(rows: Rows, folder: Path) -> None:
     """Reading, statistics, tuners and significance on the lists of a folder."""
     metric = Bleu(tokenize="none")
 
-    def read() -> tuple[FeatureTable, np.ndarray]:
-        nbests = read_nbest([folder / "tune.nbest.xz"], MosesFormat())
-        references = read_references([folder / "tune.ref"]).for_segments([n.segment_id for n in nbests])
+    def read() -> tuple[FeatureTable, FloatArray]:
+        nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
+        references = read_references([file_of(folder, "tune.ref")]).for_segments([n.segment_id for n in nbests])
         return decoder_table(nbests), metric.statistics([n.texts for n in nbests], references)
 
-    table, statistics = timed(rows, "read lists, features, BLEU statistics", read)  # type: ignore[misc]
+    table, statistics = timed(rows, "read lists, features, BLEU statistics", read)
     size = f"{len(table.values)} hypotheses × {len(table.names)} features"
     rows[-1] = (*rows[-1][:-1], size)
     data = prepare(table, statistics, metric)
     start = start_vector(table, "uniform")
-    tune_with = {"MERT, 20 restarts": Mert(restarts=20), "MIRA, 60 passes": Mira()}
+    tune_with: dict[str, Tuner] = {"MERT, 20 restarts": Mert(restarts=20), "MIRA, 60 passes": Mira()}
     for name, tuner in tune_with.items():
-        tune = partial(tuner.tune, data, start)
-        timed(rows, name, lambda tune=tune: tune(np.random.default_rng(1)), lambda r: f"BLEU {r.score:.2f}")
-    nbests = read_nbest([folder / "tune.nbest.xz"], MosesFormat())
-    references = read_references([folder / "tune.ref"]).for_segments([n.segment_id for n in nbests])
+        timed(rows, name, partial(seeded, tuner, data, start), lambda r: f"BLEU {r.score:.2f}")
+    nbests = read_nbest([file_of(folder, "tune.nbest.xz")], MosesFormat())
+    references = read_references([file_of(folder, "tune.ref")]).for_segments([n.segment_id for n in nbests])
     lists = [n.texts for n in nbests]
     timed(rows, "BLEU of all pairs, 100 lists (MBR)", lambda: [metric.pairwise(texts) for texts in lists[:100]])
     systems = {str(i): [texts[min(i, len(texts) - 1)] for texts in lists] * 2 for i in range(3)}
@@ -95,19 +104,27 @@ def generated(segments: int = 1000, size: int = 1000, features: int = 20) -> Tun
     return prepare(table, statistics, Bleu(tokenize="none"))
 
 
-def main(folder: Path) -> None:
+@experiment("speed_table", __doc__)
+@click.argument("lists", type=FOLDER)
+@click.option("--generated", "sizes", type=Listed(int), default="1000,1000,20",
+              help="Segments, hypotheses of each and features of the lists that are made for the last row.")  # fmt: skip
+def main(lists: Path, sizes: tuple[int, ...]) -> None:
+    """Time everything, print."""
+    if len(sizes) != 3:
+        raise click.UsageError(f"--generated: found {len(sizes)} numbers, expected segments,hypotheses,features")
     rows: Rows = []
-    real_lists(rows, folder)
-    data = generated()
-    start = np.ones(20)
+    real_lists(rows, lists)
+    what = f"MERT, 20 restarts, generated {' × '.join(map(str, sizes))}"
+    say(what)
+    data = generated(*sizes)
+    start = np.ones(sizes[2])
     begin, wall = time.process_time(), time.perf_counter()
     result = Mert(restarts=20).tune(data, start, np.random.default_rng(1))
     seconds, wall = time.process_time() - begin, time.perf_counter() - wall
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    what = "MERT, 20 restarts, generated 1000 × 1000 × 20"
     rows.append((what, f"{seconds:.1f}", f"{wall:.1f}", f"{peak:.2f}", f"BLEU {result.score:.2f}"))
     print(markdown_table(Table("Speed", ("what", "CPU s", "wall s", "peak GiB", ""), tuple(rows))))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main()

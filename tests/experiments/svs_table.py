@@ -1,34 +1,43 @@
-"""The tables of Wu & Schuler (2011) on GUM: parsing with and without concepts, perplexity, speed against length.
+"""Print the tables of Wu & Schuler (2011): parsing with and without concepts, perplexity, speed (docs/models/svs.md).
 
-    python -m tests.experiments.svs_table ../shared/data parsing [--rows baseline 1000hw-10 …] [--seeds 1 2 3] [--every 1]
-    python -m tests.experiments.svs_table ../shared/data perplexity [--concepts 1 5]
-    python -m tests.experiments.svs_table ../shared/data speed [--concepts 10]
+Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more`, each of which counts as often as its
+weight says, and tested on dev: sentences of up to 40 words, labelled brackets by EVALB's conventions. With
+`--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are over random beginnings of EM.
 
-Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more FILE=WEIGHT …`, each of which counts
-as often as the weight says, tested on dev (sentences of up to 40 words, labelled brackets by EVALB's conventions);
-`--tagged FILE=WEIGHT …` are words for the lexicon of parsers, as `rerank train svs` takes them. With `--threshold 0`, the
-default, nothing is pruned, as in the paper. Means and deviations are over random beginnings of EM.
-A row is a name:
-`baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts), `50hw-10` (50 headwords in 10 clusters),
-`embedded` (the model that is shipped) and `latent` (the grammar with latent states that is).
+A row of the table `parsing` is named `baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts),
+`50hw-10` (50 headwords in 10 clusters), `embedded` (the model that is shipped) or `latent` (the grammar with latent
+states that is).
+
+DATA is a folder with treebank_gum/gum-train.ptb and gum-dev.ptb, or treebank_craft/craft-train.ptb.xz and
+craft-dev.ptb.xz.
+
+\b
+    python -m tests.experiments.svs_table DATA parsing --rows baseline,1000hw-10 --seeds 1,2,3
+    python -m tests.experiments.svs_table DATA perplexity --concepts 1,5
+    python -m tests.experiments.svs_table DATA speed --concepts 10 --sentences 4
 """
 
-import argparse
-import lzma
+from __future__ import annotations
+
 import re
 import time
 from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
+import click
 import numpy as np
 
 from rerank_adapters.tasks.grammar_training import read_tagged
+from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
-from rerank_plugins.models.pcfg.forest import plant
+from rerank_plugins.models.pcfg.forest import Forest, plant
+from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.pcfg.tagged_words import with_own_words
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.training import KEPT
 from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
 from rerank_plugins.models.signatures import UnknownWords
@@ -36,21 +45,22 @@ from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import named
 from rerank_plugins.models.svs.clustering import Clustering, cluster
 from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
+from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
-from rerank_plugins.models.svs.observed import observe
+from rerank_plugins.models.svs.observed import Observed, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import chains, state_trees
+from rerank_plugins.models.svs.states import StateTree, chains, state_trees
 from rerank_plugins.models.svs.training import SvsSettings
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
-from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.cleaning import CRAFT_LABELS
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval
 from tests.bench.svs_scalar import scalar_log_probability
+from tests.experiments.closed_trees import with_words
+from tests.experiments.experiment import FOLDER, Listed, counted, experiment, file_of, say, weighted_files
+from tests.experiments.texts import CRAFT_DEV, CRAFT_TRAIN, GUM_DEV, GUM_TRAIN, Words, cleaned_trees
 
 SHORT = 40
-BANKS = {
-    "gum": ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb"),
-    "craft": ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz"),
-}
+BANKS = {"gum": (GUM_TRAIN, GUM_DEV), "craft": (CRAFT_TRAIN, CRAFT_DEV)}
 ROWS = (
     "baseline",
     "lex-10",
@@ -67,34 +77,68 @@ VOCABULARY = 20_000
 NUMBER = re.compile(r"[-+]?[\d.,:/]*\d[\d.,:/]*%?")
 LENGTHS = (5, 10, 15, 20, 25, 30, 35, 40)
 FITTED = 20  # words from which on time is fitted as a power of the length
+Decoder = Literal["vector", "mbr"]
+Parts = Sequence[tuple[list[Tree], float]]
+Parse = Callable[[Words], Tree | None]
+
+
+class Options(NamedTuple):
+    """What the command line says."""
+
+    data: Path
+    bank: str
+    more: dict[Path, float]
+    tagged: dict[Path, float]
+    rows: tuple[str, ...]
+    decoders: tuple[Decoder, ...]
+    seeds: tuple[int, ...]
+    concepts: tuple[int, ...]
+    headwords: int
+    threshold: float
+    every: int
+    sentences: int
+
+    @property
+    def training(self) -> Path:
+        """The treebank to learn from."""
+        return file_of(self.data, BANKS[self.bank][0])
+
+    @property
+    def dev(self) -> Path:
+        """The treebank to test on."""
+        return file_of(self.data, BANKS[self.bank][1])
 
 
 class Treebank:
     """Treebanks as they are read, each with its weight, states of their trees found once; models of them."""
 
-    def __init__(self, parts, settings, tagged=None):
+    def __init__(self, parts: Parts, settings: SvsSettings, tagged: Tagged | None = None) -> None:
         self.parts, self.settings, self.tagged = parts, settings, tagged
         self.trees = [tree for trees, _ in parts for tree in trees]
         self.weights = [weight for trees, weight in parts for _ in trees]
-        self.observed = {}
+        self.observed: dict[int, Observed] = {}
 
     @cached_property
-    def states(self):
+    def states(self) -> list[StateTree]:
+        """The trees with the states of their symbols."""
         return state_trees(self.trees, named(self.settings.annotations), self.settings.rare, self.weights)
 
     @cached_property
-    def forest(self):
+    def forest(self) -> Forest:
+        """The same in arrays."""
         return plant([state.tree for state in self.states], self.settings.unknown, self.weights)
 
     @cached_property
-    def grammar(self):
+    def grammar(self) -> Grammar:
+        """The plain grammar, whose lexicon all models have."""
         forest, tagged = self.forest, None
         if self.tagged:
-            tagged = with_own_words(self.tagged, *zip(*self.parts, strict=True), forest.words)
+            treebanks, weights = [trees for trees, _ in self.parts], [weight for _, weight in self.parts]
+            tagged = with_own_words(self.tagged, treebanks, weights, forest.words)
         counts, names = productions(forest), categories(forest.labels)
         return grammar_of_counts(forest.labels, *names, forest.words, counts, self.settings.smoothing, {}, tagged)
 
-    def model(self, headwords, clustering=None):
+    def model(self, headwords: int, clustering: Clustering | None = None) -> SvsModel:
         """Clusters, or without `clustering` the headwords themselves."""
         if headwords not in self.observed:
             self.observed[headwords] = observe(self.forest, headwords)
@@ -108,53 +152,49 @@ class Treebank:
         return model_of(seen, parameters, expected, words, chains(self.states), {})
 
 
-def read(path, keep=()):
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
-        return [tree for tree in (clean(tree, CRAFT_LABELS, keep) for tree in read_trees(lines, str(path))) if tree]
-
-
-def read_training(given):
+def read_training(options: Options) -> list[tuple[list[Tree], float]]:
     """Treebanks to learn from, each with how often its trees count."""
-    weights = {given.data / BANKS[given.bank][0]: 1.0} | weighted(given.more)
-    return [(read(path, KEPT), weight) for path, weight in weights.items()]
+    weights = {options.training: 1.0} | options.more
+    return [(cleaned_trees(path, CRAFT_LABELS, KEPT), weight) for path, weight in weights.items()]
 
 
-def weighted(arguments):
-    return {Path(name): float(weight) for name, _, weight in (each.rpartition("=") for each in arguments)}
+def read_bank(options: Options, settings: SvsSettings) -> Treebank:
+    """Treebanks and tagged words to learn from."""
+    return Treebank(read_training(options), settings, read_tagged(options.tagged, lambda line: None))
 
 
-def read_bank(given, settings):
-    return Treebank(read_training(given), settings, read_tagged(weighted(given.tagged), lambda line: None))
+def short_dev(options: Options) -> list[Tree]:
+    """The trees to test on, of up to 40 words."""
+    return [tree for tree in cleaned_trees(options.dev, CRAFT_LABELS) if len(tree.words()) <= SHORT]
 
 
-def short(trees):
-    return [tree for tree in trees if len(tree.words()) <= SHORT]
-
-
-def parseval(parse, trees):
-    found = Parseval()
-    for tree in trees:
-        found.add(tree, parse(tree.words()))
-    percent = found.percent()
+def parseval(parse: Parse, trees: Sequence[Tree]) -> FloatArray:
+    """Labelled recall, precision, F1 and exact matches in per cent."""
+    brackets = Parseval()
+    for tree in counted(trees, "sentences parsed"):
+        brackets.add(tree, parse(tree.words()))
+    percent = brackets.percent()
     return np.array([percent[name] for name in ("LR", "LP", "F1", "exact")])
 
 
-def latent_parses():
+def latent_parses() -> Parse:
+    """Parsing by the embedded grammar with latent states."""
     parser = ChartParser(read_or_embedded(None))
     return lambda words: parser.parse(words, Decoding("mbr"))[0].tree
 
 
-def vector_parses(model, decoder, threshold):
+def vector_parses(model: SvsModel, decoder: Decoder, threshold: float) -> Parse:
+    """Parsing by a model with concepts."""
     parser = SvsParser(model, threshold, decoder)
 
-    def parse(words):
+    def parse(words: Words) -> Tree | None:
         found = parser.parse(words)
-        return found and found.tree()
+        return found.tree() if found else None
 
     return parse
 
 
-def models_of(row, bank, clustering, seeds):
+def models_of(row: str, bank: Treebank, clustering: Clustering, seeds: Sequence[int]) -> Iterator[SvsModel]:
     """The models of a row, made one by one."""
     if row == "baseline":
         yield bank.model(0, replace(clustering, concepts=1))
@@ -167,101 +207,106 @@ def models_of(row, bank, clustering, seeds):
         yield bank.model(headwords, replace(clustering, concepts=concepts, seed=seed))
 
 
-def parsing(given, settings):
-    bank = read_bank(given, settings)
-    trees = short(read(given.data / BANKS[given.bank][1]))[:: given.every]
-    print(f"{len(trees)} sentences of up to {SHORT} words, threshold {given.threshold:g}")
+def row_name(text: str) -> str:
+    """The name of a row as it is. Raises ValueError for what names none."""
+    if text in ("baseline", "latent", "embedded") or re.fullmatch(r"lex-\d+|\d+hw-\d+", text):
+        return text
+    raise ValueError(text)
+
+
+def parsing(options: Options, settings: SvsSettings) -> None:
+    """Table 1."""
+    bank = read_bank(options, settings)
+    trees = short_dev(options)[:: options.every]
+    print(f"{len(trees)} sentences of up to {SHORT} words, threshold {options.threshold:g}")
     print("| model | decoder | LR | LP | F1 | exact | models |")
     print("|---|---|---:|---:|---:|---:|---:|", flush=True)
-    for row in given.rows:
+    for row in options.rows:
+        say(row)
+        scores: dict[str, list[FloatArray]] = {}
         if row == "latent":
-            scores = {"mbr": [parseval(latent_parses(), trees)]}
-        elif row == "embedded":
-            model = read_model(EMBEDDED)
-            parses = {decoder: vector_parses(model, decoder, given.threshold) for decoder in given.decoders}
-            scores = {decoder: [parseval(parse, trees)] for decoder, parse in parses.items()}
+            scores["mbr"] = [parseval(latent_parses(), trees)]
         else:
-            scores = {decoder: [] for decoder in given.decoders}
-            for model in models_of(row, bank, settings.clustering, given.seeds):
-                for decoder, found in scores.items():
-                    found.append(parseval(vector_parses(model, decoder, given.threshold), trees))
-        for decoder, found in scores.items():
-            mean, deviation = np.mean(found, axis=0), np.std(found, axis=0, ddof=1) if len(found) > 1 else None
-            f1 = f"{mean[2]:.2f}" + (f" ± {deviation[2]:.2f}" if deviation is not None else "")
-            print(
-                f"| {row} | {decoder} | {mean[0]:.2f} | {mean[1]:.2f} | {f1} | {mean[3]:.1f} | {len(found)} |",
-                flush=True,
-            )
+            given = row == "embedded"
+            for model in [read_model(EMBEDDED)] if given else models_of(row, bank, settings.clustering, options.seeds):
+                for decoder in options.decoders:
+                    parses = vector_parses(model, decoder, options.threshold)
+                    scores.setdefault(decoder, []).append(parseval(parses, trees))
+        for name, found in scores.items():
+            mean = np.mean(found, axis=0)
+            deviation = f" ± {np.std(found, axis=0, ddof=1)[2]:.2f}" if len(found) > 1 else ""
+            cells = f"{mean[0]:.2f} | {mean[1]:.2f} | {mean[2]:.2f}{deviation} | {mean[3]:.1f} | {len(found)}"
+            print(f"| {row} | {name} | {cells} |", flush=True)
 
 
-def with_closed_vocabulary(trees, known):
+def with_closed_vocabulary(trees: Sequence[Tree], known: Container[str]) -> list[Tree]:
     """Numbers are `num`, words outside the vocabulary `unk`."""
-    return [
-        tree.fold(lambda tag: Tree(tag.label, (closed_form(tag.word, known),)), lambda node, below: Tree(node.label, tuple(below)))
-        for tree in trees
-    ]  # fmt: skip
+    return [with_words(tree, [closed_form(word, known) for word in tree.words()]) for tree in trees]
 
 
-def closed_form(word, known):
+def closed_form(word: str, known: Container[str]) -> str:
+    """The word as the closed vocabulary has it."""
     if NUMBER.fullmatch(word):
         return "num"
     return word if word in known else "unk"
 
 
-def perplexity(given, settings):
+def perplexity(options: Options, settings: SvsSettings) -> None:
     """Table 2. Where there are fewer than 20,000 words, those that occur once are left out too: `unk` must occur."""
-    train = read_training(given)
-    counts = Counter(
-        word for trees, _ in train for tree in trees for word in tree.words() if not NUMBER.fullmatch(word)
-    )
+    read = read_training(options)
+    counts = Counter(word for trees, _ in read for tree in trees for word in tree.words() if not NUMBER.fullmatch(word))
     known = {word for word, count in counts.most_common(VOCABULARY) if count > 1}
     kept = UnknownWords(first=0, rate=0.0)  # nothing more becomes unknown
-    train = [(with_closed_vocabulary(trees, known), weight) for trees, weight in train]
+    train = [(with_closed_vocabulary(trees, known), weight) for trees, weight in read]
     bank = Treebank(train, replace(settings, unknown=kept))
-    dev = [tree.words() for tree in with_closed_vocabulary(short(read(given.data / BANKS[given.bank][1])), known)]
-    dev = dev[:: given.every]
+    dev = [tree.words() for tree in with_closed_vocabulary(short_dev(options), known)][:: options.every]
     print(f"{len(known) + 2} words, {len(dev)} sentences of {sum(map(len, dev))} words")
     print("| concepts | perplexity a word | without a tree |")
     print("|---:|---:|---:|", flush=True)
-    for concepts in given.concepts:
+    for concepts in options.concepts:
         found = []
-        for seed in given.seeds if concepts > 1 else given.seeds[:1]:
-            parser = SvsParser(bank.model(given.headwords, replace(settings.clustering, concepts=concepts, seed=seed)))
-            logps = np.array([parser.log_probability(words) for words in dev])
+        for seed in options.seeds if concepts > 1 else options.seeds[:1]:
+            say(f"{concepts} concepts, beginning {seed}")
+            clustering = replace(settings.clustering, concepts=concepts, seed=seed)
+            parser = SvsParser(bank.model(options.headwords, clustering))
+            logps = np.array([parser.log_probability(words) for words in counted(dev, "sentences scored")])
             derived = np.isfinite(logps)
-            words = sum(len(words) for words, there in zip(dev, derived, strict=True) if there)
-            found.append((float(np.exp(-logps[derived].sum() / words)), int((~derived).sum())))
+            size = sum(len(words) for words, there in zip(dev, derived, strict=True) if there)
+            found.append((float(np.exp(-logps[derived].sum() / size)), int((~derived).sum())))
         values = np.array(found)
         deviation = f" ± {values[:, 0].std(ddof=1):.1f}" if len(values) > 1 else ""
         print(f"| {concepts} | {values[:, 0].mean():.1f}{deviation} | {values[:, 1].max():.0f} |", flush=True)
 
 
-def seconds(action, sentences):
+def seconds(action: Callable[[Words], object], sentences: Sequence[Words]) -> float:
+    """CPU seconds a sentence."""
     started = time.process_time()
     for sentence in sentences:
         action(sentence)
     return (time.process_time() - started) / len(sentences)
 
 
-def speed(given, settings):
+def speed(options: Options, settings: SvsSettings) -> None:
     """Figure 3: seconds a sentence."""
-    bank = read_bank(given, settings)
-    dev = [tree.words() for tree in read(given.data / BANKS[given.bank][1])]
-    by_length = {length: [words for words in dev if len(words) == length][: given.sentences] for length in LENGTHS}
-    for concepts in given.concepts:
+    bank = read_bank(options, settings)
+    dev = [tree.words() for tree in cleaned_trees(options.dev, CRAFT_LABELS)]
+    by_length = {length: [words for words in dev if len(words) == length][: options.sentences] for length in LENGTHS}
+    by_length = {length: sentences for length, sentences in by_length.items() if sentences}
+    for concepts in options.concepts:
         model = bank.model(1000, replace(settings.clustering, concepts=concepts))
         print(f"{concepts} concepts: seconds a sentence")
-        speed_of(model, given.threshold or 1e-4, by_length)
+        speed_of(model, options.threshold or 1e-4, by_length)
 
 
-def speed_of(model, threshold, by_length):
+def speed_of(model: SvsModel, threshold: float, by_length: Mapping[int, Sequence[Words]]) -> None:
+    """The rows of one model, and the power of the length that each column grows with."""
     exact, pruned = SvsParser(model, 0.0), SvsParser(model, threshold)
 
-    def vectors(words):
+    def vectors(words: Words) -> None:
         exact.chart.forget()
         exact.parse(words)
 
-    actions = {
+    actions: dict[str, Callable[[Words], object]] = {
         "pruned": pruned.parse,
         "vectors": vectors,
         "sums for each rule": lambda words: scalar_log_probability(exact.rules, exact.numbers(words), False),
@@ -276,34 +321,41 @@ def speed_of(model, threshold, by_length):
         rows.append([length, *(seconds(action, sentences) for action in actions.values())])
         print("| " + " | ".join(f"{value:.2g}" for value in rows[-1]) + " |", flush=True)
     table = np.log(np.array([row for row in rows if row[0] >= FITTED]))
-    powers = [np.polyfit(table[:, 0], column, 1)[0] for column in table[:, 1:].T]
-    print("| power | " + " | ".join(f"{power:.1f}" for power in powers) + " |")
+    if len(table) > 1:
+        powers = [np.polyfit(table[:, 0], column, 1)[0] for column in table[:, 1:].T]
+        print("| power | " + " | ".join(f"{power:.1f}" for power in powers) + " |")
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("data", type=Path)
-    arguments.add_argument("table", choices=["parsing", "perplexity", "speed"])
-    arguments.add_argument("--bank", choices=list(BANKS), default="gum")
-    arguments.add_argument("--more", nargs="+", default=[], metavar="FILE=WEIGHT", help="further trees to learn from")
-    arguments.add_argument("--tagged", nargs="+", default=[], metavar="FILE=WEIGHT", help="tagged words, of parsers")
-    arguments.add_argument("--rare", type=float, default=SvsSettings.rare)
-    arguments.add_argument("--rows", nargs="+", default=list(ROWS))
-    arguments.add_argument("--decoders", nargs="+", default=["vector", "mbr"])
-    arguments.add_argument("--seeds", nargs="+", type=int, default=[1, 2, 3])
-    arguments.add_argument("--concepts", nargs="+", type=int, default=[1, 5])
-    arguments.add_argument("--headwords", type=int, default=1000, help="of the perplexities")
-    arguments.add_argument("--iterations", type=int, default=Clustering().iterations)
-    arguments.add_argument("--rule-prior", type=float, default=Clustering().rule_prior)
-    arguments.add_argument("--restarts", type=int, default=1)
-    arguments.add_argument("--threshold", type=float, default=0.0)
-    arguments.add_argument("--every", type=int, default=1)
-    arguments.add_argument("--sentences", type=int, default=5, help="for each length")
-    given = arguments.parse_args()
-    settings = SvsSettings("en", rare=given.rare)
-    em = replace(settings.clustering, iterations=given.iterations, restarts=given.restarts, rule_prior=given.rule_prior)
-    settings = replace(settings, clustering=em)
-    {"parsing": parsing, "perplexity": perplexity, "speed": speed}[given.table](given, settings)
+TABLES = {"parsing": parsing, "perplexity": perplexity, "speed": speed}
+
+
+@experiment("svs_table", __doc__)
+@click.argument("data", type=FOLDER)
+@click.argument("table", type=click.Choice(list(TABLES)))
+@click.option("--bank", type=click.Choice(list(BANKS)), default="gum", help="The treebank.")
+@click.option("--more", multiple=True, metavar="FILE=WEIGHT", help="Further trees to learn from (repeatable).")
+@click.option("--tagged", multiple=True, metavar="FILE=WEIGHT",
+              help="Tagged words for the lexicon, CoNLL-U or trees, as `rerank train svs` takes them (repeatable).")  # fmt: skip
+@click.option("--rare", default=SvsSettings.rare, help="Symbols counted less often give way to less annotated ones.")
+@click.option("--rows", type=Listed(row_name), default=",".join(ROWS), help="Rows of the table of parsing.")
+@click.option("--decoders", type=Listed(str, ("vector", "mbr")), default="vector,mbr", help="How trees are chosen.")
+@click.option("--seeds", type=Listed(int), default="1,2,3", help="Random beginnings.")
+@click.option("--concepts", type=Listed(int), default="1,5", help="Rows of the other tables.")
+@click.option("--headwords", default=1000, help="Headwords of the models whose perplexity is measured.")
+@click.option("--iterations", default=Clustering().iterations, help="Iterations of EM.")
+@click.option("--rule-prior", default=Clustering().rule_prior, help="Pseudo-counts of rules.")
+@click.option("--restarts", default=1, help="Beginnings of which the likeliest is kept.")
+@click.option("--threshold", default=0.0, help="Constituents less probable are pruned; 0: none.")
+@click.option("--every", default=1, help="Only every so many-th sentence is tested.")
+@click.option("--sentences", default=5, help="Sentences of each length of the table of speed.")
+def main(
+    table: str, rare: int, iterations: int, rule_prior: float, restarts: int,
+    more: tuple[str, ...], tagged: tuple[str, ...], **others: Any,
+) -> None:  # fmt: skip
+    """Train, test, print."""
+    options = Options(more=weighted_files(more), tagged=weighted_files(tagged), **others)
+    clustering = Clustering(iterations=iterations, restarts=restarts, rule_prior=rule_prior)
+    TABLES[table](options, SvsSettings("en", rare=rare, clustering=clustering))
 
 
 if __name__ == "__main__":

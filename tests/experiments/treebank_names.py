@@ -1,24 +1,30 @@
-"""Names in a treebank, as Stanza's `ner_tagger` learns them; and how well capitals, or a model, find those of another.
-
-    python -m tests.experiments.treebank_names train.conllu[.xz] -o train.json
-    python -m stanza.models.ner_tagger --mode train --shorthand en_own --train_file train.json --eval_file dev.json …
-    python -m tests.experiments.treebank_names dev.conllu.xz [--entities stanza,model=ner.pt,vectors=vectors.pt]
+"""Write the names in a treebank as Stanza's `ner_tagger` learns them, or say how well a recogniser finds them.
 
 A name is a longest run of proper nouns (NNP, NNPS), with a word such as `of` or two between them, that is connected: one
-word of it has its head outside. Found names count once a sentence, whole and in lower case.
+word of it has its head outside. Names that a recogniser gives count once a sentence, whole and in lower case.
+
+TREEBANK is a file in CoNLL-U. With -o the names are written as JSON; without, precision, recall and F1 of the rules by
+capitals, or of the recogniser of --entities, are printed.
+
+\b
+    python -m tests.experiments.treebank_names train.conllu.xz -o train.json
+    python -m stanza.models.ner_tagger --mode train --shorthand en_own --train_file train.json --eval_file dev.json …
+    python -m tests.experiments.treebank_names dev.conllu.xz --entities stanza,model=ner.pt,vectors=vectors.pt
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import open_text
+import click
+
+from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_adapters.tasks.similarity_data import recogniser_of
+from rerank_plugins.errors import FormatError
 from rerank_plugins.models.similarity.entities import named_entities
+from tests.experiments.experiment import FILE, experiment, say
 
 PROPER = ("NNP", "NNPS")
 BETWEEN = 2  # words
@@ -27,18 +33,24 @@ Row = tuple[str, str, int]  # word, part of speech, head (from 0)
 
 
 def sentences(path: Path) -> Iterator[list[Row]]:
+    """Words, fine tags and heads. Raises FormatError for a line that is none of CoNLL-U."""
     rows: list[Row] = []
     with open_text(path) as lines:
-        for line in (each.rstrip("\n") for each in lines):
+        for number, line in enumerate((each.rstrip("\n") for each in lines), 1):
             if line and not line.startswith("#"):
                 fields = line.split("\t")
+                if len(fields) != 10 or not fields[6].isdigit():
+                    raise FormatError("expected ten fields of CoNLL-U, the seventh a head", path=str(path), line=number)
                 rows.append((fields[1], fields[4], int(fields[6]) - 1))
             elif not line and rows:
                 yield rows
                 rows = []
+    if rows:
+        yield rows
 
 
 def names(rows: list[Row]) -> list[range]:
+    """The places of the names of a sentence."""
     found, start = [], 0
     while start < len(rows):
         end = start + 1
@@ -61,32 +73,36 @@ def _longer(rows: list[Row], start: int, end: int) -> int:
     return at + 1 if outside == 1 else end
 
 
-def main() -> None:
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument("treebank", type=Path)
-    given.add_argument("-o", "--output", type=Path)
-    given.add_argument("--entities", default="capitals")
-    options = given.parse_args()
-    trees = list(sentences(options.treebank))
-    if options.output:
-        tagged = []
-        for rows in trees:
-            labels = ["O"] * len(rows)
-            for name in names(rows):
-                labels[name.start : name.stop] = ["B-NAME"] + ["I-NAME"] * (len(name) - 1)
-            tagged.append([{"text": row[0], "ner": label} for row, label in zip(rows, labels, strict=True)])
-        options.output.write_text(json.dumps(tagged), encoding="utf-8")
-        print(f"{len(tagged)} sentences, {sum(len(names(rows)) for rows in trees)} names", file=sys.stderr)
+def tagged(rows: list[Row]) -> list[dict[str, str]]:
+    """A sentence as Stanza's training takes it."""
+    labels = ["O"] * len(rows)
+    for name in names(rows):
+        labels[name.start : name.stop] = ["B-NAME"] + ["I-NAME"] * (len(name) - 1)
+    return [{"text": row[0], "ner": label} for row, label in zip(rows, labels, strict=True)]
+
+
+@experiment("treebank_names", __doc__)
+@click.argument("treebank", type=FILE)
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the names are written, as JSON.")
+@click.option("--entities", default="capitals", help="What finds names, as for `rerank similarity`.")
+def main(treebank: Path, output: Path | None, entities: str) -> None:
+    """Write the names, or print how well they are found."""
+    trees = list(sentences(treebank))
+    if output:
+        with open_atomic(output) as stream:
+            json.dump(list(map(tagged, trees)), stream)
+        say(f"{len(trees)} sentences, {sum(len(names(rows)) for rows in trees)} names")
         return
     words = [[row[0] for row in rows] for rows in trees]
     wanted = [
-        {" ".join(row[i] for i in name).lower() for name in names(rows)} for rows, row in zip(trees, words, strict=True)
+        {" ".join(row[0] for row in rows[name.start : name.stop]).lower() for name in names(rows)} for rows in trees
     ]
-    recogniser = recogniser_of(options.entities)
+    recogniser = recogniser_of(entities)
     found = list(map(set, recogniser.entities(words) if recogniser else map(named_entities, words)))
     both = sum(len(a & b) for a, b in zip(found, wanted, strict=True))
     there, real = sum(map(len, found)), sum(map(len, wanted))
-    print(f"precision {both / there:.3f}, recall {both / real:.3f}, F1 {2 * both / (there + real):.3f}")
+    f1 = 2 * both / max(1, there + real)
+    print(f"precision {both / max(1, there):.3f}, recall {both / max(1, real):.3f}, F1 {f1:.3f}")
 
 
 if __name__ == "__main__":

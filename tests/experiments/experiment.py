@@ -1,0 +1,116 @@
+"""What all experiments have in common: they are commands whose errors are one line, and say how far they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from rerank_adapters.tasks.counting_bar import CountingBar
+from rerank_plugins import RerankError
+
+PACKAGE = "tests.experiments"
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+Item = TypeVar("Item")
+
+
+class Experiment(click.Command):
+    """A command that ends with one line on stderr and exit code 2 where its data or options are wrong."""
+
+    def main(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
+        """Run the command; nothing is returned, as the process ends here unless all went well."""
+        extra.pop("standalone_mode", None)
+        try:
+            return super().main(args, f"python -m {PACKAGE}.{self.name}", standalone_mode=False, **extra)
+        except click.ClickException as error:
+            message = f"{error.format_message().rstrip('.')}; --help says what is wanted"
+        except RerankError as error:
+            message = str(error)
+        except ModuleNotFoundError as error:
+            message = f"needs the package {error.name}: install 'rerank-plugins[all]'"
+        except OSError as error:
+            message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except (KeyboardInterrupt, click.Abort):
+            print(f"{self.name}: interrupted", file=sys.stderr)
+            sys.exit(130)
+        print(f"{self.name}:", " ".join(message.split()), file=sys.stderr)
+        sys.exit(2)
+
+
+def experiment(name: str, explanation: str | None) -> Callable[[Callable[..., Any]], Experiment]:
+    """Make a function the command of the module NAME (`__name__` may be `__main__`: so the name is said), with its help."""
+    settings = {"max_content_width": 110, "show_default": True, "help_option_names": ["-h", "--help"]}
+    return click.command(name, cls=Experiment, help=explanation, context_settings=settings)
+
+
+class Listed(click.ParamType[Any] if TYPE_CHECKING else click.ParamType):  # type: ignore[misc]
+    """Values with commas between, each of one kind: `1,2,3`."""
+
+    def __init__(self, kind: Callable[[str], Any], known: Iterable[str] = ()) -> None:
+        self.kind, self.known = kind, tuple(known)
+        self.name = "a,b,…"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The values as a tuple; a default that is a tuple already is kept."""
+        if not isinstance(value, str):
+            return tuple(value)
+        try:
+            values = tuple(self.kind(part.strip()) for part in value.split(",") if part.strip())
+        except ValueError:
+            self.fail(
+                f"found {value!r}, expected values of the kind {self.kind.__name__} with commas between", param, ctx
+            )
+        unknown = [part for part in values if self.known and part not in self.known]
+        if unknown:
+            self.fail(f"unknown {unknown[0]!r}, expected some of {', '.join(self.known)}", param, ctx)
+        return values
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """The file NAME of a data folder. Raises RerankError where it is missing."""
+    path = folder / name
+    if not path.is_file():
+        raise RerankError(f"{path}: no such file, expected {name} in the data folder {folder}")
+    return path
+
+
+def named_values(options: Iterable[str], what: str) -> dict[str, str]:
+    """`NAME=VALUE` arguments as a mapping. Raises RerankError where one has no `=`."""
+    found = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise RerankError(f"found {option!r}, expected {what}")
+        found[name] = value
+    return found
+
+
+def weighted_files(options: Iterable[str]) -> dict[Path, float]:
+    """`FILE=WEIGHT` arguments. Raises RerankError where the weight is no number."""
+    found = {}
+    for option in options:
+        name, _, weight = option.rpartition("=")
+        try:
+            found[Path(name)] = float(weight)
+        except ValueError:
+            raise RerankError(f"found {option!r}, expected FILE=WEIGHT with a number as weight") from None
+    return found
+
+
+def say(text: str) -> None:
+    """A line on stderr about what is being done, which takes a while."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
+    """The items, one by one, with a bar that counts them on a terminal."""
+    with CountingBar(what) as bar:
+        for item in items:
+            yield item
+            bar.add(1)

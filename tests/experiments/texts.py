@@ -1,0 +1,60 @@
+"""Sentences and trees of a data folder, as several experiments read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import islice
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins.models.ngram_model import NgramModel
+from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.trees.cleaning import clean
+from rerank_plugins.trees.constituency import Tree, read_trees
+from tests.experiments.experiment import file_of
+
+Words = tuple[str, ...]
+GUM_TRAIN, GUM_DEV = "treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb"
+CRAFT_TRAIN, CRAFT_DEV = "treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz"
+TATOEBA, PRESIDENTS = "mt_nbest_tatoeba_de_en/test.ref", "text_en/presidential.txt.xz"
+SHORTEST, LONGEST = 3, 60  # words of a sentence of running text
+SHORT = 40  # words of a tree
+
+
+def cleaned_trees(path: Path, labels: Mapping[str, str] | None = None, keep: Collection[str] = ()) -> list[Tree]:
+    """The trees of a file of brackets without traces and function tags, those without words left out."""
+    with open_text(path) as lines:
+        return [tree for tree in (clean(tree, labels, keep) for tree in read_trees(lines, str(path))) if tree]
+
+
+def sentences_of_trees(path: Path) -> list[Words]:
+    """The words of each tree of a file of brackets."""
+    return [tree.words() for tree in cleaned_trees(path)]
+
+
+def sentences_of_text(path: Path, most: int) -> list[Words]:
+    """The first sentences of a text, one a line, of 3 to 60 words."""
+    with open_text(path) as lines:
+        sentences = (tuple(line.split()) for line in lines)
+        return list(islice((words for words in sentences if SHORTEST <= len(words) <= LONGEST), most))
+
+
+def evaluated_texts(folder: Path, most: int) -> dict[str, list[Words]]:
+    """Sentences in and out of the domain of GUM, so many of each text."""
+    gum = sentences_of_trees(file_of(folder, GUM_DEV))
+    return {
+        "GUM dev": gum[:: max(1, len(gum) // most)][:most],
+        "Tatoeba": sentences_of_text(file_of(folder, TATOEBA), most),
+        "presidents": sentences_of_text(file_of(folder, PRESIDENTS), 20 * most)[::20],
+    }
+
+
+def short_dev_trees(folder: Path) -> list[Tree]:
+    """The trees of GUM's development part of up to 40 words."""
+    return [tree for tree in cleaned_trees(file_of(folder, GUM_DEV)) if len(tree.words()) <= SHORT]
+
+
+def ngram_model(sentences: list[Words], order: int, path: Path) -> NgramModel:
+    """An n-gram model of the sentences, by default settings; its file is `path`."""
+    train([(path.name, (" ".join(words) for words in sentences))], NgramSettings(order)).ngrams.save(path)
+    return NgramModel(path)
