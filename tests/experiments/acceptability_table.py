@@ -1,28 +1,31 @@
-"""Tables of grammaticality: any systems on minimal pairs, and on pseudo-negative examples.
+"""Print tables of grammaticality: any systems on minimal pairs, or on pseudo-negative examples (docs/acceptability.md).
 
-    python -m tests.experiments.acceptability_table pairs PAIRS --by field [--fit MADE] NAME=FEATURE ...
-    python -m tests.experiments.acceptability_table negatives DEV TEST NAME=MODEL ...
+A system of `pairs` is NAME=FEATURE, a feature as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the
+system's ln p of a sentence; a system of `negatives` is NAME=MODEL, a language model as of `--lm`
+(`ngram,model=kn5.ngram`). `text=STEP` among the options of either is a text step of its own
+(`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
 
-A FEATURE is one as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the system's ln p of a sentence; a MODEL
-is a language model as of `--lm` (`ngram,model=kn5.ngram`). `text=STEP` among the options of either is a text step of its
-own (`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
+`pairs FILE` (any file of `rerank acceptability pairs`; BLiMP: its JSON lines): accuracy of each system with its 95 %
+interval, by total and by group, and p of McNemar's test against the first. With --fit all systems together, by weights
+fitted to the pairs of another file (`rerank negatives errors`), never to FILE; --unigrams adds ln p by unigrams and
+the number of words to them.
 
-`pairs` (BLiMP: PAIRS is its JSON lines): accuracy of each system with its 95 % interval, by total and by group, and p of
-McNemar's test against the first. With `--fit` all systems together, by weights fitted to the pairs of MADE
-(`rerank negatives errors`), never to PAIRS; `--unigrams` adds ln p by unigrams and the number of words to them.
+`negatives FILE FILE` (Pauls & Klein 2012, §5.3; pairs of `rerank negatives` to tune on, then to test on): by the
+syntactic log-odds ratio, the feature `slr` with each model's own unigrams: pairwise accuracy, and independent accuracy,
+each sentence accepted where its ratio is above a threshold tuned on the first file; and pairwise accuracy by ln p alone.
 
-`negatives` (Pauls & Klein 2012, §5.3): DEV and TEST are pairs of `rerank negatives`. By the syntactic log-odds ratio, the
-feature `slr` with each model's own unigrams: pairwise accuracy, and independent accuracy, each sentence accepted where
-its SLR is above a threshold tuned on DEV; and pairwise accuracy by ln p alone.
+\b
+    python -m tests.experiments.acceptability_table pairs blimp.jsonl.xz --by field "dependency LM=dependency-lm"
+    python -m tests.experiments.acceptability_table negatives dev.tsv test.tsv "5-gram=ngram,model=kn5.ngram"
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 
 from rerank_adapters.cli import ADAPTERS
@@ -35,7 +38,9 @@ from rerank_adapters.tasks.job import Job
 from rerank_adapters.tasks.minimal_pairs import chosen_columns, fit_weights, held_out_preferences, pair_table
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
+from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.plugins import load_plugins
+from tests.experiments.experiment import FILE, experiment, named_values, say
 
 WORDS, UNIGRAM = "words", "unigram ln p"
 
@@ -78,7 +83,7 @@ def slr_of(name: str) -> str:
     return f"SLR {name}"
 
 
-def preferences(name: str, values: np.ndarray) -> Preferences:
+def preferences(name: str, values: FloatArray) -> Preferences:
     """By values of good, bad, good, …"""
     return Preferences.of_scores(name, values[::2], values[1::2])
 
@@ -118,51 +123,56 @@ def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable
         print(f"| {system} | " + " | ".join(cells) + " |")
 
 
-def main() -> None:
+@experiment("acceptability_table", __doc__)
+@click.argument("kind", type=click.Choice(["pairs", "negatives"]))
+@click.argument("arguments", nargs=-1, required=True, metavar="FILE... NAME=FEATURE...")
+@click.option("--by", default="field", help="What the rows of `pairs` are groups by.")
+@click.option("--fit", type=FILE, help="Pairs to fit the weights of all systems together to.")
+@click.option("--unigrams", is_flag=True, help="Fit weights of unigram ln p and number of words too.")
+@click.option(
+    "--text",
+    multiple=True,
+    help="A text step (repeatable); `none`: leave sentences as they are.  [default: penn-tokenize]",
+)
+@click.option("--unigram", default="unigram", help="The feature whose first column is ln p by unigrams.")
+@click.option("--jobs", default=1, help="Processes that extract.")
+def main(
+    kind: str, arguments: tuple[str, ...], by: str, fit: Path | None, unigrams: bool, text: tuple[str, ...],
+    unigram: str, jobs: int,
+) -> None:  # fmt: skip
     """Score, print."""
-    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    given.add_argument(
-        "--text", action="append", help="text step; default: penn-tokenize; `none`: leave sentences as they are"
-    )
-    given.add_argument("--jobs", type=int, default=1)
-    kinds = given.add_subparsers(dest="kind", required=True)
-    pairs = kinds.add_parser("pairs")
-    pairs.add_argument("pairs", type=Path)
-    pairs.add_argument("--by", default="field")
-    pairs.add_argument("--fit", type=Path, help="pairs to fit weights to")
-    pairs.add_argument("--unigram", default="unigram", help="feature whose first column is ln p by unigrams")
-    pairs.add_argument("--unigrams", action="store_true", help="fit weights of unigram ln p and number of words too")
-    negatives = kinds.add_parser("negatives")
-    negatives.add_argument("dev", type=Path)
-    negatives.add_argument("test", type=Path)
-    pairs.add_argument("systems", nargs="+", metavar="NAME=FEATURE")
-    negatives.add_argument("systems", nargs="+", metavar="NAME=MODEL")
-    options = given.parse_args()
-    named = dict(system.split("=", 1) for system in options.systems)
-    steps = () if options.text == ["none"] else tuple(options.text or ["penn-tokenize"])
+    files = 1 if kind == "pairs" else 2
+    paths, systems = [Path(path) for path in arguments[:files]], arguments[files:]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise click.UsageError(f"{missing[0]}: no such file, expected {files} of pairs before the systems")
+    if not systems:
+        raise click.UsageError("no system, expected NAME=FEATURE after the files")
+    named = named_values(systems, "NAME=FEATURE")
+    steps = () if text == ("none",) else text or ("penn-tokenize",)
     started = time.process_time()
 
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
+        say(f"scoring {path}")
         found = read_pairs(path)
-        if options.kind == "negatives":
-            return found, model_scores(named, found, steps, options.jobs)
-        return found, feature_scores(named, found, steps, options.unigram, options.jobs)
+        if kind == "negatives":
+            return found, model_scores(named, found, steps, jobs)
+        return found, feature_scores(named, found, steps, unigram, jobs)
 
-    if options.kind == "negatives":
-        print_negatives(named, scored(options.dev)[1], scored(options.test)[1])
+    if kind == "negatives":
+        print_negatives(named, scored(paths[0])[1], scored(paths[1])[1])
     else:
-        asked, table = scored(options.pairs)
-        systems = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
-        if options.fit:
-            made = scored(options.fit)[1]
-            kept = table.names if options.unigrams else tuple(named)
+        asked, table = scored(paths[0])
+        compared = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
+        if fit:
+            made = scored(fit)[1]
+            kept = table.names if unigrams else tuple(named)
             made, table = (chosen_columns(each, kept) for each in (made, table))
             weights = fit_weights(made)
-            systems.append(preferences("all together", table.values @ weights))
+            compared.append(preferences("all together", table.values @ weights))
             held_out = held_out_preferences(made, 10, 1.0, seed=1)
             print(f"fitted to {len(made.values) // 2} pairs, of which 10-fold {100 * held_out.accuracy:.1f} % are right: "
                   + ", ".join(f"{name} {weight:.4g}" for name, weight in zip(table.names, weights, strict=True)) + "\n")  # fmt: skip
-        print_pairs(asked, table, systems, options.by)
+        print_pairs(asked, table, compared, by)
     print(f"\n{time.process_time() - started:.0f} s of CPU in this process")
 
 

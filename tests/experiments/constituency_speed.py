@@ -1,18 +1,23 @@
-"""Speed of the constituency parser and of the grammar as a language model, against length and pruning; n-best lists.
+"""Print the speed of the constituency parser and of the grammar as a language model (docs/models/pcfg.md).
 
-    python -m tests.experiments.constituency_speed [--grammar english.pcfg] [--trees dev.ptb]
+By the length of sentences and by pruning; and the hypotheses of n-best lists after one another against each alone.
+Sentences are cut or joined from the trees' words, several for each length. CPU seconds, compilation not counted. Lists
+are those of example_nbest/mt, without repetitions.
 
-Sentences are cut or joined from the trees' words (by default the example's references), several for each length.
-CPU seconds, compilation not counted. Lists are those of the example (Moses), without repetitions.
+No data are needed: the default text is that of the example's references, the grammar the embedded one.
+
+\b
+    python -m tests.experiments.constituency_speed --trees gum-dev.ptb
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+
+import click
 
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -22,6 +27,7 @@ from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.prefix import PrefixChart
 from rerank_plugins.trees.constituency import read_trees
+from tests.experiments.experiment import FILE, Listed, experiment
 
 Sentences = Sequence[tuple[str, ...]]
 EXAMPLE = Path(__file__).resolve().parent.parent.parent / "example_nbest" / "mt" / "tune.en"
@@ -61,7 +67,7 @@ def nbest_lists(lines: int) -> list[Sentences]:
     return [list(texts) for texts in found.values()]
 
 
-def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
+def by_length(parser: ChartParser, words: Sequence[str], lengths: Sequence[int] = LENGTHS) -> Table:
     """Sentences a second for each length."""
     ids = parser.grammar.lexicon.ids
     inside, prefixes = Chart(PrefixChart(parser.grammar).rules), PrefixChart(parser.grammar)
@@ -76,7 +82,7 @@ def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
         "prefixes": lambda s: prefixes.log_probabilities(ids(s)),
     }
     rows = []
-    for length in LENGTHS:
+    for length in lengths:
         sentences = of_length(words, length)
         row = [str(length)]
         for name, way in ways.items():
@@ -87,7 +93,7 @@ def by_length(parser: ChartParser, words: Sequence[str]) -> Table:
     return Table("Sentences a second, by length in words", ("words", *ways), tuple(rows))
 
 
-def of_lists(parser: ChartParser) -> Table:
+def of_lists(parser: ChartParser, lines: int = 1000) -> Table:
     """The hypotheses of a list after one another, cells shared, against each alone, nothing shared."""
     ids = parser.grammar.lexicon.ids
     rows = []
@@ -101,7 +107,7 @@ def of_lists(parser: ChartParser) -> Table:
             alone.words = alone.words[:0]
             alone.fill(ids(sentence))
 
-        lists = nbest_lists(1000)
+        lists = nbest_lists(lines)
         for texts in lists:
             chart.fill(ids(texts[0]))
             apart += len(texts) * seconds(forget, texts)
@@ -114,14 +120,16 @@ def of_lists(parser: ChartParser) -> Table:
     return Table("Lists of hypotheses against single sentences, for one hypothesis", columns, tuple(rows))
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--grammar", type=Path, default=EMBEDDED)
-    options.add_argument("--trees", type=Path)
-    given = options.parse_args()
-    parser, words = ChartParser(read_grammar(given.grammar)), running_text(given.trees)
-    for table in (by_length(parser, words), of_lists(parser)):
-        print(markdown_table(table))
+@experiment("constituency_speed", __doc__)
+@click.option("--grammar", type=FILE, help="A file of `rerank train grammar`.  [default: the embedded one]")
+@click.option("--trees", type=FILE, help="A file of brackets, whose words are parsed.  [default: the example's text]")
+@click.option("--lengths", type=Listed(int), default=",".join(map(str, LENGTHS)), help="Words of a sentence.")
+@click.option("--lines", default=1000, help="Lines of the example's lists, from the first.")
+def main(grammar: Path | None, trees: Path | None, lengths: tuple[int, ...], lines: int) -> None:
+    """Time everything, print."""
+    parser, words = ChartParser(read_grammar(grammar or EMBEDDED)), running_text(trees)
+    print(markdown_table(by_length(parser, words, lengths)), flush=True)
+    print(markdown_table(of_lists(parser, lines)))
 
 
 if __name__ == "__main__":

@@ -1,25 +1,36 @@
-"""The table of docs/models/pcfg.md: grammars, and how well and how fast they parse.
-
-    python -m tests.experiments.grammar_table FOLDER                     # the embedded grammar
-    python -m tests.experiments.grammar_table FOLDER my.pcfg --every 4   # one of your own, on every fourth sentence
+"""Print how well and how fast grammars parse (docs/models/pcfg.md).
 
 F1 of labelled brackets by EVALB's conventions, raw words, of sentences up to 40 words and of all; ln p per word is the
 exact (unpruned) inside probability of the sentences up to 40. GUM's trees are themselves a parser's, made from gold
 tags: F1 there is agreement with a parser. The trees of Natural Stories are corrected by hand.
+
+DATA is a folder with treebank_gum/gum-dev.ptb, treebank_craft/craft-dev.ptb.xz and
+eval_only/naturalstories/parses/penn/all-parses.txt.penn, or with those of --banks. MODELS are files of `rerank train
+grammar`, by default the embedded English grammar.
+
+\b
+    python -m tests.experiments.grammar_table DATA                     # the embedded grammar
+    python -m tests.experiments.grammar_table DATA my.pcfg --every 4   # one of your own, on every fourth sentence
 """
 
-import argparse
-import lzma
+from __future__ import annotations
+
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
+
+import click
 
 from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import Decoding
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.cleaning import CRAFT_LABELS
+from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval
+from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of
+from tests.experiments.texts import cleaned_trees
 
 SHORT = 40
 TREEBANKS = {
@@ -29,13 +40,18 @@ TREEBANKS = {
 }
 
 
-def read(path, every):
-    with (lzma.open if path.suffix == ".xz" else open)(path, "rt", encoding="utf-8") as lines:
-        found = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_trees(lines, str(path))) if tree]
-    return found[::every]
+Decoder = Literal["mbr", "viterbi"]
 
 
-def row(model, trees, decoder, threshold):
+def read(path: Path, every: int) -> list[Tree]:
+    """Every so many-th tree of a treebank."""
+    return cleaned_trees(path, CRAFT_LABELS)[::every]
+
+
+def row(
+    model: Path, trees: Sequence[Tree], decoder: Decoder, threshold: float
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Scores of the sentences up to 40 words and of all, and sentences a second of CPU."""
     parser = PcfgParser(model=model, decoder=decoder, threshold=threshold)
     parser.parse([("warm", "up")])
     short, whole = Parseval(), Parseval()
@@ -50,22 +66,25 @@ def row(model, trees, decoder, threshold):
     return short.percent(), whole.percent(), len(trees) / seconds
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("data", type=Path)
-    arguments.add_argument("models", type=Path, nargs="*", default=[EMBEDDED])
-    arguments.add_argument("--every", type=int, default=1)
-    arguments.add_argument("--banks", nargs="*", default=list(TREEBANKS))
-    arguments.add_argument("--decoder", default="mbr")
-    arguments.add_argument("--threshold", type=float, default=Decoding().threshold)
-    given = arguments.parse_args()
+@experiment("grammar_table", __doc__)
+@click.argument("data", type=FOLDER)
+@click.argument("models", type=FILE, nargs=-1)
+@click.option("--every", default=1, help="Only every so many-th sentence is parsed.")
+@click.option("--banks", type=Listed(str, TREEBANKS), default=",".join(TREEBANKS), help="Treebanks to test on.")
+@click.option("--decoder", type=click.Choice(["mbr", "viterbi"]), default="mbr", help="How trees are chosen.")
+@click.option("--threshold", default=Decoding().threshold, help="Constituents less probable are pruned.")
+def main(
+    data: Path, models: tuple[Path, ...], every: int, banks: tuple[str, ...], decoder: Decoder, threshold: float
+) -> None:
+    """Parse each treebank by each grammar."""
+    files = {bank: file_of(data, TREEBANKS[bank]) for bank in banks}
     print("| grammar | symbols | binary rules | treebank | F1 ≤ 40 | F1 | exact | tags | coverage | sentences/s |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    for model in given.models:
+    for model in models or (EMBEDDED,):
         grammar = read_grammar(model)
-        for bank in given.banks:
-            trees = read(given.data / TREEBANKS[bank], given.every)
-            short, whole, pace = row(model, trees, given.decoder, given.threshold)
+        for bank in banks:
+            trees = read(files[bank], every)
+            short, whole, pace = row(model, trees, decoder, threshold)
             values = f"{short['F1']:.1f} | {whole['F1']:.1f} | {whole['exact']:.1f} | {whole['tags']:.1f} | {whole['coverage']:.1f}"
             print(
                 f"| {model.name} | {grammar.size} | {len(grammar.binary):,} | {bank} | {values} | {pace:.0f} |",

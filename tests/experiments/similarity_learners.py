@@ -1,9 +1,10 @@
-"""Ways to learn a similarity of sentences that holds for sources nobody scored, compared by sources left out.
-
-    python -m tests.experiments.similarity_learners DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
+"""Compare ways to learn a similarity of sentences that holds for sources nobody scored, by sources left out.
 
 `left out` is the mean over the sources of the correlation of what is learnt from the others: by this, and not by the
 test sets beside it, a learner is chosen. Every learner turns centred values of each source into weights.
+
+DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`), and perhaps with
+eval_only/sts_benchmark/*.csv, which is then a third source to learn from. The options are those of `rerank similarity`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +21,8 @@ from rerank_adapters.tasks.similarity import Training, family_of
 from rerank_adapters.tasks.similarity_selection import select
 from rerank_adapters.tasks.similarity_shrinkage import shrunk_weights
 from rerank_plugins.feature_table import FloatArray
-from tests.experiments.similarity_sets import TESTS, Sets, read_sets
+from tests.experiments.experiment import experiment
+from tests.experiments.similarity_sets import TESTS, Sets, read_sets, with_measures
 
 Learner = Callable[[Training], FloatArray]  # weights of all values
 
@@ -46,18 +49,19 @@ def correlations(training: Training) -> FloatArray:
 
 
 def ridge(
-    training: Training, *, pairs: float = 0.0, penalty: float = 0.0, power: float = 0.0, over: Callable = np.mean,
+    training: Training, *, pairs: float = 0.0, penalty: float = 0.0, power: float = 0.0, over: Callable[..., FloatArray] = np.mean,
     negative: bool = True, own: bool = False,
 ) -> FloatArray:  # fmt: skip
     """`pairs` is the penalty a pair, `penalty` one in all; `power` of the correlation by which a measure is trusted."""
     values, scores, deviations = prepared(training, own)
     trust = np.maximum(0.0, over(correlations(training), axis=0)) ** power if power else np.ones(len(deviations))
-    scale = trust / trust.max() / deviations
+    scale: FloatArray = trust / trust.max() / deviations
     square = np.mean([(x * scale).T @ (x * scale) / len(x) for x in values], axis=0)
     right = np.mean([(x * scale).T @ y / len(x) for x, y in zip(values, scores, strict=True)], axis=0)
     many = len(values) ** 2 / sum(1 / len(x) for x in values)
     square += (pairs + penalty / many) * np.eye(len(square))
-    return scale * (np.linalg.solve(square, right) if negative else not_negative(square, right))
+    weights: FloatArray = np.linalg.solve(square, right) if negative else not_negative(square, right)
+    return scale * weights
 
 
 def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
@@ -65,7 +69,8 @@ def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
     from scipy.optimize import nnls
 
     lower = np.linalg.cholesky(square)
-    return nnls(lower.T, np.linalg.solve(lower, right))[0]
+    weights: FloatArray = nnls(lower.T, np.linalg.solve(lower, right))[0]
+    return weights
 
 
 def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> FloatArray:
@@ -176,9 +181,12 @@ def applied(weights: FloatArray, values: FloatArray, own: bool) -> FloatArray:
     return values / (positive(values.std(axis=0)) if own else 1.0) @ weights
 
 
-def main() -> None:
+@experiment("similarity_learners", __doc__)
+@with_measures
+def main(**options: Any) -> None:
+    """Measure, learn, print."""
     started = time.process_time()
-    sets = read_sets()
+    sets = read_sets(**options)
     tables = [sets.only(sets.sources[:size]) for size in (2, len(sets.sources))]
     print("| learner |" + " left out | mean 13 | mean of all |" * 2 + "\n| --- |" + " ---: |" * 6)
     for label, learner in LEARNERS.items():

@@ -6,11 +6,12 @@ a sentence that stands in a test file.
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import click
 import numpy as np
 
 from rerank_adapters.evaluation.correlation import pearson
@@ -18,7 +19,9 @@ from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_
 from rerank_adapters.tasks.similarity import Training, measure
 from rerank_adapters.tasks.similarity_data import measures_of
 from rerank_adapters.text import TextPipeline
+from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import FloatArray
+from tests.experiments.experiment import FILE, FOLDER, file_of, say
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")
 SOURCES = {"2012.SMTeuroparl.train": "europarl", "2012.SMTeuroparl.test": "europarl", "2012.OnWN.test": "onwn"}
@@ -49,22 +52,35 @@ class Sets:
         return " | ".join(f"{cell:.3f}" for cell in (*found[:3], means[0], *found[3:], means[1]))
 
 
-def read_sets() -> Sets:
-    """The sets in the folder that the command line names, with the data of its options."""
-    given = argparse.ArgumentParser()
-    given.add_argument("data", type=Path, help="with sts/*.tsv and perhaps eval_only/sts_benchmark/*.csv")
-    for name in ("vectors", "esa", "svs", "wordnet"):
-        given.add_argument(f"--{name}", type=Path)
-    given.add_argument("--entities", default="capitals")
-    options = vars(given.parse_args())
-    data = options.pop("data")
+def with_measures(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the folder of data and the options of measures, which the command passes to `read_sets`."""
+    options = (
+        click.argument("data", type=FOLDER),
+        click.option("--vectors", type=FILE, help="A model of `rerank train random-indexing`."),
+        click.option("--esa", type=FILE, help="A model of `rerank train esa`."),
+        click.option(
+            "--svs", type=click.Path(path_type=Path), help="A model of `rerank train svs`; `en`: the embedded one."
+        ),
+        click.option("--wordnet", type=FOLDER, help="WordNet's folder `dict`."),
+        click.option("--entities", default="capitals", show_default=True, help="What finds names."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def read_sets(data: Path, **options: Any) -> Sets:
+    """The sets in a folder, with the measures of the options. Raises RerankError where a file is missing."""
+    for name in (*(f"{test}.test" for test in TESTS), *SOURCES):
+        file_of(data, f"sts/{name}.tsv")
+    say("measuring all pairs")
     measures, text = measures_of(**options), TextPipeline(("penn-tokenize",))
-    tests = {name: read_sentence_pairs(data / "sts" / f"{name}.test.tsv") for name in TESTS}
-    parts = [(read_sentence_pairs(data / "sts" / f"{name}.tsv"), source) for name, source in SOURCES.items()]
+    tests = {name: _scored(data / "sts" / f"{name}.test.tsv") for name in TESTS}
+    parts = [(_scored(data / "sts" / f"{name}.tsv"), source) for name, source in SOURCES.items()]
     seen = {_normal(sentence) for found in tests.values() for pair in found.pairs for sentence in pair}
     dropped = 0
     for path in sorted((data / "eval_only" / "sts_benchmark").glob("*.csv")):
-        found = read_sentence_pairs(path)
+        found = _scored(path)
         kept = _unseen(found, seen)
         dropped += len(found.pairs) - len(kept.pairs)
         parts.append((kept, "benchmark"))
@@ -72,16 +88,44 @@ def read_sets() -> Sets:
     training = Training(
         measures.names,
         np.concatenate([measure(found, measures, text) for found, _ in parts]),
-        np.concatenate([found.scores for found, _ in parts]),
+        np.concatenate([_scores(found) for found, _ in parts]),
         np.concatenate([np.full(len(found.pairs), sources.index(source)) for found, source in parts]),
     )
     values = {name: measure(found, measures, text) for name, found in tests.items()}
-    return Sets(training, sources, values, {name: found.scores for name, found in tests.items()}, dropped)
+    return Sets(training, sources, values, {name: _scores(found) for name, found in tests.items()}, dropped)
+
+
+def _scored(path: Path) -> SentencePairs:
+    found = read_sentence_pairs(path)
+    if found.scores is None:
+        raise FormatError("has no scores, expected one of each pair", path=str(path))
+    return found
+
+
+def _scores(found: SentencePairs) -> FloatArray:
+    assert found.scores is not None  # `_scored` has seen to it
+    return found.scores
+
+
+@dataclass(frozen=True)
+class ScoredPairs:
+    """Tokenised sentences of pairs, and (n) people's scores of their similarity."""
+
+    first: list[list[str]]
+    second: list[list[str]]
+    scores: FloatArray
+
+
+def read_scored(path: Path, text: TextPipeline) -> ScoredPairs:
+    """The pairs of a file. Raises FormatError where it has no scores."""
+    found = _scored(path)
+    first, second = ([s.split() for s in text.apply([pair[side] for pair in found.pairs])] for side in (0, 1))
+    return ScoredPairs(first, second, _scores(found))
 
 
 def _unseen(found: SentencePairs, seen: set[str]) -> SentencePairs:
     keep = [i for i, pair in enumerate(found.pairs) if not seen & set(map(_normal, pair))]
-    return replace(found, pairs=tuple(found.pairs[i] for i in keep), scores=found.scores[keep])
+    return replace(found, pairs=tuple(found.pairs[i] for i in keep), scores=_scores(found)[keep])
 
 
 def _normal(sentence: str) -> str:

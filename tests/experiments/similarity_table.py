@@ -1,21 +1,23 @@
-"""Textual similarity on the STS sets: systems, families of measures, what was selected.
+"""Print textual similarity on the STS sets: systems, families of measures, what was selected (docs/similarity.md).
 
-    python -m tests.experiments.similarity_table DATA [--vectors MODEL] [--esa MODEL] [--svs MODEL] [--wordnet FOLDER]
+`left out` is the mean over the sources of the correlation of what is learnt from the others.
 
-DATA is a folder with `sts/*.tsv` (and, for the second table, `eval_only/sts_benchmark/*.csv`); the options are those of
-`rerank similarity`. `left out` is the mean over the sources of the correlation of what is learnt from the others.
+DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`), and perhaps with
+eval_only/sts_benchmark/*.csv, which is then a third source to learn from. The options are those of `rerank similarity`.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of, fit, left_out
 from rerank_adapters.tasks.similarity_selection import regress
-from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets
+from tests.experiments.experiment import experiment
+from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
 
 RUNS = {
     "shrunk, one for all": SimilaritySettings(),
@@ -46,9 +48,12 @@ OWN = ("vectors", "entities", "svs")  # the paper's additions to the measures of
 PAPER = "0.728 | 0.762 | 0.436 | 0.704 | | |"
 
 
-def main() -> None:
+@experiment("similarity_table", __doc__)
+@with_measures
+def main(**options: Any) -> None:
+    """Measure, learn, print."""
     started = time.process_time()
-    sets = read_sets()
+    sets = read_sets(**options)
     names = sets.training.names
     head("A measure on its own, nothing learnt", HEADER)
     for name in (name for name in ALONE if name in names):
