@@ -1,0 +1,120 @@
+"""Print how fast n-gram models are trained and asked, beside KenLM's lmplz and queries (docs/models/ngram.md).
+
+Training is timed in a process of its own, from the plain text to the model file: CPU and wall seconds, and peak memory.
+Scoring is of the first sentences of the text, in CPU time, models loaded; KenLM reads the ARPA file of the same model.
+
+TEXTS are tokenised, a sentence a line. lmplz is a program of KenLM (https://kheafield.com/code/kenlm): without --lmplz
+there is no row of it.
+
+\b
+    python -m tests.experiments.ngram_speed tatoeba.txt.xz novels.txt.xz --lmplz kenlm/build/bin/lmplz
+    python -m tests.experiments.ngram_speed large.txt --memory 4G
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins import LanguageModel, RerankError
+from rerank_plugins.models.kenlm_model import KenlmModel
+from rerank_plugins.models.ngram_model import NgramModel
+from tests.experiments.experiment import FILE, experiment, say
+
+RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
+WARM = "a b c\nb c a\n" * 5  # a first training compiles
+
+
+def timed(command: Sequence[str | Path]) -> tuple[float, float, float]:
+    """CPU seconds, wall seconds and peak GiB of a program. Raises RerankError where it fails."""
+    started = time.perf_counter()
+    process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RerankError(f"{command[0]} ended with code {process.returncode}, expected 0")
+    return used.ru_utime + used.ru_stime, time.perf_counter() - started, used.ru_maxrss / 2**20
+
+
+def plain_text(texts: Sequence[Path], path: Path, most: int | None) -> tuple[int, int]:
+    """Write the sentences of all files as plain text; how many sentences and words these are."""
+    sentences = words = 0
+    with open(path, "w", encoding="utf-8") as plain:
+        for text in texts:
+            with open_text(text) as lines:
+                for line in islice(lines, most):
+                    sentences, words = sentences + 1, words + len(line.split())
+                    plain.write(line if line.endswith("\n") else f"{line}\n")
+    return sentences, words
+
+
+def words_a_second(model: LanguageModel, sentences: Sequence[Sequence[str]]) -> float:
+    """Of CPU time; `</s>` counts as a word. The model has been loaded."""
+    totals = getattr(model, "totals", model.score)
+    totals(sentences[:2])
+    started = time.process_time()
+    totals(sentences)
+    return sum(len(words) + 1 for words in sentences) / (time.process_time() - started)
+
+
+@experiment("ngram_speed", __doc__)
+@click.argument("texts", type=FILE, nargs=-1, required=True)
+@click.option("--order", default=5, help="Words of the longest n-grams.")
+@click.option("--memory", default="8G", help="As for `rerank train ngram`.")
+@click.option("--lmplz", type=FILE, help="The program lmplz.")
+@click.option("--most", type=int, help="Only so many first sentences of each text are read.  [default: all]")
+@click.option("--asked", default=100_000, help="Sentences scored, from the first; 0: only training is timed.")
+def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, most: int | None, asked: int) -> None:
+    """Train, score, print."""
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        text, model, arpa = scratch / "text", scratch / "lm.ngram", scratch / "lm.arpa"
+        sentences, words = plain_text(texts, text, most)
+        (scratch / "warm").write_text(WARM, encoding="utf-8")
+        ours: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order), "--memory", memory]
+        timed([*ours, scratch / "warm", "-o", scratch / "warm.ngram"])
+        programs: dict[str, list[str | Path]] = {"rerank train ngram": [*ours, text, "-o", model]}
+        if lmplz:
+            options: list[str | Path] = [
+                "-o",
+                str(order),
+                "-T",
+                scratch,
+                "--text",
+                text,
+                "--arpa",
+                scratch / "lmplz.arpa",
+            ]
+            programs["lmplz"] = [lmplz, *options]
+        print(f"{sentences:,} sentences, {words:,} words, order {order}")
+        print("\n| training | CPU s | wall s | peak GiB |\n| --- | ---: | ---: | ---: |")
+        for name, command in programs.items():
+            say(f"training with {name}")
+            cpu, wall, peak = timed(command)
+            print(f"| {name} | {cpu:.1f} | {wall:.1f} | {peak:.2f} |", flush=True)
+        if not asked:
+            return
+        say("writing ARPA for KenLM")
+        timed([*ours, text, "-o", model, "--arpa", arpa])
+        with open_text(text) as lines:
+            some = [line.split() for line in islice(lines, asked)]
+        found = NgramModel(model), KenlmModel(arpa)
+        if not np.allclose(found[0].totals(some[:100]), found[1].totals(some[:100]), atol=1e-2):
+            raise RerankError("KenLM gives other scores by the same model")
+        print(f"\n| scoring, {sum(found[0].ngrams.tables.sizes):,} n-grams | words/s |\n| --- | ---: |")
+        for name, each in zip(("ours", "KenLM"), found, strict=True):
+            print(f"| {name} | {words_a_second(each, some):,.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

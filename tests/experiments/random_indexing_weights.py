@@ -1,0 +1,80 @@
+"""Print what the weights of random indexing do (docs/models/random-indexing.md).
+
+Pearson's r of the bare cosine with people's scores of similarity, on the two sets of STS 2012 by which the defaults were
+chosen, for vectors trained with and without weights of contexts, and sentences with and without weights of words.
+
+DATA is a folder with sts/2012.OnWN.test.tsv and sts/2012.SMTeuroparl.train.tsv (`score<TAB>sentence<TAB>sentence`).
+TEXTS are tokenised, a sentence a line.
+
+\b
+    python -m tests.experiments.random_indexing_weights DATA novels.txt.xz textbooks.txt.xz presidential.txt.xz
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.evaluation.correlation import pearson
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.text import TextPipeline
+from rerank_plugins.models.random_indexing.model import RandomIndexModel, Weighting
+from rerank_plugins.models.random_indexing.training import Settings, train
+from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
+from tests.experiments.similarity_sets import ScoredPairs, read_scored
+
+SETS = {"OnWN": "2012.OnWN.test", "SMTeuroparl (train)": "2012.SMTeuroparl.train"}
+MODELS = {
+    "none (paper)": Settings(("document", "window", "positional"), context_weight="none"),
+    "sif": Settings(("document", "window", "directional", "positional")),
+    "sif, centred": Settings(("document", "window"), centre=True),
+}
+SENTENCES: dict[str, tuple[Weighting, ...]] = {
+    "none (paper)": ("none", "idf"),
+    "sif": ("none", "idf", "sif"),
+    "sif, centred": ("idf",),
+}
+BY_DOCUMENT_ALONE = {("none (paper)", "idf"), ("sif", "none"), ("sif", "sif")}
+
+
+def vectors_of(texts: tuple[Path, ...], settings: Settings) -> RandomIndexModel:
+    """A model of the lines of all files."""
+    lines: list[str] = []
+    for path in texts:
+        with open_text(path) as stream:
+            lines += stream
+    return train([("texts", lines)], settings)
+
+
+def correlation(model: RandomIndexModel, space: str, weighting: Weighting, pairs: ScoredPairs) -> float:
+    """Of the cosines of the pairs with their scores."""
+    first, second = (model.sentence_vectors(side, space, weighting) for side in (pairs.first, pairs.second))
+    return pearson(np.sum(first * second, axis=1), pairs.scores)
+
+
+@experiment("random_indexing_weights", __doc__)
+@click.argument("data", type=FOLDER)
+@click.argument("texts", type=FILE, nargs=-1, required=True)
+@click.option("--min-count", default=5, help="Rarer words have no vector.")
+def main(data: Path, texts: tuple[Path, ...], min_count: int) -> None:
+    """Train, compare, print."""
+    text = TextPipeline(("penn-tokenize",))
+    sets = [read_scored(file_of(data, f"sts/{name}.tsv"), text) for name in SETS.values()]
+    print(
+        f"| context weight | sentence weight | space | {' | '.join(SETS)} |\n| --- | --- | --- |"
+        + " ---: |" * len(sets)
+    )
+    for context, settings in MODELS.items():
+        say(f"training with context weight {context}")
+        model = vectors_of(texts, Settings(**{**vars(settings), "min_count": min_count}))
+        for weighting in SENTENCES[context]:
+            spaces = ("document",) if (context, weighting) in BY_DOCUMENT_ALONE else settings.spaces
+            for space in spaces:
+                cells = [f"{correlation(model, space, weighting, pairs):.3f}" for pairs in sets]
+                print(f"| {context} | {weighting} | {space} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""Every experiment explains itself, runs on tiny made data, and says in one line what is wrong with its data."""
+
+import importlib
+import lzma
+import pkgutil
+import re
+
+import click
+import pytest
+
+from rerank_plugins import RerankError
+from tests import experiments
+from tests.command_line import done
+from tests.conftest import ROOT
+from tests.experiments.experiment import Experiment
+from tests.test_treelet import BANK
+
+EXAMPLE = ROOT / "example_nbest"
+MODULES = sorted(module.name for module in pkgutil.iter_modules(experiments.__path__))
+PARTS = {"experiment", "similarity_sets", "texts"}  # of several experiments
+OTHER_WORDS = (
+    {"dog": "horse", "cat": "bird", "man": "girl"},
+    {"dog": "house", "cat": "tree", "saw": "heard", "it": "he"},
+)
+NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
+2\tsaw\t_\tVERB\tVBD\t_\t0\troot\t_\t_
+3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
+"""
+LONG = {"ngram_speed", "parser_table", "reading_times", "similarity_learners", "similarity_table"}  # over two seconds
+
+# The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
+RUNS = {
+    "acceptability_table": (
+        "pairs {root}/grammaticality/pairs.tsv --by phenomenon lengths=length lm=ngram-lm,model={root}/mt/lm.arpa",
+        r"\| phenomenon \| pairs \| lengths \| lm \|",
+    ),
+    "added_features_table": (
+        "{lists} lm=ngram-lm,model={root}/mt/lm.arpa --base length --changes 1",
+        r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
+    ),
+    "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "completion_table": (
+        "{text} {root}/completion/questions.tsv --min-count 1 --jobs 1",
+        r"\| 5 \|( [\d.]+ \[[\d.]+, [\d.]+\] \|){6}",
+    ),
+    "constituency_speed": ("--grammar {grammar} --trees {bank} --lengths 5 --lines 40", r"\| 5 \|( +[\d.]+ \|){2} "),
+    "depth_table": ("{data}", r"\| CRAFT \| 27 \| head \|( [\d.]+ % \|){4} \d \|"),
+    "esa_documents": (
+        "{data} {root}/mt/train.en --sizes 5,10 --shortest 5 --min-count 1",
+        r"\| 10 \|( -?\d\.\d{3} \|){6}",
+    ),
+    "grammar_table": ("{data} {grammar} --every 9", r"\| small.pcfg \| \d+ \| \d+ \| Natural Stories \|"),
+    "hhmm_grammars": ("{data} {grammar} --sentences 6 --parsed 3", r"\| small.pcfg \| \d+ \| \d+ \|"),
+    "hhmm_parsing": ("{data} {grammar} --every 5", r"\| small.pcfg \| [\d.]+ \| [\d.]+ \|"),
+    "hhmm_table": (
+        "{data} {grammar} --beams 20 --sentences 6 --lines 50",
+        r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms a word\n\d+-best list",
+    ),
+    "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
+    "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
+    "random_indexing_weights": (
+        "{data} {root}/mt/train.en --min-count 1",
+        r"\| sif, centred \| idf \| window \|( -?\d\.\d{3} \|){2}",
+    ),
+    "reading_times": ("{data} --beam 20 --model {grammar}", r"Closed-class words: \d+ words(?s:.*)surprisal_before"),
+    "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
+    "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
+    "speed_table": ("{lists} --generated 10,20,3", r"MERT, 20 restarts, generated 10 × 20 × 3"),
+    "svs_table": (
+        "{data} parsing --rows baseline,20hw-2 --seeds 1,2 --iterations 2 --rare 2 --decoders vector --every 3",
+        r"\| 20hw-2 \| vector \| [\d.]+ \| [\d.]+ \| [\d.]+ ± [\d.]+ \| [\d.]+ \| 2 \|",
+    ),
+    "treebank_names": ("{named}", r"precision 1.000, recall 1.000, F1 1.000"),
+    "treelet_perplexity": (
+        "{grammar} --latent {grammar} -k 3 --training trees={bank} --test dev={bank} --test text={text} --most 5",
+        r"9 trees, \d+ words \| 5-gram \| \| [\d.]+ \| \| [\d.]+ \|",
+    ),
+    "tuner_table": ("{lists} length --tuners mira,mbr --seeds 1", r"\| mira \| [\d.]+ \| [\d.]+ \|"),
+}  # fmt: skip
+
+
+def changed(tree, words):
+    """The tree with some words exchanged."""
+    return re.sub(r"(?<= )\w+(?=\))", lambda match: words.get(match[0], match[0]), tree)
+
+
+@pytest.fixture(scope="module")
+def made(small, treebank_path, tmp_path_factory):
+    """A folder of tiny data as the experiments want them, and files beside it."""
+    folder = tmp_path_factory.mktemp("made")
+    data = folder / "data"
+
+    def write(name, text):
+        path = data / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(lzma.compress(text.encode()) if path.suffix == ".xz" else text.encode())
+        return path
+
+    trees = BANK.strip().splitlines()
+    more = [*trees, *(changed(tree, words) for words in OTHER_WORDS for tree in trees)]
+    for name in ("treebank_gum/gum-train.ptb", "treebank_gum/gum-dev.ptb", "treebank_craft/craft-train.ptb.xz",
+                 "treebank_craft/craft-dev.ptb.xz", "eval_only/naturalstories/parses/penn/all-parses.txt.penn"):  # fmt: skip
+        write(name, "\n".join(more) + "\n")
+    sentences = [" ".join(re.findall(r" (\w+)\)", tree)) for tree in more]
+    for name in ("textbooks", "novels", "presidential"):
+        write(f"text_en/{name}.txt.xz", "\n".join(sentences * 8) + "\n")
+    dependencies = treebank_path.read_text(encoding="utf-8")
+    for name in ("ewt", "gum"):
+        for part in ("train", "dev"):
+            write(f"treebank_{name}/{name}-{part}.conllu.xz", dependencies)
+    lists = data / "mt_nbest_tatoeba_de_en"
+    for part in ("tune", "test"):
+        write(f"{lists.name}/{part}.nbest.xz", (small / f"{part}.nbest").read_text(encoding="utf-8"))
+        for language, ending in (("de", "src"), ("en", "ref")):
+            write(f"{lists.name}/{part}.{ending}", (small / f"{part}.{language}").read_text(encoding="utf-8"))
+    pairs = "".join((EXAMPLE / "similarity/pairs.tsv").read_text(encoding="utf-8").splitlines(True)[:24])
+    for name in ("2012.SMTeuroparl.train", "2012.SMTeuroparl.test", "2012.OnWN.test", "2013.headlines.test",
+                 "2013.OnWN.test", "2013.FNWN.test", "2014.images.test", "2015.headlines.test"):  # fmt: skip
+        write(f"sts/{name}.tsv", pairs)
+    times, aligned = ["word\tzone\titem\tmeanItemRT"], []
+    for story in (1, 2):
+        zones = iter(range(1, 1000))
+        for tree in more:
+            zone = {"": 0}
+
+            def numbered(match, zone=zone, story=story, zones=zones):
+                zone[""] = next(zones)
+                times.append(f"{match[1]}\t{zone['']}\t{story}\t{250 + 7 * len(match[1]) + zone[''] % 13}")
+                return f" {match[1]}/{story}.{zone['']})"
+
+            aligned.append(re.sub(r" (\w+)\)", numbered, tree))
+    write("eval_only/naturalstories/parses/penn/all-parses-aligned.txt.penn", "\n".join(aligned) + "\n")
+    write("eval_only/naturalstories/processed_wordinfo.tsv", "\n".join(times) + "\n")
+    bank, text, named, grammar = (folder / name for name in ("bank.ptb", "text.txt", "named.conllu", "small.pcfg"))
+    bank.write_text("\n".join(trees) + "\n")
+    text.write_text("\n".join(sentences[:40]) + "\n")
+    named.write_text(NAMED)
+    done("train", "hhmm", data / "treebank_gum/gum-train.ptb", "--language", "en", "--splits", "0", "-o", grammar)
+    return {
+        "data": data,
+        "lists": lists,
+        "bank": bank,
+        "text": text,
+        "named": named,
+        "grammar": grammar,
+        "root": EXAMPLE,
+    }
+
+
+def command(name):
+    return importlib.import_module(f"{experiments.__name__}.{name}").main
+
+
+def test_every_experiment_is_run():
+    assert {*RUNS, *PARTS} == set(MODULES)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_help(name, capsys):
+    """In whole sentences, with the data that are wanted."""
+    assert isinstance(command(name), Experiment)
+    assert command(name).name == name
+    command(name)(["--help"])
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"Usage: python -m tests.experiments.{name}")
+    usage, _, rest = shown.partition("\n\n")
+    explained, _, options = rest.partition("\nOptions:")
+    assert "." in explained
+    for option in re.split(r"\n(?=  -)", options.strip("\n")):
+        assert re.search(r"[.\]]$", option.rstrip()), option  # sentences, and defaults after them
+    for argument in re.findall(r"\b[A-Z]{4,}(?:\.\.\.)?(?= |\]|$)", usage.partition("[OPTIONS]")[2]):
+        assert re.search(rf"\b{argument.rstrip('.')}\b", explained), argument
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
+def test_run(name, made, capsys):
+    arguments, wanted = RUNS[name]
+    command(name)([part.format_map(made) for part in arguments.split(" ")])
+    assert re.search(wanted, capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_what_is_missing_is_said_in_one_line(name, tmp_path, capsys):
+    """Whatever lacks: arguments, a folder, a file in it."""
+    arguments = [re.sub(r"{\w+}", str(tmp_path / "none"), part) for part in RUNS[name][0].split(" ")]
+    for given in (["--nonsense"], arguments):
+        with pytest.raises(SystemExit) as ended:
+            command(name)(given)
+        shown = capsys.readouterr()
+        assert ended.value.code == 2
+        assert shown.err.startswith(f"{name}: ")
+        assert shown.err.count("\n") == 1, shown.err
+        assert not shown.out
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (arguments, _) in RUNS.items() if "{data}" in arguments or "{lists}" in arguments]
+)
+def test_a_file_that_lacks_in_the_folder_is_named(name, made, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    arguments = [
+        part.format_map({**made, "data": tmp_path / "empty", "lists": tmp_path / "empty"})
+        for part in RUNS[name][0].split(" ")
+    ]
+    with pytest.raises(SystemExit) as ended:
+        command(name)(arguments)
+    assert ended.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert re.match(rf"{name}: .*: no such file", last), last
+
+
+def test_values_with_commas():
+    from tests.experiments.experiment import Listed, named_values, weighted_files
+
+    assert Listed(int)("1, 2,3") == (1, 2, 3)
+    with pytest.raises(click.BadParameter, match=r"found '1,x', expected values of the kind int"):
+        Listed(int)("1,x")
+    with pytest.raises(click.BadParameter, match=r"unknown 'c', expected some of a, b"):
+        Listed(str, "ab")("a,c")
+    assert named_values(["a=b=c"], "NAME=FEATURE") == {"a": "b=c"}
+    with pytest.raises(RerankError, match=r"found 'a', expected NAME=FEATURE"):
+        named_values(["a"], "NAME=FEATURE")
+    with pytest.raises(RerankError, match=r"found 'a=b', expected FILE=WEIGHT with a number"):
+        weighted_files(["a=b"])
