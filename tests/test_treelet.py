@@ -14,7 +14,7 @@ from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.backoff.scoring import matched_lengths, score_events
 from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.events import rule_events, word_events
-from rerank_plugins.models.treelet.forest import EDGE
+from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
 from rerank_plugins.models.treelet.model_file import read_model, write_model
 from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.models.treelet.sampling import TreeletSampler
@@ -143,45 +143,89 @@ def test_words_and_rules_sum_to_one(variant, limits):
         assert np.exp(score_events(model.rule_tables, every)[0]).sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_the_lowest_order_sums_to_one_over_yields_of_all_lengths():
-    """All yields of up to 3 of 12 symbols, and what is left for longer ones: 1 - Σ = P(no STOP so far)."""
-    model = trained(TREES[:2], variant="pcfg")
-    size = len(model.symbols)
-    assert size < 13
-    parent = model.symbols.numbers()[0]["NP"]
-    yields = [each for n in range(4) for each in itertools.product(range(1, size), repeat=n)]
+def yields_up_to(model, longest):
+    """All sequences of up to so many symbols, as numbers; EDGE is none."""
+    symbols = range(1, len(model.symbols))
+    return [each for n in range(longest + 1) for each in itertools.product(symbols, repeat=n)]
+
+
+def yield_scores(model, parent, yields):
+    """(n) ln b(yield | parent) by the lowest order."""
     starts = np.cumsum([0, *(len(each) + 1 for each in yields)])
-    flat = np.array([symbol for each in yields for symbol in (parent, *each)], np.int32)
-    total = np.exp(model.yields.score(starts, flat)).sum()
+    return model.yields.score(starts, np.array([symbol for each in yields for symbol in (parent, *each)], np.int32))
+
+
+def longer_mass(model, parent, longest):
+    """What the lowest order has for yields of more than `longest` symbols: P(no STOP so far), 0.9 of it given P."""
 
     def longer(tables, row):
-        """P(four children or more)."""
         order = tables.order
-        begun = np.array(list(itertools.product(range(1, size), repeat=4)))
-        padded = np.full((len(begun), 8), -1)
+        begun = np.array(list(itertools.product(range(1, len(model.symbols)), repeat=longest + 1)))
+        padded = np.full((len(begun), longest + 5), -1)
         padded[:, 3], padded[:, 4:] = EDGE, begun
         ln_p = np.zeros(len(begun))
-        for i in range(4):
-            window = padded[:, i + 1 : i + 4]
-            events = np.column_stack([window, *row(len(begun)), padded[:, i + 4]])
+        for i in range(longest + 1):
+            events = np.column_stack([padded[:, i + 1 : i + 4], *row(len(begun)), padded[:, i + 4]])
             ln_p += score_events(tables, events[:, -order:])[0]
         return np.exp(ln_p).sum()
 
     given_parent = longer(model.yields.given_parent, lambda n: [np.full(n, parent)])
-    alone = longer(model.yields.alone, lambda n: [])
-    assert total + 0.9 * given_parent + 0.1 * alone == pytest.approx(1, abs=1e-5)
+    return 0.9 * given_parent + 0.1 * longer(model.yields.alone, lambda n: [])
 
 
-def test_unknown_rules_share_what_their_phrase_leaves():
-    """With rare rules unnumbered, yields known and unknown of one phrase and context still sum to one."""
-    model = trained(variant="pcfg", min_rule_count=2)
-    full = trained(variant="pcfg")
-    assert len(model.rules) < len(full.rules)
-    labels = model.symbols.phrases + model.symbols.tags
-    singles = [Tree("ROOT", (Tree(label, ("it",) if label in model.symbols.tags else ()),)) for label in labels]
-    p = np.exp([model.score_nodes(model.forest([tree]))[0] for tree in singles])
-    assert 0.5 < p.sum() < 1
-    assert (p > 0).all()
+def test_the_lowest_order_sums_to_one_over_yields_of_all_lengths():
+    """All yields of up to 3 of 12 symbols, and what is left for longer ones."""
+    model = trained(TREES[:2], variant="pcfg")
+    assert len(model.symbols) < 13
+    parent = model.symbols.numbers()[0]["NP"]
+    total = np.exp(yield_scores(model, parent, yields_up_to(model, 3))).sum()
+    assert total + longer_mass(model, parent, 3) == pytest.approx(1, abs=1e-5)
+
+
+SMALL = """
+(ROOT (NP (DT the) (NN dog)))
+(ROOT (NP (DT the) (NN dog)))
+(ROOT (NP (DT the) (DT the) (NN dog)))
+(ROOT (NP (NN dog) (NP (NN dog))))
+"""
+
+
+@pytest.mark.parametrize("variant", ["pcfg", "treelet-rule"])
+@pytest.mark.parametrize("above", ["(ROOT (NP", "(ROOT (NP (NN dog) (NP"])
+def test_unknown_rules_share_what_their_phrase_leaves(variant, above, monkeypatch):
+    """With rare rules unnumbered, yields known and unknown of one phrase and context still sum to one.
+
+    All yields of up to 4 of 6 symbols are scored in trees; what is left for longer ones, all of them unknown, is their
+    part of the lowest order times the ratio of p to that order which the unknown yields have in common.
+    """
+    monkeypatch.setattr(Settings, "transformed", property(lambda self: False))  # yields as they stand
+    model = trained(list(read_trees(SMALL.splitlines())), variant=variant, min_rule_count=2)
+    context = next(read_trees([f"{above} (DT the) {')' * above.count('(')}"]))
+    yields = yields_up_to(model, 4)
+
+    def child(symbol):
+        is_tag = symbol >= model.symbols.first_tag or symbol == UNKNOWN_TAG
+        return Tree(model.symbols.label(symbol), ("dog",) if is_tag else ())  # no yields of phrases below are asked for
+
+    forest = model.forest([with_children(context, tuple(map(child, each))) for each in yields])
+    node = forest.offsets[:-1] + (1 if above.count("NP") == 1 else 3)  # where the phrase stands in each tree
+    p = np.exp(model.score_nodes(forest)[node])
+    parent = model.symbols.numbers()[0]["NP"]
+    b = np.exp(yield_scores(model, parent, yields))
+    phrases, starts, symbols = rules_of(forest)
+    numbers = model.rules.find(starts, symbols)[np.searchsorted(phrases, node)]
+    unknown = numbers < model.rules.unknown
+    ratio = p[unknown] / b[unknown]
+    assert 0 < unknown.sum() < len(yields)
+    np.testing.assert_allclose(ratio, ratio[0], 1e-5)
+    assert p.sum() + ratio[0] * longer_mass(model, parent, 4) == pytest.approx(1, abs=1e-5)
+
+
+def with_children(tree, children):
+    """The tree whose lowest last phrase has these children instead."""
+    if all(child.is_preterminal for child in tree.subtrees):
+        return Tree(tree.label, children)
+    return Tree(tree.label, (*tree.subtrees[:-1], with_children(tree.subtrees[-1], children)))
 
 
 def test_each_context_is_that_of_figure_1():
