@@ -27,22 +27,29 @@ def phrases(labels=LABELS, smallest=1, largest=5, leaves=12):
 trees = phrases().map(lambda tree: Tree("ROOT", (tree,)))
 binary_trees = phrases(smallest=2, largest=2, leaves=20)
 
-ENGLISH_PHRASES = ["S", "NP", "VP", "SBAR", "PP", "ADVP", "CONJP", "X"]
 ENGLISH = {
     "DT": ["the"], "NN": ["dog", "Week"], "NNPS": ["Sundays"], "CD": ["1984", "1.5", "1,000", "80s", "ten"], "CC": ["and"],
-    "VBZ": ["Is", "runs"], "VB": ["have", "see"], "MD": ["will"], "TO": ["to"], "IN": ["By"], "-LRB-": ["("], ",": [","],
+    "VBZ": ["Is", "runs", "ai"], "VB": ["have", "see"], "MD": ["will"], "TO": ["to"], "IN": ["By"], "-LRB-": ["("], ",": [","],
+}  # fmt: skip
+ENGLISH_RULES = {
+    "S": ["NP VP", "VP", "PP VP NP", "S CC S"], "SBAR": ["IN S", "S", "NP VP", "VP"], "PP": ["IN NP"],
+    "NP": ["NP PP", "NP NP", "NP CC NP", "NP SBAR", "DT NN", "CD", "NNPS"],
+    "VP": ["MD VP", "TO VP", "VP CC VP", "VP CC NP", "VP VP", "VB NP", "VBZ SBAR", "VBZ"], "CONJP": ["CC", "IN NP"],
 }  # fmt: skip
 
 
 @st.composite
 def english_trees(draw, deepest=5):
-    """Trees with all that the transformations look for: chains of VPs and NPs, SBARs over S, conjunctions, numbers."""
+    """Trees with all that the transformations look for, and stranger ones: a rule in five has children at random."""
 
-    def node(depth):
-        if depth == 0 or draw(st.integers(0, 3)) == 0:
-            tag = draw(st.sampled_from(sorted(ENGLISH)))
-            return Tree(tag, (draw(st.sampled_from(ENGLISH[tag])),))
-        below = tuple(node(depth - 1) for _ in range(draw(st.integers(1, 3))))
-        return Tree(draw(st.sampled_from(ENGLISH_PHRASES)), below)
+    def node(label, depth):
+        if label in ENGLISH:
+            return Tree(label, (draw(st.sampled_from(ENGLISH[label])),))
+        if depth == 0:
+            return node(draw(st.sampled_from(sorted(ENGLISH))), 0)
+        below = draw(st.sampled_from(ENGLISH_RULES[label])).split()
+        if draw(st.integers(0, 4)) == 0:
+            below = draw(st.lists(st.sampled_from([*ENGLISH, *ENGLISH_RULES]), min_size=1, max_size=4))
+        return Tree(label, tuple(node(each, depth - 1) for each in below))
 
-    return Tree("ROOT", (node(deepest),))
+    return Tree("ROOT", (node(draw(st.sampled_from([*ENGLISH_RULES, "NN"])), deepest),))
