@@ -3,6 +3,7 @@
 import math
 import pickle
 from collections import defaultdict
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
-from rerank_plugins.models.hhmm.model import LOST, UNFINISHED, Hhmm
+from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, Hhmm
 from rerank_plugins.models.hhmm.progeny import left_progeny
 from rerank_plugins.testing import check_incremental_lm
 from tests.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
@@ -114,6 +115,55 @@ def test_probabilities_of_the_next_word_and_the_end_sum_to_one(seed, sentence, d
         assert p == pytest.approx(1.0, abs=1e-9)
 
 
+def sums(model, longest, words=("w0", "w1", "w2", "never seen")):
+    """By `start`, `advance` and `finish` alone, over all strings: Σ p of shorter sentences and of prefixes of that length.
+
+    Two sums: of the strings with derivations, and of all; and what a sum over states says that the latter is above one.
+    """
+    derived = everything = above = 0.0
+    todo = [((), model.start(), 0.0)]
+    while todo:
+        string, state, before = todo.pop()
+        if len(string) == longest:
+            everything += math.exp(before)
+            derived += math.exp(before) * (state.lost == 0)
+            continue
+        end = model.finish(state)
+        ended = end > UNFINISHED
+        everything += math.exp(before + end)
+        derived += math.exp(before + end) * (ended and state.lost == 0)
+        above += math.exp(before + end) * (not ended)
+        for word in words:
+            ln_p, following = model.advance(state, word)
+            above += math.exp(before + ln_p) * (following.lost > state.lost)
+            todo.append(((*string, word), following, before + ln_p))
+    return derived, everything, above
+
+
+@given(SEEDS, st.integers(1, 3))
+@settings(max_examples=8)
+def test_sentences_and_longer_prefixes_sum_to_one(seed, depth):
+    """With lost words and unfinished sentences slightly more, by what is documented."""
+    model = Hhmm(random_grammar(seed), depth, **EXACT)
+    derived, everything, above = sums(model, 4)
+    assert derived == pytest.approx(1.0, abs=1e-9)
+    assert everything == pytest.approx(1.0 + above, abs=1e-9)
+    assert 1 < everything <= EXCESS**4
+    assert sums(Hhmm(random_grammar(seed), depth, beam=2, threshold=0.0), 4)[1] <= EXCESS**4
+
+
+def test_the_sums_are_of_probabilities_that_trees_have():
+    """The same sentences, by all their trees that fit in the store."""
+    grammar = random_grammar(7, unary=False)
+    model, mass = Hhmm(grammar, 2, **EXACT), Trellis(grammar, 2).mass
+    strings = [each for n in range(1, 4) for each in product(("w0", "w1", "w2"), repeat=n)]
+    wanted = [sum(p for p, deepest in trees(grammar, string) if deepest <= 2) / mass for string in strings]
+    found = [math.exp(total(model, string)) for string in strings]
+    derivable = np.array(wanted) > 0
+    np.testing.assert_allclose(np.array(found)[derivable], np.array(wanted)[derivable], 1e-9)
+    assert 0 < sum(np.array(found)[~derivable]) < EXCESS**4 - 1
+
+
 @given(SEEDS, SENTENCES)
 @settings(max_examples=12)
 def test_the_best_derivation_is_the_likeliest_tree(seed, sentence):
@@ -196,6 +246,16 @@ def test_a_store_of_two_attaches_lower(figure):
         ("DT",), ("NP/NN",), ("S/VP", "VB"), ("S/NP", "DT"), ("S/NP", "NP/NN"), ("S/PP", "IN"), ("S/NP",)
     ]  # fmt: skip
     assert "(NP (NP (DT the) (NN board)) (PP (IN on) (NP Friday)))" in str(best_tree(model, SENTENCE).scored.tree)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_lost_words_and_unfinished_sentences_add_no_more_than_is_documented(figure, depth):
+    """Most strings of this grammar's words have no derivation."""
+    model = Hhmm(figure, depth, **EXACT)
+    derived, everything, above = sums(model, 4, ("the", "president", "board", "meets", "on", "Friday"))
+    assert derived == pytest.approx(1.0, abs=1e-9)
+    assert everything == pytest.approx(1.0 + above, abs=1e-9)
+    assert 1 + 1e-5 < everything <= EXCESS**4
 
 
 def test_one_that_no_store_can_read_begins_anew_and_is_counted(figure):

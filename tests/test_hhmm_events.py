@@ -12,7 +12,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, WITHIN, count_events
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
-from rerank_plugins.models.hhmm.model import UNFINISHED, Hhmm
+from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, Hhmm
 from rerank_plugins.models.hhmm.training import counting_settings, joined, train_empirical
 from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.grammar import ROOT
@@ -24,7 +24,7 @@ from rerank_plugins.testing import check_incremental_lm
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.naive_hhmm import random_grammar
 from tests.naive_hhmm_events import EventTrellis, counted
-from tests.test_hhmm import EXACT, merged, read, stores_of
+from tests.test_hhmm import EXACT, merged, read, stores_of, sums
 
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.0, 0.5, 1.0, 4.0])
@@ -238,6 +238,17 @@ def test_every_distribution_sums_to_one(seed, depth, strength):
         p = sum(map(math.exp, following)) + (0.0 if ends <= UNFINISHED else math.exp(ends))
         assert p == pytest.approx(1.0, abs=1e-9)
         state = model.advance(state, word)[1]
+
+
+@given(SEEDS, st.integers(2, 4), STRENGTHS)
+@settings(max_examples=8)
+def test_sentences_and_longer_prefixes_sum_to_one(seed, depth, strength):
+    """By the public steps, as for a grammar."""
+    _, model = drawn(seed, 12, depth, strength)
+    derived, everything, above = sums(model, 3, model.grammar.lexicon.words)
+    assert derived == pytest.approx(1.0, abs=1e-9)
+    assert everything == pytest.approx(1.0 + above, abs=1e-9)
+    assert everything <= EXCESS**3
 
 
 @pytest.mark.parametrize("strength", [0.0, 1.0])

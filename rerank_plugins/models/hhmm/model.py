@@ -4,6 +4,12 @@ A word that no store of the beam can read has no parse with what precedes it, as
 `LOST` nats more than it has as the first word of a sentence, or, where none can begin with it, than its share of all
 words; the model goes on as after the first word of a new sentence. `Beam.lost` counts such words. A sentence that ends
 where no store is complete costs `UNFINISHED`.
+
+Without beam and threshold the words that some store reads and the end where one is complete sum to exactly one in every
+state. What lost words and unfinished sentences have is in addition to that: of the other words Σ exp(LOST) (P as first
+word, or share), at most 2e-4, and exp(UNFINISHED) = 1e-6 for an end where there should be none. So the probabilities of
+all sentences sum to slightly more than one, by a factor of at most `EXCESS` for each word and for the end. To take it
+off would need the sum over the words that cannot be read, the whole vocabulary for every state.
 """
 
 from __future__ import annotations
@@ -24,6 +30,7 @@ from rerank_plugins.pickling import PickledFields
 LOST = math.log(1e-4)
 UNFINISHED = math.log(1e-6)
 RAREST = math.log(1e-9)  # a word that the grammar gives no probability at all
+EXCESS = 1 + 2 * math.exp(LOST) + math.exp(UNFINISHED)  # what a step's probabilities sum to at most
 
 
 @dataclass(frozen=True, eq=False)
