@@ -17,6 +17,7 @@ from rerank_plugins.interfaces import (
     TuningData,
     TuningResult,
     TuningStep,
+    check_texts,
     option,
 )
 from rerank_plugins.nbest import Hypothesis, NBestList
@@ -46,6 +47,7 @@ __all__ = [
     "TuningData",
     "TuningResult",
     "TuningStep",
+    "check_texts",
     "hookimpl",
     "option",
 ]

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtim
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import FeatureTable, FloatArray
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.constituency import Tree
@@ -169,7 +170,8 @@ class Metric(ABC):
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
         """(rows, S): for each segment its hypotheses in order, each against all references of that segment.
 
-        `hypotheses[s]` are the texts of segment s, `references[s]` its one or more references.
+        `hypotheses[s]` are the texts of segment s, `references[s]` its one or more references. Begin with
+        `check_texts(hypotheses, references)`, which raises the errors for arguments that have another shape.
         """
 
     @abstractmethod
@@ -188,6 +190,26 @@ class Metric(ABC):
         """(n, n): sentence score of hypothesis i with hypothesis j as its reference. Override it to be fast."""
         columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
         return np.stack([self.sentence_scores(column) for column in columns], axis=1)
+
+
+def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
+    """What `Metric.statistics` asks of its arguments.
+
+    Raises TypeError where a text stands in place of a sequence of texts (it would be taken for a list of characters),
+    FormatError for different numbers of segments and for a segment without reference.
+    """
+    for name, groups in (("hypotheses", hypotheses), ("references", references)):
+        if isinstance(groups, str):
+            raise TypeError(f"{name}: expected a sequence of texts for each segment, found a single text")
+        for segment, texts in enumerate(groups, 1):
+            if isinstance(texts, str):
+                found = f"for segment {segment} a single text, {texts[:40]!r}"
+                raise TypeError(f"{name}: expected a sequence of texts for each segment, found {found}")
+    if len(hypotheses) != len(references):
+        raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
+    for segment, texts in enumerate(references, 1):
+        if not len(texts):
+            raise FormatError(f"segment {segment} of {len(references)} has no reference; wanted one or more")
 
 
 class TuningStep(NamedTuple):

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.errors import RerankError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import (
     FeatureExtractor,
@@ -180,12 +181,23 @@ def _check_same(parses: Sequence[Parse], others: Sequence[Parse], message: str) 
 
 
 def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, reference: str = SENTENCES[0]) -> None:
-    """Statistics are additive and per row; score works over any leading axes; a perfect hypothesis is not beaten."""
+    """Statistics are additive and per row; score works over any leading axes; a perfect hypothesis is not beaten; a
+    text in place of a list of texts is an error, not a list of characters.
+    """
     references = [[reference, SENTENCES[1]], [SENTENCES[2]]]
     groups = [list(hypotheses), list(hypotheses[::-1])]
     rows = metric.statistics(groups, references)
     assert rows.shape[0] == sum(map(len, groups)), f"{rows.shape[0]} rows for {sum(map(len, groups))} hypotheses"
     assert rows.dtype == np.float64, f"type {rows.dtype}, wanted float64"
+    flat: tuple[tuple[Any, Any], ...] = ((groups, [reference] * 2), (["a", "b"], references), ("ab", references))
+    for texts, others in flat:
+        try:
+            metric.statistics(texts, others)
+        except (TypeError, ValueError, RerankError):
+            continue
+        raise AssertionError(
+            f"statistics took {texts!r:.60} and {others!r:.60}, a text in place of a list of texts: call check_texts"
+        )
     alone = metric.statistics([[hypotheses[1]]], references[:1])
     np.testing.assert_array_equal(alone[0], rows[1], "a row must not depend on the other hypotheses")
     swapped = metric.statistics(groups[:1], [references[0][::-1]])

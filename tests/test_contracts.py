@@ -275,6 +275,11 @@ def test_the_checks_see_what_is_wrong(monkeypatch):
     break_promise(monkeypatch, wer, "sentence_scores", lambda scores: -scores)
     with pytest.raises(AssertionError, match="beaten"):
         check_metric(wer)
+    monkeypatch.undo()
+    monkeypatch.setattr("rerank_adapters.metrics.layout.check_texts", lambda hypotheses, references: None)
+    with pytest.raises(AssertionError, match="a text in place of a list of texts"):
+        check_metric(built("metric", "wer", {}))
+    monkeypatch.undo()
     model = built("language_model", "kenlm", {"model": ARPA})
     break_promise(monkeypatch, model, "finish", lambda value: value - 1.0)
     with pytest.raises(AssertionError, match="steps sum to"):

@@ -117,8 +117,16 @@ def test_bad_segments(metric: Metric) -> None:
         metric.statistics([["a"], ["b"]], [["a"], []])
     with pytest.raises(FormatError, match="1 segments, but references for 2"):
         metric.statistics([["a"]], [["a"], ["b"]])
-    with pytest.raises(TypeError, match="a single text"):
-        metric.statistics([["a"]], ["a"])
+    for hypotheses, gold in [
+        ([["a"]], ["a"]),
+        (["a b"], [["a"]]),
+        (["a", "b"], ["a", "b"]),
+        ("ab", [["a"], ["b"]]),
+    ]:
+        with pytest.raises(
+            TypeError, match=r"(hypotheses|references): expected a sequence of texts .* found .*a single text"
+        ):
+            metric.statistics(hypotheses, gold)
 
 
 @pytest.mark.parametrize("metric", [m for m in METRICS.values() if m.decomposes], ids=lambda m: type(m).__name__)

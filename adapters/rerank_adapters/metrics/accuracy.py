@@ -14,9 +14,8 @@ import numpy as np
 
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
-from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.interfaces import Metric, option
+from rerank_plugins.interfaces import Metric, check_texts, option
 
 
 @dataclass
@@ -28,11 +27,10 @@ class Accuracy(Metric):
     lowercase: bool = option(False, doc="compare lower-cased texts")
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 2): 1 where the hypothesis is one of its references, and 1. Raises FormatError for no reference."""
+        """(rows, 2): 1 where the hypothesis is one of its references, and 1. Raises what `check_texts` raises."""
+        check_texts(hypotheses, references)
         correct = []
-        for segment, (texts, right) in enumerate(zip(hypotheses, references, strict=True)):
-            if not right:
-                raise FormatError(f"segment {segment} (counted from 0) has no reference")
+        for texts, right in zip(hypotheses, references, strict=True):
             wanted = {self._compared(text) for text in right}
             correct += [self._compared(text) in wanted for text in texts]
         return np.column_stack([np.array(correct, np.float64), np.ones(len(correct))])

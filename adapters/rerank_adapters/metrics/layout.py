@@ -8,8 +8,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import IntArray
+from rerank_plugins.interfaces import check_texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +47,8 @@ class Layout:
 
 
 def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Layout:
-    """The layout of segments. Raises FormatError where a segment has no reference, TypeError for a bare text."""
-    if len(hypotheses) != len(references):
-        raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
+    """The layout of segments. Raises what `check_texts` raises."""
+    check_texts(hypotheses, references)
     texts: list[str] = []
     rows: list[int] = []
     bounds = [0]
@@ -59,11 +58,7 @@ def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[s
         rows.extend([first + number.setdefault(text, len(number)) for text in segment])
         texts.extend(number)
         bounds.append(len(texts))
-    for s, given in enumerate(references):
-        if isinstance(given, str):
-            raise TypeError("the references of a segment are a sequence of texts, found a single text")
-        if not len(given):
-            raise FormatError(f"segment {s + 1} of {len(references)} has no reference; wanted one or more")
+    for given in references:
         texts.extend(given)
     reference_bounds = list(accumulate(map(len, references), initial=bounds[-1]))
     return Layout(texts, np.array(rows, np.int64), np.array(bounds, np.int64), np.array(reference_bounds, np.int64))
