@@ -172,6 +172,20 @@ def test_lists_that_look_otherwise_than_references_and_models(place, changed, lo
     assert "as 'bleu' sees them: give the metric a text pipeline" in style
 
 
+def test_lists_are_judged_by_the_metric_that_is_named(place):
+    path = place / "tune.nbest"
+    columns = [line.split(" ||| ") for line in path.read_text().splitlines(keepends=True)]
+    path.write_text("".join(" ||| ".join([id_, text.upper(), *rest]) for id_, text, *rest in columns))
+    alone = ("check", "--nbest", path, "-r", place / "tune.en")
+    assert "as 'wer' sees them: give" in done(*alone, "-m", "wer").out
+    assert "as 'bleu', the default metric, sees them: give" in done(*alone).out
+    change(place / "mt.toml", 'use = "bleu"', 'use = "ter"')
+    change(place / "mt.toml", 'tokenize = "none"', "")
+    assert "as 'ter' sees them" in done("check", place / "mt.toml", "--nbest", path, "-r", place / "tune.en").out
+    assert "as 'CER' sees them" in done("check", place / "mt.toml", "-m", "cer,label=CER").out
+    assert "no metric named 'wre'; did you mean 'wer'?" in rerank("check", place / "mt.toml", "-m", "wre").out
+
+
 def test_a_text_pipeline_takes_the_warning_away(place):
     path = place / "tune.nbest"
     columns = [line.split(" ||| ") for line in path.read_text().splitlines(keepends=True)]

@@ -371,6 +371,37 @@ def test_mert_leaves_sparse_features_fixed_and_says_so(sparse):
     done("apply", sparse / "test.nbest", "-w", sparse / "w.toml")
 
 
+SPEECH = """\
+{"id": "atis_0001", "hyps": ["two words", "to words"], "scores": [-2, -1]}
+{"id": "atis_0000", "hyps": ["so it is", "so it was"], "scores": [-1, -2]}
+"""
+
+
+@pytest.mark.parametrize(
+    "references", ["atis_0000 so it was\natis_0001 two words\n", "so it was (atis_0000)\ntwo words (atis_0001)\n"]
+)
+def test_utterances_and_transcripts_are_matched_by_id(references, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lists").write_text(SPEECH)
+    Path("refs").write_text(references)
+    speech = ("--format", "hyporadise,id_key=id", "-r", "refs", "-m", "wer")
+    report = json.loads(done("evaluate", "--nbest", "lists", *speech, "--as", "json").out)
+    assert report["metrics"][0]["systems"][0]["score"] == pytest.approx(100 * 1 / 5)
+    assert [(s["segment_id"], s["references"]) for s in report["segments"]] == [
+        ("atis_0001", ["two words"]),
+        ("atis_0000", ["so it was"]),
+    ]
+    done(
+        "tune", "lists", *speech, "-t", "mira,passes=2", "-f", "decoder-score", "-f", "reciprocal-rank", "-o", "w.toml"
+    )
+    assert "error" not in done("check", "--nbest", "lists", *speech).out
+    said = refused("evaluate", "--nbest", "lists", *speech, "--reference-form", "lines")
+    assert said == "refs: segment id 'atis_0001' is no number: it names no line of this file"
+    Path("refs").write_text("atis_0000 so it was\n")
+    said = refused("tune", "lists", *speech, "-o", "w.toml")
+    assert said.startswith("refs: no reference for segment id 'atis_0001' among the 1 ids (atis_0000")
+
+
 CDEC = """\
 0 ||| good one ||| LM=-2 Glue=1 ||| -2
 0 ||| bad one ||| LM=-1 OOV=1 ||| -1

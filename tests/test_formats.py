@@ -353,6 +353,20 @@ def test_lists_get_their_source_sentence(tmp_path):
         read_nbest([tmp_path / "n"], MosesFormat(), tmp_path / "src")
 
 
+def test_hyporadise_with_ids_of_utterances_and_scores():
+    line = '{"id": "atis_0000", "hyps": ["a b", "a c"], "scores": [-1, -2.5], "ref": "a b"}\n'
+    (by_line,) = HyporadiseFormat().read([line], "x")
+    (by_id,) = HyporadiseFormat(id_key="id").read([line], "x")
+    assert (by_line.segment_id, by_id.segment_id) == ("0", "atis_0000")
+    assert [h.score for h in by_id] == [-1.0, -2.5]
+    assert "".join(HyporadiseFormat(id_key="id").write(by_id)) == line
+    assert "without scores" not in HyporadiseFormat.__doc__
+    (again,) = HyporadiseFormat(id_key="id").read(
+        HyporadiseFormat(id_key="id").write(by_id, reversed_with(by_id, "f")), "x"
+    )
+    assert (again.segment_id, again.texts) == ("atis_0000", ["a c", "a b"])
+
+
 def test_hyporadise():
     first, second, third = lists("hyporadise.jsonl")
     assert first.texts == ["it was made by floyd", "it was made by lloyd", "it was made by floyd"]

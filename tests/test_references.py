@@ -25,7 +25,7 @@ def test_references(tmp_path):
     ("id_", "said"),
     [
         ("2", "a: no line for segment id 2: the file has 2 lines, for the ids 0 to 1"),
-        ("x7", "a: segment id 'x7' is no number"),
+        ("x7", "a: segment id 'x7' is no number, .* no line has it as its id: wanted `x7 word word"),
         ("-1", "a: segment id '-1' is no number"),
     ],
 )
@@ -48,3 +48,44 @@ def test_no_reference(tmp_path):
         read_references([tmp_path / "a"])
     with pytest.raises(FormatError, match="no reference file given"):
         read_references([])
+
+
+KALDI = "utt_b so it is\nutt_a\tthe cat  sat\nutt_c\n"
+TRN = "so it is (utt_b)\nthe cat sat (utt_a)\n\n(utt_c)\n"
+TEXTS = {"utt_a": "the cat sat", "utt_b": "so it is", "utt_c": ""}
+
+
+@pytest.mark.parametrize("form", ["auto", "given"])
+@pytest.mark.parametrize(("name", "text"), [("kaldi", KALDI.replace("  ", " ")), ("trn", TRN)])
+def test_references_with_ids_are_matched_by_id(tmp_path, name, text, form):
+    (tmp_path / "a").write_text(text)
+    references = read_references([tmp_path / "a", tmp_path / "a"], name if form == "given" else "auto")
+    for ids in (["utt_a", "utt_b", "utt_c"], ["utt_c", "utt_a"]):
+        assert references.for_segments(ids) == [(TEXTS[id_], TEXTS[id_]) for id_ in ids]
+    if form == "given":
+        assert sorted(references.ids) == list(TEXTS)
+
+
+def test_ids_that_are_numbers_are_lines_unless_told_otherwise(tmp_path):
+    (tmp_path / "a").write_text("1 one\n0 null\n")
+    assert read_references([tmp_path / "a"]).for_segments(["0", "1"]) == [("1 one",), ("0 null",)]
+    assert read_references([tmp_path / "a"], "kaldi").for_segments(["0", "1"]) == [("null",), ("one",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "said"),
+    [
+        (KALDI, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
+        (TRN, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids"),
+        (KALDI, "trn", r"a:1: no id at the end of the line"),
+        (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' comes twice"),
+        (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' comes twice"),
+        ("utt_a x (utt_d)\nutt_d x (utt_a)\n", "auto", "front and at the end"),
+        ("x\ny\n", "auto", "a: segment id 'utt_a' is no number"),
+        (KALDI, "lines", "a: segment id 'utt_a' is no number: it names no line"),
+    ],
+)
+def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(FormatError, match=said):
+        read_references([tmp_path / "a"], form).for_segments(["utt_a", "utt_d"])

@@ -19,7 +19,7 @@ from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest as read_lists
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.tasks.applying import apply_weights, table_pairs
 from rerank_adapters.tasks.comparing import compare
 from rerank_adapters.tasks.extracting import dense_rule, extract_with
@@ -68,11 +68,12 @@ def tune(
     metric: str = "bleu",
     tuner: str = "mira",
     seed: int = 1,
+    reference_form: ReferenceForm = "auto",
 ) -> Weights:
     """Weights for the features of the table, from uniform start weights; `references` are files."""
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
-    found = read_references(references).for_segments([nbest.segment_id for nbest in nbests])
+    found = read_references(references, reference_form).for_segments([nbest.segment_id for nbest in nbests])
     return learn(job, Data("tune", list(nbests), found), table, Path()).weights
 
 
@@ -90,12 +91,13 @@ def evaluate(
     metrics: Sequence[str] = ("bleu", "chrf", "ter"),
     nbests: Sequence[NBestList] | None = None,
     seed: int = 1,
+    reference_form: ReferenceForm = "auto",
 ) -> Evaluation:
     """Systems (name -> one output a segment, the baseline first) against references, with significance tests.
 
     With `nbests`, the segments are those of the lists, and their oracle and anti-oracle are found too.
     """
-    found = read_references(references)
-    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else [str(i) for i in range(len(found))]
+    found = read_references(references, reference_form)
+    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else found.ids
     job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
     return compare(job, systems, found.for_segments(ids), nbests=nbests, segment_ids=ids)

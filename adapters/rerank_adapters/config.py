@@ -11,7 +11,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -33,6 +33,7 @@ class DataSet(Strict):
 
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
+    reference_form: Literal["auto", "lines", "kaldi", "trn"] = "auto"
     source: Path | None = None
     name: str = Field(default="test", pattern=r"^[^/\\]+$")
 

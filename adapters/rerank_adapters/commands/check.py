@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.options import JobFlags, format_option, source_option
+from rerank_adapters.commands.options import (
+    JobFlags,
+    format_option,
+    metric_option,
+    reference_form_option,
+    source_option,
+)
 from rerank_plugins.plugins import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.references import ReferenceForm
 
 COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 
@@ -16,7 +26,9 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @click.argument("config", type=Path, required=False)
 @click.option("--nbest", multiple=True, type=Path, metavar="FILE", help="N-best lists to check, without a config.")
 @click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE", help="Their references.")
+@reference_form_option
 @source_option
+@metric_option
 @format_option
 @click.pass_context
 def command(
@@ -24,16 +36,19 @@ def command(
     config: Path | None,
     nbest: tuple[Path, ...],
     references: tuple[Path, ...],
+    reference_form: ReferenceForm,
     source: Path | None,
+    metrics: tuple[str, ...],
     format_: str | None,
 ) -> int:
     """Validate a CONFIG, or lists and references alone: files, encodings, ids, line counts, features, vocabulary.
 
-    Says everything that is wrong, and where. Exit code 0, or 2 if there is an error (warnings alone are no error).
+    Says everything that is wrong, and where. Hypotheses and references are compared as each metric sees them: those
+    of -m, else the config's. Exit code 0, or 2 if there is an error (warnings alone are no error).
 
     \b
     rerank check configs/mt.toml
-    rerank check --nbest tune.nbest.gz -r tune.en
+    rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
     from rerank_adapters.config import DataSet
     from rerank_adapters.tasks.checking import Check
@@ -43,11 +58,12 @@ def command(
     registry: Registry = ctx.obj
     if config is None and not nbest:
         raise ConfigError("nothing to check: give a CONFIG, or lists with --nbest")
-    settings = JobFlags(config, format_=format_).settings
+    settings = JobFlags(config, metrics=metrics, format_=format_).settings
     if nbest:
         lists = DataSet(
             nbest=[path.absolute() for path in nbest],
             references=[path.absolute() for path in references],
+            reference_form=reference_form,
             source=source.absolute() if source else None,
             name="lists",
         )

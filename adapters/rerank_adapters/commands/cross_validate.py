@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_plugins.plugins import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.references import ReferenceForm
 
 
 @click.command("cross-validate")
@@ -33,6 +37,7 @@ def command(
     flags: JobFlags,
     nbest: tuple[str, ...],
     references: tuple[Path, ...],
+    reference_form: ReferenceForm,
     tuners: tuple[str, ...],
     folds: int,
     seeds: int,
@@ -69,7 +74,9 @@ def command(
     names = tuners or tuple(registry.entries["tuner"])
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
+    data = Data(
+        "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
+    )
     if table and values:
         values = chosen_columns(job, nbests, values, table)
     else:

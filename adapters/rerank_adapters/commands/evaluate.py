@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, references_option, source_option
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.plugins import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.references import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 
@@ -33,6 +37,7 @@ def command(
     flags: JobFlags,
     systems: tuple[str, ...],
     references: tuple[Path, ...],
+    reference_form: ReferenceForm,
     source: Path | None,
     nbest: tuple[str, ...],
     baseline: str | None,
@@ -61,8 +66,8 @@ def command(
         flags = replace(flags, metrics=("bleu", "chrf", "ter"))
     job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation)
-    refs = read_references(references)
-    ids = [str(line) for line in range(len(refs))]
+    refs = read_references(references, reference_form)
+    ids = refs.ids
     lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
     if lists is not None:
         ids = [nbest_.segment_id for nbest_ in lists]

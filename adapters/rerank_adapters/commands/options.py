@@ -91,6 +91,15 @@ def references_option(command: Command) -> Command:
     return click.option(
         "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
         help="A reference file, one line per segment; repeat it for several references.",
+    )(reference_form_option(command))  # fmt: skip
+
+
+def reference_form_option(command: Command) -> Command:
+    """`--reference-form`: how references belong to segments."""
+    return click.option(
+        "--reference-form", type=click.Choice(["auto", "lines", "kaldi", "trn"]), default="auto",
+        help="Which line belongs to which segment: line numbers (lines), ids in front (kaldi) or at the end (trn)."
+        " Default: lines for ids that are numbers, else the form that has all ids.",
     )(command)  # fmt: skip
 
 

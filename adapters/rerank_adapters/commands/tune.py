@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_plugins.plugins import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.references import ReferenceForm
 
 
 @click.command("tune")
@@ -32,6 +36,7 @@ def command(
     flags: JobFlags,
     nbest: tuple[str, ...],
     references: tuple[Path, ...],
+    reference_form: ReferenceForm,
     output: Path,
     table: Path | None,
     start: str | None,
@@ -65,7 +70,9 @@ def command(
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    data = Data("tune", nbests, read_references(references).for_segments([n.segment_id for n in nbests]))
+    data = Data(
+        "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
+    )
     parts = parts_of(output) if str(output) != "-" else None
     if table and values:
         values = chosen_columns(job, nbests, values, table, folder=output.parent, work=parts)

@@ -3,11 +3,12 @@
     {"id": "utt-7", "hyps": ["best first", "second", "…"], "ref": "the transcript"}
     {"input": ["best first", "…"], "output": "the transcript"}
 
-There are no scores: the order of the hypotheses is all that the recogniser says. The segment's id is its line number
-from 0 (so references are files with a line per utterance), or `segment` where a line has that. A rescored list is the
-same object with `hyps` in the new order, and beside it `segment`, `scores` (the totals) and `features` (values by
-name), which are read again where they are found. Other keys are kept. Lists that were merged, or texts that were
-changed, are written anew.
+The data as published has no scores: there the order of the hypotheses is all that the recogniser says. Where a line
+has `scores` (a total per hypothesis) or `features` (values by name), they are read. The segment's id is its line
+number from 0 (so references are files with a line per utterance), or `segment` where a line has that; with
+`id_key = "id"` it is the utterance's own id, to be matched with references that have ids. A rescored list is the same
+object with `hyps` in the new order, and beside it `segment`, `scores` and `features`. Other keys are kept. Lists that
+were merged, or texts that were changed, are written anew.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
+from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
 
 KEYS = ("hyps", "input")  # of the hypotheses
@@ -29,7 +30,9 @@ KEYS = ("hyps", "input")  # of the hypotheses
 
 @dataclass(frozen=True)
 class HyporadiseFormat(NBestFormat):
-    """HyPoradise JSON lines: hypotheses of a speech recogniser without scores, and the transcript."""
+    """HyPoradise JSON lines: a recogniser's hypotheses best first, with scores and features where a line has them."""
+
+    id_key: str = option("segment", doc="key of a line that holds the segment's id; its line number where it is absent")
 
     @property
     def dense_rule(self) -> DenseRule:
@@ -40,7 +43,7 @@ class HyporadiseFormat(NBestFormat):
         """One list per line. Raises FormatError with path and line."""
         names: tuple[str, ...] | None = None
         for number, line in enumerate(lines, 1):
-            nbest = _list(line, path, number)
+            nbest = _list(line, path, number, self.id_key)
             names = nbest.feature_names if names is None else names
             if nbest.feature_names != names:
                 raise FormatError("its features are not those of line 1", path=path, line=number)
@@ -52,11 +55,11 @@ class HyporadiseFormat(NBestFormat):
         found = _object(raw)
         key = next((key for key in KEYS if key in found), KEYS[0])
         if rescored is None:
-            yield raw if found.get(key) == nbest.texts else _line(_described(nbest, found, key), raw)
+            yield raw if found.get(key) == nbest.texts else _line(self._described(nbest, found, key), raw)
             return
         check_new_names(nbest, rescored.names)
         new = one_by_one(rescored)
-        described = _described(nbest, found, key)
+        described = self._described(nbest, found, key)
         described[key] = [nbest[i].text for i in rescored.order]
         described["scores"] = [float(rescored.scores[i]) for i in rescored.order]
         rows = [(*nbest[i].features, *new[i]) for i in rescored.order]
@@ -64,14 +67,13 @@ class HyporadiseFormat(NBestFormat):
         described["features"] = {name: [row[c] for row in rows] for c, name in enumerate(names)}
         yield _line(described, raw)
 
-
-def _described(nbest: NBestList, found: dict[str, Any], key: str) -> dict[str, Any]:
-    described = {**found, "segment": nbest.segment_id, key: nbest.texts}
-    if any(hypothesis.score is not None for hypothesis in nbest):
-        described["scores"] = [hypothesis.score for hypothesis in nbest]
-    if nbest.feature_names:
-        described["features"] = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
-    return described
+    def _described(self, nbest: NBestList, found: dict[str, Any], key: str) -> dict[str, Any]:
+        described = {**found, self.id_key: nbest.segment_id, key: nbest.texts}
+        if any(hypothesis.score is not None for hypothesis in nbest):
+            described["scores"] = [hypothesis.score for hypothesis in nbest]
+        if nbest.feature_names:
+            described["features"] = {name: [h.features[c] for h in nbest] for c, name in enumerate(nbest.feature_names)}
+        return described
 
 
 def _line(described: dict[str, Any], raw: str) -> str:
@@ -87,7 +89,7 @@ def _object(line: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _list(line: str, path: str, number: int) -> NBestList:
+def _list(line: str, path: str, number: int, id_key: str) -> NBestList:
     try:
         found = json.loads(line)
     except ValueError as error:
@@ -109,7 +111,7 @@ def _list(line: str, path: str, number: int) -> NBestList:
         for text, row, score in zip(texts, rows, scores, strict=True)
     ]
     hypotheses[0] = hypotheses[0]._replace(raw=line)
-    return NBestList(str(found.get("segment", number - 1)), tuple(hypotheses), tuple(features), line=number)
+    return NBestList(str(found.get(id_key, number - 1)), tuple(hypotheses), tuple(features), line=number)
 
 
 def _are_numbers(values: object, wanted: int) -> bool:

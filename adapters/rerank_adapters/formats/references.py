@@ -1,14 +1,30 @@
-"""Reference translations or transcripts: one file per reference, one line per segment, ids are line numbers from 0."""
+"""Reference translations or transcripts: one file per reference, and which of its lines belongs to which segment.
+
+Three forms of a file:
+
+    lines   one line per segment; the id of a segment is the number of its line, from 0
+    kaldi   `utterance-id word word …`, as Kaldi's `text` files have it
+    trn     `word word … (utterance-id)`, as NIST's scoring tools read it
+
+`auto` is `lines` where all ids of the segments are numbers. Otherwise it is the form with ids under which the file has
+every segment's id: a form is never guessed from the text alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.formats.merging import is_number
 from rerank_plugins.errors import FormatError
+
+ReferenceForm = Literal["auto", "lines", "kaldi", "trn"]
+FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn")
+TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -30,22 +46,108 @@ def line_of(segment_id: str, lines: int, name: str) -> int:
     return int(segment_id)
 
 
+def kaldi_utterance(line: str) -> tuple[str, str] | None:
+    """Id and text of a line of Kaldi's form; None for one without id.
+
+    >>> kaldi_utterance("utt-1 so it is")
+    ('utt-1', 'so it is')
+    """
+    parts = line.split(maxsplit=1)
+    return (parts[0], parts[1].rstrip() if len(parts) == 2 else "") if parts else None
+
+
+def trn_utterance(line: str) -> tuple[str, str] | None:
+    """Id and text of a line of NIST's form; None for one without id.
+
+    >>> trn_utterance("so it is (utt-1)")
+    ('utt-1', 'so it is')
+    """
+    found = TRN.fullmatch(line)
+    return (found[2], found[1].strip()) if found else None
+
+
+WITH_IDS: dict[ReferenceForm, Callable[[str], tuple[str, str] | None]] = {
+    "kaldi": kaldi_utterance,
+    "trn": trn_utterance,
+}
+
+
 @dataclass(frozen=True)
 class References:
-    """`lines[i]` are the references of the segment with id i, one per file of `names`."""
+    """`lines[i]` are the lines i of the files `names`, as they stand; `form` says how segments find theirs."""
 
     lines: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
+    form: ReferenceForm = "auto"
 
     def __len__(self) -> int:
         return len(self.lines)
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all segments, in the order of the first file: numbers of lines, unless the form has ids."""
+        if self.form in WITH_IDS:
+            return list(self._by_id(0, self.form))
+        return [str(line) for line in range(len(self))]
+
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
-        """The references of each id. Raises FormatError for an id that has none."""
-        return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in ids]
+        """The references of each id, one per file. Raises FormatError for an id that has none."""
+        wanted = list(ids)
+        form = self._form_for(wanted) if self.form == "auto" else self.form
+        if form == "lines":
+            return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in wanted]
+        files = [self._by_id(file, form) for file in range(len(self.names))]
+        for name, texts in zip(self.names, files, strict=True):
+            missing = next((id_ for id_ in wanted if id_ not in texts), None)
+            if missing is not None:
+                some = ", ".join(list(texts)[:2])
+                found = f"no reference for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
+                raise FormatError(f"{found} that the file has as {form!r} form", path=name)
+        return [tuple(texts[id_] for texts in files) for id_ in wanted]
+
+    def _form_for(self, ids: Sequence[str]) -> ReferenceForm:
+        """The form under which the first file has the ids. Raises FormatError where there is none, or more than one."""
+        strange = next((id_ for id_ in ids if not is_number(id_)), None)
+        if strange is None:
+            return "lines"
+        found = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in WITH_IDS}
+        fitting = [form for form, known in found.items() if len(known) == len(set(ids))]
+        if len(fitting) == 1:
+            return fitting[0]
+        if fitting:
+            raise FormatError("its lines have the segments' ids in front and at the end: say which with a reference"
+                              " form, kaldi or trn", path=self.names[0])  # fmt: skip
+        best = max(found, key=lambda form: len(found[form]))
+        if found[best]:
+            return best  # and the id that is missing is named
+        raise FormatError(
+            f"segment id {strange!r} is no number, so it names no line of this file, and no line has it as its id:"
+            f" wanted `{strange} word word …` (kaldi) or `word word … ({strange})` (trn)", path=self.names[0],
+        )  # fmt: skip
+
+    def _utterances(self, file: int, form: ReferenceForm) -> list[tuple[str, str]]:
+        parsed = (WITH_IDS[form](line[file]) for line in self.lines)
+        return [utterance for utterance in parsed if utterance is not None]
+
+    def _by_id(self, file: int, form: ReferenceForm) -> Mapping[str, str]:
+        """Texts by id. Raises FormatError for a line without id, and for an id that comes twice."""
+        texts: dict[str, str] = {}
+        for number, line in enumerate(self.lines, 1):
+            utterance = WITH_IDS[form](line[file])
+            if utterance is None:
+                if not line[file].strip():
+                    continue
+                wanted = "`word word … (utterance-id)`"
+                raise FormatError(
+                    f"no id at the end of the line, expected {wanted}", path=self.names[file], line=number
+                )
+            if utterance[0] in texts:
+                raise FormatError(f"the id {utterance[0]!r} comes twice", path=self.names[file], line=number)
+            texts[utterance[0]] = utterance[1]
+        return texts
 
 
-def read_references(paths: Sequence[str | Path]) -> References:
+def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -> References:
     """One reference per file, any number of files.
 
     Raises FormatError for files with different numbers of lines, naming both, and for no file at all.
@@ -58,4 +160,4 @@ def read_references(paths: Sequence[str | Path]) -> References:
         if len(column) != len(columns[0]):
             found = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(found, path=name)
-    return References(tuple(zip(*columns, strict=True)), names)
+    return References(tuple(zip(*columns, strict=True)), names, form)

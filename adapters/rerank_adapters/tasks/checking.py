@@ -110,7 +110,7 @@ class Check:
             self._say("warning", name, warning)
         ids = [nbest.segment_id for nbest in read.nbests]
         paths = [self.job.config.path(path) for path in data.references]
-        references = self._try(name, lambda: read_references(paths)) if paths else None
+        references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
         if references is None:
             if not paths:
                 self._say(
@@ -161,13 +161,18 @@ class Check:
                     self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
+        default = "" if "metric" in self.job.config.model_fields_set else ", the default metric,"
         for measure in self.job.measures:
             (hypotheses,) = through(measure.text, [texts])
             (references,) = through(measure.text, [[r for refs in data.references for r in refs][:SAMPLE]])
             looks, wanted = looks_like(hypotheses) & STYLES, looks_like(references) & STYLES
             if looks != wanted:
                 differ = f"hypotheses look {_list(looks)}, references {_list(wanted)}"
-                self._say("warning", name, f"{differ}, as {measure.name!r} sees them: give the metric a text pipeline")
+                self._say(
+                    "warning",
+                    name,
+                    f"{differ}, as {measure.name!r}{default} sees them: give the metric a text pipeline",
+                )
 
     def _failed(self, where: str) -> bool:
         return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)

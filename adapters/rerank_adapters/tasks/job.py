@@ -155,7 +155,7 @@ class Job:
         found: list[tuple[str, ...]] = [() for _ in nbests]
         if references and data.references:
             files = [self.config.path(path) for path in data.references]
-            found = read_references(files).for_segments([nbest.segment_id for nbest in nbests])
+            found = read_references(files, data.reference_form).for_segments([nbest.segment_id for nbest in nbests])
         return Data(data.name, nbests, found)
 
 
