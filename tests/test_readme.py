@@ -119,9 +119,13 @@ def test_links_lead_somewhere():
 
 def test_every_command_and_plugin_kind_is_named():
     from rerank_adapters.commands import ORDER
+    from rerank_plugins.plugins import KINDS
 
     for name in ORDER:
         assert f"rerank {name.replace('_', '-')}" in TEXT or name == "text", name
+    named = re.findall(r"^- \*\*([^*]+)\*\*", TEXT, re.M)
+    for kind in KINDS:
+        assert f"{kind.replace('_', ' ').capitalize()}s" in named, kind
 
 
 def test_the_plugin_documentation_shows_the_example_plugin():

@@ -15,8 +15,9 @@ from rerank_plugins.plugins import KINDS, Entry, Option, Registry, suggestion
 @click.argument("names", nargs=-1)
 @click.option("--kind", type=click.Choice(list(KINDS)), help="Only this kind.")
 @click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
+@click.option("--markdown", is_flag=True, help="As a Markdown page (docs/plugin-options.md is made so).")
 @click.pass_obj
-def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool) -> None:
+def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool, markdown: bool) -> None:
     """List every feature, language model, parser, metric, tuner and format, with its options.
 
     NAMES narrow the list. In a config a plugin is a table: use = "NAME" and its options; on the command line
@@ -37,6 +38,12 @@ def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_jso
         if name not in known_names:
             missing = f"no {kind or 'plugin'} named {name!r}{suggestion(name, known_names)}"
             raise PluginError(f"{missing}{registry.left_out()}")
+    if markdown:
+        from rerank_adapters.report.plugin_reference import plugin_page
+
+        kinds = dict.fromkeys(entry.kind for entry in entries)
+        click.echo(plugin_page({k: {e.name: e for e in entries if e.kind == k} for k in kinds}), nl=False)
+        return
     if as_json:
         click.echo(json.dumps([_as_dict(entry) for entry in entries], indent=2, ensure_ascii=False))
         return

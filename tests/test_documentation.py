@@ -1,0 +1,110 @@
+"""The documentation and the registry name the same plugins and the same options; tables are whole."""
+
+import re
+
+import pytest
+
+from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.report.plugin_reference import TITLES, plugin_page
+from rerank_plugins.plugins import KINDS, load_plugins
+from tests.command_line import done
+from tests.conftest import ROOT
+
+REGISTRY = load_plugins(ADAPTERS, installed=False)
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+TABLES = {  # kind -> the page and the heading of the first column of the table that says what each of them is
+    "feature": ("features.md", "feature"),
+    "language_model": ("features.md", "language model"),
+    "parser": ("features.md", "parser"),
+    "metric": ("metrics.md", "name"),
+    "tuner": ("tuners.md", "name"),
+    "format": ("formats.md", "name"),
+}
+FLAGS = {
+    "-f": "feature",
+    "-m": "metric",
+    "-t": "tuner",
+    "--lm": "language_model",
+    "-p": "parser",
+    "--parser": "parser",
+    "--format": "format",
+}
+
+
+def table_under(page: str, heading: str) -> list[str]:
+    """The rows of the first table of a page whose first column has that heading, up to the first other line."""
+    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    end = next((i for i in range(start, len(lines)) if not lines[i].startswith("|")), len(lines))
+    return lines[start + 2 : end]
+
+
+def first_column(rows: list[str]) -> list[str]:
+    return [row.split("|")[1].strip() for row in rows]
+
+
+def test_every_kind_has_a_table():
+    assert TABLES.keys() == TITLES.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_page_says_what_each_registered_name_is_and_none_that_is_not(kind):
+    documented = [name.strip("`") for name in first_column(table_under(*TABLES[kind])) if name]
+    assert sorted(documented) == sorted(REGISTRY.entries[kind])
+
+
+def test_the_page_of_options_is_that_of_the_registry():
+    page = (ROOT / "docs" / "plugin-options.md").read_text(encoding="utf-8")
+    assert page == plugin_page(REGISTRY.entries), "made by: rerank plugins --markdown > docs/plugin-options.md"
+    for kind, entries in REGISTRY.entries.items():
+        for name, entry in entries.items():
+            assert f"### `{name}`" in page
+            assert all(f"| `{option.name}` |" in page and option.doc for option in entry.options()), (kind, name)
+
+
+def test_the_command_that_makes_the_page():
+    assert done("plugins", "bleu", "--markdown").out.startswith("# Plugins and their options")
+    assert "| `tokenize` | `str` | `'13a'` |" in done("plugins", "bleu", "--markdown").out
+
+
+def test_the_options_in_the_table_of_metrics_are_those_there_are():
+    for row in table_under(*TABLES["metric"]):
+        name, options = (cell.strip() for cell in row.split("|")[1:3])
+        known = {option.name for option in REGISTRY.get("metric", name.strip("`")).options()}
+        written = set(re.findall(r"`(\w+)`", options))
+        assert written <= known
+        assert written == known or "the same" in options, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_table_is_broken(page):
+    """A table begins with a heading and a line of dashes; a row after an empty line belongs to none."""
+    lines = ["", *re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S).splitlines(), ""]
+    for i, line in enumerate(lines):
+        if line.startswith("|") and not lines[i - 1].startswith("|"):
+            assert re.fullmatch(r"\|(\s*:?-+:?\s*\|)+", lines[i + 1]), f"{page.name}: a row without a table: {line}"
+
+
+def mentions() -> list[tuple[str, str, str, list[str]]]:
+    """Plugins that commands in the documentation name: page, kind, name, options that are set."""
+    flag = "|".join(map(re.escape, FLAGS))
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for code in re.findall(r"```sh\n(.*?)```|`(rerank [^`]*)`|^    (rerank .*)$", text, re.S | re.M):
+            for given, plugin in re.findall(rf"(?<=\s)({flag}) +'?([a-z][\w+-]*(?:,\w+=[^\s,']+)*)", "".join(code)):
+                name, *options = plugin.split(",")
+                found.append((page.name, FLAGS[given], name, [option.partition("=")[0] for option in options]))
+    return found
+
+
+def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
+    checked = 0
+    for page, kind, name, options in mentions():
+        if name not in REGISTRY.entries[kind]:
+            assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model
+            continue
+        known = {option.name for option in REGISTRY.get(kind, name).options()} | {"label", "text", "source_text"}
+        assert set(options) <= known, (page, kind, name)
+        checked += 1
+    assert checked > 50
