@@ -20,7 +20,10 @@ from rerank_plugins.interfaces import (
     check_texts,
     option,
 )
+from rerank_plugins.kernel_cache import install
 from rerank_plugins.nbest import Hypothesis, NBestList
+
+install()
 
 __version__ = "0.1.0"
 __all__ = [

@@ -1,10 +1,14 @@
-"""Paths as a config writes them (relative to the config file, `~` and `$VARIABLE` expanded), and what files hold."""
+"""Paths as a config writes them (relative to the config file, `~` and `$VARIABLE` expanded), and what files hold.
+
+And the folder of the program's cache.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +25,20 @@ def resolve(path: Path | str, base: Path) -> Path:
     if unset := re.search(r"\$(\w+|\{\w+\})", text):
         raise ConfigError(f"{path}: the environment variable {unset[1].strip('{}')} is not set")
     return base / text
+
+
+def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """Where parses are kept, and kernels that cannot be kept beside the code; None where the user wants none kept.
+
+    It is `RERANK_CACHE` (empty: none), else `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`.
+
+    >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
+    ('/data/parses', None)
+    """
+    if "RERANK_CACHE" in environment:
+        return Path(environment["RERANK_CACHE"]).expanduser() if environment["RERANK_CACHE"] else None
+    home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(home) / "rerank-plugins"
 
 
 def content_hash(path: Path) -> str:

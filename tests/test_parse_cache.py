@@ -21,8 +21,9 @@ from rerank_plugins.parsers.biaffine_parser import EnglishParser
 from rerank_plugins.parsers.cached import CachedParser, default_cache
 from rerank_plugins.parsers.identity import identity
 from rerank_plugins.parsers.packed import pack, unpack
-from rerank_plugins.parsers.parse_cache import FILE, ParseCache, cache_folder
+from rerank_plugins.parsers.parse_cache import FILE, ParseCache
 from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.paths import cache_folder
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.command_line import done, refused, rerank

@@ -10,7 +10,8 @@ from typing import Any
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence
 from rerank_plugins.parsers.identity import identity
-from rerank_plugins.parsers.parse_cache import ParseCache, cache_folder
+from rerank_plugins.parsers.parse_cache import ParseCache
+from rerank_plugins.paths import cache_folder
 
 REMEMBERED = 200_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are kept: what an interrupted run loses at most

@@ -2,9 +2,9 @@
 
 One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
 one transaction, and an interrupted run loses at most a batch. A parse is found by the parser (see identity.py) and a
-hash of the sentence's tokens; its value is packed by packed.py. Where: `RERANK_CACHE` (empty: nowhere), else
-`rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`. Left out: file systems shared between machines, where SQLite's locks
-do not hold (set `RERANK_CACHE` to a local folder there); a limit on its size.
+hash of the sentence's tokens; its value is packed by packed.py. Where: `paths.cache_folder`. Left out: file systems
+shared between machines, where SQLite's locks do not hold (set `RERANK_CACHE` to a local folder there); a limit on its
+size.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import logging
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,18 +34,6 @@ SCHEMA = """
 """
 Result = TypeVar("Result")
 logger = logging.getLogger(__name__)
-
-
-def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where parses are kept; None where the user wants none kept.
-
-    >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
-    ('/data/parses', None)
-    """
-    if "RERANK_CACHE" in environment:
-        return Path(environment["RERANK_CACHE"]).expanduser() if environment["RERANK_CACHE"] else None
-    home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(home) / "rerank-plugins"
 
 
 class Holding(NamedTuple):

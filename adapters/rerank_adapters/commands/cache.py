@@ -1,8 +1,9 @@
-"""`rerank cache`: the parses on disk."""
+"""`rerank cache`: the parses on disk, and the compiled kernels that are not kept beside the code."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -13,9 +14,11 @@ from rerank_plugins import ConfigError, RerankError
 
 @click.command("cache")
 @click.option("--folder", type=Path, metavar="FOLDER", help="Another folder than the one that commands use.")
-@click.option("--clear", is_flag=True, help="Forget every parse.")
+@click.option("--clear", is_flag=True, help="Forget every parse, and kernels.")
 def command(folder: Path | None, clear: bool) -> None:
     """Show where parses are kept, how many by which parser, and how much room they take; or forget them.
+
+    Compiled kernels are there too, where the folder of the installed program cannot be written.
 
     The folder is $RERANK_CACHE (empty: parses are not kept), else rerank-plugins in $XDG_CACHE_HOME or ~/.cache.
 
@@ -23,16 +26,20 @@ def command(folder: Path | None, clear: bool) -> None:
     rerank cache
     rerank cache --clear
     """  # noqa: D301
-    from rerank_plugins.parsers.parse_cache import ParseCache, cache_folder
+    from rerank_plugins.kernel_cache import FOLDER
+    from rerank_plugins.parsers.parse_cache import ParseCache
+    from rerank_plugins.paths import cache_folder
 
     folder = folder or cache_folder()
     if folder is None:
         raise ConfigError("no parses are kept: RERANK_CACHE is empty")
-    cache = ParseCache(folder)
+    cache, kernels = ParseCache(folder), folder / FOLDER
     if clear:
         before = cache.size()
         try:
             cache.clear()
+            if kernels.is_dir():
+                shutil.rmtree(kernels)
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{cache.file}: cannot be cleared ({error})") from None
         click.echo(f"{cache.file}: cleared, {(before - cache.size()) / 1e6:.1f} MB given back")
@@ -43,3 +50,6 @@ def command(folder: Path | None, clear: bool) -> None:
         options = ",".join(f"{name}={value}" for name, value in about["options"].items() if value not in (None, ""))
         name = about["class"].rpartition(".")[2] + (f"({options})" if options else "")
         click.echo(f"{holding.sentences} sentences, {holding.size / 1e6:.1f} MB: {name}")
+    if kernels.is_dir():
+        size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
+        click.echo(f"{kernels}: {size / 1e6:.1f} MB of compiled kernels")
