@@ -10,6 +10,7 @@ from rerank_plugins.trees.binarisation import Binarisation
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval, brackets
+from rerank_plugins.trees.penn import BRACKETS
 from rerank_plugins.trees.right_corner import right_corner, store_depth, stores, undo_right_corner
 from rerank_plugins.trees.treelet_transforms import (
     TEMPORAL,
@@ -135,6 +136,25 @@ def test_a_shared_subtree_is_folded_once():
 )  # fmt: skip
 def test_each_transformation(change, before, after):
     assert str(change(one(before))) == (after or before)
+    as_parsed = named(one(before))  # reading gives brackets as characters, and a parser the tokens of a text
+    assert str(change(as_parsed)) == (after or before)
+    assert change(as_parsed).words() == as_parsed.words()
+
+
+def named(tree):
+    """The tree with the Penn Treebank's names for the brackets among its words."""
+    names = {character: name for name, character in BRACKETS.items()}
+    return tree.fold(
+        lambda tag: Tree(tag.label, (names.get(tag.word, tag.word),)),
+        lambda node, children: Tree(node.label, tuple(children)),
+    )
+
+
+@pytest.mark.parametrize("tag", ["-LRB-", "-RRB-"])
+def test_brackets_have_one_head_in_every_spelling(tag):
+    for name, character in BRACKETS.items():
+        heads = {annotate_heads(Tree(tag, (word,))).label for word in (character, name, name.lower())}
+        assert heads == {f"{tag}-{name if character in '()' else character}"}
 
 
 def test_number_classes_take_every_number():

@@ -25,6 +25,7 @@ from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.penn import spellings
 
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel
@@ -60,7 +61,8 @@ class DependencyLM(SentenceFeature, PickledFields):
     @property
     def vocabulary(self) -> frozenset[str] | None:
         """The words that the model knows; None where it reads them in lower case."""
-        return None if self._model.settings.lowercase else frozenset(self._model.vocabulary.words[1:])
+        words = self._model.vocabulary.words[1:]
+        return None if self._model.settings.lowercase else frozenset(form for word in words for form in spellings(word))
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus unknown words."""

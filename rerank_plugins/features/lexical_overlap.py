@@ -16,6 +16,7 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.trees.penn import normal_text
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class LexicalOverlap(FeatureExtractor):
         return values
 
     def _tokens(self, text: str) -> list[str]:
+        text = normal_text(text)
         return text.lower().split() if self.ignore_case else text.split()
 
 

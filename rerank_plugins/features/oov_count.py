@@ -20,6 +20,7 @@ from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.penn import spellings
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,14 @@ def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArra
 
 
 def read_words(path: Path) -> frozenset[str]:
-    """The words of a list, one per line (the first token of each line). Raises ModelError for an unreadable file."""
+    """The words of a list, one per line (the first token of each line), in all their spellings (trees/penn.py).
+
+    Raises ModelError for an unreadable file.
+    """
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise ModelError(f"{path}: not UTF-8 text (byte {error.start})") from None
-    return frozenset(line.split()[0] for line in lines if line.strip())
+    return frozenset(form for line in lines if line.strip() for form in spellings(line.split()[0]))

@@ -16,6 +16,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.trees.penn import normal_text
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,8 @@ class Untranslated(FeatureExtractor):
         values = np.zeros((len(nbest), 1))
         if not len(nbest):
             return values
-        copied = Counter(self._key(word) for word in source_of(nbest, "untranslated").split() if self._counts(word))
+        source = normal_text(source_of(nbest, "untranslated"))
+        copied = Counter(self._key(word) for word in source.split() if self._counts(word))
         for row, text in enumerate(nbest.texts):
             words = self._key(text).split()
             if not copied.keys().isdisjoint(words):
@@ -39,6 +41,7 @@ class Untranslated(FeatureExtractor):
         return values
 
     def _key(self, text: str) -> str:
+        text = normal_text(text)
         return text.lower() if self.ignore_case else text
 
     def _counts(self, word: str) -> bool:

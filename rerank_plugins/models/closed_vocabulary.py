@@ -1,8 +1,8 @@
 """The words of a model of trees by number: a closed vocabulary, with signatures for the words outside it.
 
 Number 0 is `<s>`, which stands before the first word and is never predicted; the others follow by falling frequency,
-equal ones in alphabetical order. `UNK`, the signature without features, is always there. The Penn Treebank's names of
-brackets (-LRB-) are the brackets themselves, whichever of the two a text has.
+equal ones in alphabetical order. `UNK`, the signature without features, is always there. Brackets are in their normal
+form, whichever spelling a text has (trees/penn.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, known_form, signature
 from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.trees.penn import known_spelling
 
 START = "<s>"
 Sentence = Sequence[str]
@@ -38,7 +38,7 @@ class ClosedVocabulary(PickledFields):
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        return self.number.get(word, 0) > 0  # type: ignore[call-overload,no-any-return]
+        return isinstance(word, str) and word != START and known_spelling(word, self.number) is not None
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -78,7 +78,7 @@ class _Numbers(dict[str, int]):
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
-        form = BRACKETS.get(word, word) if word != START else UNKNOWN  # no word of a sentence
+        form = word if word != START else UNKNOWN  # no word of a sentence
         found = self._number[known_form(form, self._position, self._number)]
         if len(self) < REMEMBERED:
             self[word] = found
@@ -90,7 +90,7 @@ def close_vocabulary(
 ) -> tuple[ClosedVocabulary, IntArray]:
     """The vocabulary of a training corpus and (n) the numbers of its words, some of them signatures.
 
-    Names of brackets must have been replaced. First `unknown` says which occurrences become signatures; then all words
+    Brackets must be in their normal form. First `unknown` says which occurrences become signatures; then all words
     do that are left fewer than `min_count` times.
     """
     replaced = unknown.replaced(sentences)

@@ -20,7 +20,6 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
-from rerank_plugins.models.signatures import known_form
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -123,7 +122,7 @@ class PcfgModel(LanguageModel, PickledFields):
     def advance(self, state: State, word: str) -> tuple[float, State]:
         """Ln p(word | state), and the state after it: the cells that end at the word, if `state` was the last one."""
         place = len(state) % LONGEST
-        number = self.grammar.lexicon.index[known_form(word, place, self.grammar.lexicon)]
+        number = self.grammar.lexicon.number(word, place)
         words = (*state, number)
         return float(self._steps(np.array(words[len(state) - place :], np.int32))[place]), words
 

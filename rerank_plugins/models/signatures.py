@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.trees.penn import PLAIN
+from rerank_plugins.trees.penn import known_spelling, normal_form
 
 UNKNOWN = "UNK"  # the signature of no features: in every closed vocabulary
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
@@ -63,14 +63,15 @@ def backed_off(full: str) -> Iterator[str]:
 def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     """The word where it is in the vocabulary, else the most specific of its signatures that is; at last `UNK`.
 
-    Penn-style names of brackets and quotation marks stand for these, where they are no words themselves.
+    Brackets and quotation marks are known by any of their spellings (trees/penn.py).
 
     >>> known_form("-LRB-", 3, {"(", "UNK"}), known_form("walking", 3, {"UNK-LC", "UNK"})
     ('(', 'UNK-LC')
     """
-    for form in (word, PLAIN.get(word, word)):
-        if form in vocabulary:
-            return form
+    known = known_spelling(word, vocabulary)
+    if known is not None:
+        return known
+    word = normal_form(word)
     full = signature(word, position == 0, word.lower() in vocabulary)
     return next((each for each in backed_off(full) if each in vocabulary), UNKNOWN)
 

@@ -4,6 +4,10 @@ Embedded table: p(word) = c(word) / N, with N all tokens of the corpus. Words se
 unknown word has the relative frequency of a word seen once, 1 / N; so table and words seen once together sum to 1
 (the share of the unseen is n1 / N, as in Good 1953). From a model file: its own 1-gram probabilities and `<unk>`.
 Loading reads the table (55,503 words, 0.05 s) or the file up to its 2-grams; a query is a dictionary look-up.
+
+A bracket that the table or file lacks is looked up in its other spellings (trees/penn.py); the embedded table has the
+brackets themselves. A quotation mark " that is not there has p(``) + p(''): it is either. `<s>`, `</s>` and `<unk>` are
+marks of the model; as a word of a sentence each of them is unknown.
 """
 
 from __future__ import annotations
@@ -25,7 +29,9 @@ from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.models.kenlm_model import LN10, KenlmModel
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.penn import DIRECTED, spellings
 
+MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of the model that are no words of a sentence
 UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
 
 
@@ -43,13 +49,11 @@ class UnigramModel(LanguageModel, PickledFields):
     )
 
     def __contains__(self, word: str) -> bool:
-        if self._binary:
-            return any(form in self._binary for form in self._forms(word))
         return self._look_up(word) is not None
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last."""
-        ln, last = self.ln, self.ln("</s>")
+        ln, last = self.ln, self._last
         return [np.array([*map(ln, sentence), last]) for sentence in sentences]
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
@@ -57,7 +61,7 @@ class UnigramModel(LanguageModel, PickledFields):
         return self.score(sentences)
 
     def ln(self, word: str) -> float:
-        """Ln p(word)."""
+        """Ln p(word) of a word of a sentence."""
         found = self._cache.get(word)
         if found is None:
             found = self._cache[word] = self._unigram(word)
@@ -69,16 +73,35 @@ class UnigramModel(LanguageModel, PickledFields):
             raise ModelError(f"{self.model}: a KenLM binary cannot list its words: give the ARPA file it was made from")
         return {word: math.exp(value) for word, value in self._folded.items()}
 
-    def _unigram(self, word: str) -> float:
+    @property
+    def _last(self) -> float:
+        """Ln p(</s>)."""
         if self._binary:
-            forms = [form for form in self._forms(word) if form in self._binary]
-            return self._binary.unigram(forms[0] if forms else word)
+            return self._binary.unigram("</s>")
+        return self._table.get("</s>", self._table["<unk>"])
+
+    def _unigram(self, word: str) -> float:
         found = self._look_up(word)
-        return self._table["<unk>"] if found is None else found
+        if found is None:
+            return self._binary.unigram("<unk>") if self._binary else self._table["<unk>"]
+        return found
 
     def _look_up(self, word: str) -> float | None:
-        if word == "<unk>":
+        """Ln p of a word of a sentence; None for an unknown one."""
+        if word in MARKS:
             return None
+        found = self._cased(word)
+        if found is None and word == '"':
+            either = [ln_p for mark in DIRECTED if (ln_p := self._cased(mark)) is not None]
+            return float(np.logaddexp.reduce(either)) if either else None
+        others = (ln_p for form in spellings(word) if (ln_p := self._cased(form)) is not None)
+        return next(others, None) if found is None else found
+
+    def _cased(self, word: str) -> float | None:
+        """Ln p of a word in this spelling, in the casings that `case` allows; None for an unknown one."""
+        if self._binary:
+            known = (form for form in self._forms(word) if form in self._binary)
+            return next(map(self._binary.unigram, known), None)
         exact = self._table.get(word) if self.case != "ignore" else None
         return self._folded.get(word.lower()) if exact is None and self.case != "exact" else exact
 
@@ -108,7 +131,7 @@ class UnigramModel(LanguageModel, PickledFields):
         """Ln of the summed probability of all casings, by lower-cased form."""
         sums: dict[str, float] = {}
         for word, value in self._table.items():
-            if word != "<unk>":
+            if word not in MARKS:
                 low = word.lower()
                 sums[low] = sums.get(low, 0.0) + math.exp(value)
         return {word: math.log(p) if p > 0 else UNSEEN for word, p in sums.items()}

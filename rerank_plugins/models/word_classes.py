@@ -2,7 +2,8 @@
 
 An n-gram model of classes sees `these NNS` and `the NN VBZ` where one of words sees rare names. A class is a function
 of the word alone: nothing has to be tagged, and a sentence and a worse one are treated alike. Words that the treebank
-does not have become signatures (signatures.py). Words that stay are in lower case. Tags are those of the Penn Treebank.
+does not have become signatures (signatures.py). Words that stay are in lower case, brackets in their normal form
+(trees/penn.py). Tags are those of the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.signatures import signature
+from rerank_plugins.trees.penn import normal_form, spellings
 
 SEEN = 2  # occurrences that a word needs for a class of its own
 CLOSED = """
@@ -38,14 +40,15 @@ class WordClasses:
         tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
         folded: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for sentence in tagged:
-            for word, tag in sentence:
+            for written, tag in sentence:
+                word = normal_form(written)
                 tags[word][tag] += 1
                 if word != word.lower():
                     folded[word.lower()][tag] += 1
         for word in folded.keys() - tags.keys():  # only ever seen with capitals
             tags[word] = folded[word]
         best = {word: most_frequent(counts) for word, counts in tags.items() if counts.total() >= SEEN}
-        kept = {word.lower() for word in (*STAY.split(), *words)}
+        kept = {normal_form(word).lower() for word in (*STAY.split(), *words)}
         kept |= {word.lower() for word, tag in best.items() if tag in CLOSED.split()}
         open_class = {word: tag for word, tag in best.items() if word.lower() not in kept}
         return cls(open_class | {word: word for word in kept})
@@ -54,9 +57,9 @@ class WordClasses:
         """The class of a word."""
         found = self._cache.get(word)
         if found is None:
-            lowered = word.lower()
-            found = self.classes.get(word) or self.classes.get(lowered) or signature(word, False, False)
-            self._cache[word] = found
+            forms = [form for each in spellings(word) for form in (each, each.lower())]
+            found = next((self.classes[form] for form in forms if form in self.classes), None)
+            found = self._cache[word] = found or signature(normal_form(word), False, False)
         return found
 
     def apply(self, text: str) -> str:

@@ -9,14 +9,16 @@ from pathlib import Path
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.parsers.packed import pack, unpack
 from rerank_plugins.trees.cleaning import remove_empty
 from rerank_plugins.trees.dependency import read_conllu
 from rerank_plugins.trees.k_best import is_bracketed, read_scored
+from rerank_plugins.trees.penn import normal_form
 
 
 @dataclass(frozen=True)
 class TreebankParser(Parser):
-    """Looks parses up in files by their tokens; a sentence that is not there has none.
+    """Looks parses up in files by their tokens, brackets in any spelling; a sentence that is not there has none.
 
     Either file may be CoNLL-U, plain brackets, or k-best lists as `rerank parse --k-best` writes them. Plain brackets
     are certain (ln p = 0), and empty elements are left out. Of several trees for the same words in CoNLL-U or plain
@@ -39,7 +41,20 @@ class TreebankParser(Parser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The stored trees of each sentence, or `Parse()`."""
-        return [self._parses.get(tuple(sentence), Parse()) for sentence in sentences]
+        found = (self._parses.get(_key(sentence), Parse()) for sentence in sentences)
+        return [_over(parse, tuple(sentence)) for parse, sentence in zip(found, sentences, strict=True)]
+
+
+def _key(words: Sentence) -> tuple[str, ...]:
+    """The words in normal form (trees/penn.py), under which a parse is found."""
+    return tuple(map(normal_form, words))
+
+
+def _over(parse: Parse, sentence: tuple[str, ...]) -> Parse:
+    """The parse over exactly these tokens, where its files may spell brackets otherwise."""
+    trees = [*(tree.words() for tree, _ in parse.constituents[:1])]
+    trees += [parse.dependencies.words] if parse.dependencies is not None else []
+    return parse if all(words == sentence for words in trees) else unpack(pack(parse), sentence) or Parse()
 
 
 def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -> None:
@@ -47,14 +62,15 @@ def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -
     bracketed, whole = is_bracketed(lines)
     if not bracketed:
         for tree in read_conllu(whole, path):
-            known[tree.words] = Parse(tree, known.get(tree.words, Parse()).constituents)
+            key = _key(tree.words)
+            known[key] = Parse(tree, known.get(key, Parse()).constituents)
         return
     lists: dict[tuple[str, ...], tuple[str, list[ScoredTree]]] = {}
     for name, read, score in read_scored(whole, path):
         found = remove_empty(read)
         if found is None:
             continue
-        words = found.words()
+        words = _key(found.words())
         if lists.get(words, ("", []))[0] != name:
             lists[words] = name, []
         lists[words][1].append(ScoredTree(found, score))

@@ -43,6 +43,7 @@ from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.training import train
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.penn import normal_text
 from rerank_plugins.trees.treelet_transforms import transform
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
 
@@ -67,7 +68,7 @@ def read_sentences(path: Path, longest: int, most: int) -> list[Words]:
         if CONSTITUENTS.is_treebank(path):
             found = [tree.words() for tree in CONSTITUENTS.read(lines, str(path))]
         else:
-            found = [tuple(line.replace("-LRB-", "(").replace("-RRB-", ")").split()) for line in lines]
+            found = [tuple(normal_text(line).split()) for line in lines]
     return [words for words in found if 0 < len(words) <= longest][:most]
 
 

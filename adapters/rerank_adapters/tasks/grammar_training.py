@@ -16,6 +16,7 @@ from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval
+from rerank_plugins.trees.penn import normal_form
 
 
 def read_treebank(path: Path) -> list[Tree]:
@@ -36,14 +37,17 @@ def read_treebanks(paths: Iterable[Path], report: Callable[[str], None]) -> list
 
 
 def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-    """Words and their treebank's own tags (XPOS, column 5) in CoNLL-U. Raises FormatError for lines too short."""
+    """Words in normal form (trees/penn.py) and the treebank's own tags (XPOS, column 5) of CoNLL-U.
+
+    Raises FormatError for lines too short.
+    """
     for number, line in enumerate(lines, 1):
         columns = line.rstrip("\r\n").split("\t")
         if len(columns) < 5 and columns[0] and not line.startswith("#"):
             wanted = f"expected 10 tab-separated CoNLL-U columns (at least 5), found {len(columns)}"
             raise FormatError(wanted, path=path, line=number)
         if columns[0].isdecimal():
-            yield columns[1], columns[4]
+            yield normal_form(columns[1]), columns[4]
 
 
 def read_tagged(weights: Mapping[Path, float], report: Callable[[str], None]) -> Tagged:

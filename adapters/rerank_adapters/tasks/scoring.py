@@ -88,15 +88,15 @@ class Scored:
 def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = False) -> Iterator[Scored]:
     """Each line scored, many at a time; `lengths`: of the matched n-grams too, where the model knows such."""
     matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
-    known: dict[str, bool] = {"</s>": True}
+    known: dict[str, bool] = {}
     lines = iter(lines)
     while block := [line.split() for line in islice(lines, BLOCK)]:
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model
         found = matches(block) if matches else [None] * len(block)
         for words, ln_p, matched in zip(block, model.score(block), found, strict=True):
-            ended = (*words, "</s>")
-            yield Scored(ended, ln_p, tuple(not known[word] for word in ended), matched)
+            unknown = (*(not known[word] for word in words), False)
+            yield Scored((*words, "</s>"), ln_p, unknown, matched)
 
 
 def perplexity(model: LanguageModel, lines: Iterable[str]) -> Totals:

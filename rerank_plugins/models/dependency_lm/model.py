@@ -28,10 +28,11 @@ from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm.collecting import TreeCollector
+from rerank_plugins.models.dependency_lm.collecting import UNKNOWN, TreeCollector
 from rerank_plugins.models.dependency_lm.paths import Ids, lay_out, paths
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.penn import known_spelling, normal_form
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 FloatArray = NDArray[np.float64]
@@ -63,7 +64,11 @@ class Settings:
             raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
 
     def word(self, word: str) -> str:
-        """The word as the model knows it."""
+        """The word as the model knows it: in normal form (trees/penn.py), and in lower case where the model is."""
+        return self.fold(normal_form(word))
+
+    def fold(self, word: str) -> str:
+        """The word in lower case where the model is."""
         return word.lower() if self.lowercase else word
 
     def label(self, label: str) -> str:
@@ -85,11 +90,14 @@ class DependencyModel(PickledFields):
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __contains__(self, word: str) -> bool:
-        return self.settings.word(word) in self.vocabulary
+        return self._word_number.get(word) > 0
 
     @cached_property
     def _word_number(self) -> _Folded:
-        return _Folded(self.vocabulary.number, self.settings.word)
+        return _Folded(self.vocabulary.number, self._known)
+
+    def _known(self, word: str) -> str:
+        return known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
 
     @cached_property
     def _label_number(self) -> _Folded:

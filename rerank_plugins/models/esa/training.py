@@ -25,6 +25,7 @@ from rerank_plugins.models.esa.kernels import index_documents
 from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.random_indexing.accumulating import END, count_documents
 from rerank_plugins.models.random_indexing.training import SPECIAL, in_documents
+from rerank_plugins.trees.penn import normal_text
 
 PIECE = 1 << 22  # tokens indexed at a time
 
@@ -56,7 +57,8 @@ def train(
     def lines() -> Iterator[str]:
         for document in collection:
             titles.append(document.title)
-            yield from (line.lower() if settings.lowercase else line for line in document.lines)
+            lines = map(normal_text, document.lines)
+            yield from map(str.lower, lines) if settings.lowercase else lines
             yield ""
 
     progress("reading")

@@ -12,6 +12,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.signatures import UNKNOWN, UnknownWords
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.penn import normal_form
 
 ROOT_LABEL = "ROOT"
 
@@ -46,12 +47,12 @@ class Forest:
 
 
 def plant(trees: Sequence[Tree], unknown: UnknownWords | None = None, weights: Sequence[float] | None = None) -> Forest:
-    """The forest of binarised trees, rare words replaced by signatures as `unknown` says.
+    """The forest of binarised trees, brackets in normal form, rare words replaced by signatures as `unknown` says.
 
     `weights` (one per tree, default 1) say how often a tree counts. Every tree must have ROOT at its top; a node has
     one or two children, a preterminal one word.
     """
-    sentences = (unknown or UnknownWords()).replaced([tree.words() for tree in trees])
+    sentences = (unknown or UnknownWords()).replaced([tuple(map(normal_form, tree.words())) for tree in trees])
     words = tuple(sorted({word for sentence in sentences for word in sentence} | {UNKNOWN}))
     rows: list[tuple[str, int, int, int]] = []
     offsets = [0]

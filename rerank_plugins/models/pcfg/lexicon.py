@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.signatures import UNKNOWN, known_form
+from rerank_plugins.trees.penn import known_spelling
 
 IntArray = NDArray[np.int32]
 
@@ -26,7 +27,7 @@ class NumberedWords:
         return {word: number for number, word in enumerate(self.words)}
 
     def __contains__(self, word: object) -> bool:
-        return word in self.index
+        return isinstance(word, str) and known_spelling(word, self.index) is not None
 
     def number(self, word: str, position: int) -> int:
         """The word's number, an unknown word's that of its most specific known signature; `position` from 0."""

@@ -18,6 +18,7 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.signatures import backed_off, signature
 from rerank_plugins.trees.cleaning import category
+from rerank_plugins.trees.penn import normal_form
 
 NEVER = 1e-6
 
@@ -55,7 +56,7 @@ def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) 
 
 
 def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tuple[IntArray, FloatArray]:
-    lexicon = grammar.lexicon
+    lexicon, word = grammar.lexicon, normal_form(word)
     for form in (word, *backed_off(signature(word, position == 0, word.lower() in lexicon))):
         if form in lexicon:
             symbols, logp = lexicon.emissions(form, position)

@@ -17,6 +17,7 @@ from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.signatures import backed_off, signature
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.penn import normal_form
 
 Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
@@ -24,7 +25,9 @@ Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:
     """The words and tags of trees, each counted `weight` times; tags without function tags and marks."""
     counts = Counter(
-        (word, category(tag)) for tree in trees for word, tag in zip(tree.words(), tree.tags(), strict=True)
+        (normal_form(word), category(tag))
+        for tree in trees
+        for word, tag in zip(tree.words(), tree.tags(), strict=True)
     )
     return Counter({pair: weight * count for pair, count in counts.items()})
 

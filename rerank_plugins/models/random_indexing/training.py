@@ -36,6 +36,7 @@ from rerank_plugins.models.random_indexing.accumulating import (
 )
 from rerank_plugins.models.random_indexing.index_vectors import index_vectors
 from rerank_plugins.models.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
+from rerank_plugins.trees.penn import normal_text
 
 SPECIAL = 3  # numbers of <unk>, <s> and </s> come before those of words
 
@@ -79,6 +80,7 @@ def train(
     collector = TextCollector(workspace or Workspace())
     for name, lines in texts:
         progress(f"reading {name}")
+        lines = map(normal_text, lines)
         collector.add(map(str.lower, lines) if settings.lowercase else lines, name)
     vocabulary, numbered, _ = collector.finish(settings.min_count, settings.most_words)
     words = vocabulary.words[SPECIAL:]

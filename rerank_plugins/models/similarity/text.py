@@ -12,6 +12,7 @@ from functools import cache
 
 from rerank_plugins.models.similarity.entities import named_entities
 from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.trees.penn import normal_form
 
 FREQUENT = 6.9  # -ln p of 1/1000
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -22,7 +23,8 @@ WORD = re.compile(r"\w")
 class Text:
     """A tokenised sentence: `words` in lower case without punctuation, `content` those that are no function words.
 
-    `characters` is the sentence in lower case, tokens apart by one space; `numbers` as written; `names` the entities.
+    Brackets are in normal form (trees/penn.py). `characters` is the sentence in lower case, tokens apart by one space;
+    `numbers` as written; `names` the entities.
     """
 
     tokens: tuple[str, ...]
@@ -47,9 +49,10 @@ class Lexicon:
 
     def text(self, tokens: Sequence[str], names: tuple[str, ...] | None = None) -> Text:
         """The sentence of these tokens, which may be none; names are found by their capitals where none are given."""
+        tokens = tuple(map(normal_form, tokens))
         words = tuple(token.lower() for token in tokens if WORD.search(token))
         return Text(
-            tuple(tokens),
+            tokens,
             words,
             tuple(word for word in words if self.information(word) > FREQUENT),
             " ".join(tokens).lower(),

@@ -18,7 +18,7 @@ from rerank_plugins.models.numbering import Numbering
 from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
 from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.trees.penn import normal_form
 
 BLOCK = 4096  # trees at a time
 
@@ -49,7 +49,7 @@ class TreeletCollector:
             is_tag = np.array([word is not None for word in words])
             self._blocks.append((symbol, parent, is_tag.astype(np.int32), offsets))
             for sentence in sentences_of(words, offsets):
-                words_ = (BRACKETS.get(word, word) for word in sentence)
+                words_ = map(normal_form, sentence)
                 self._sentences.append(tuple(spelling.setdefault(word, word) for word in words_))
 
     @property

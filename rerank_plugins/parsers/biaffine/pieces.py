@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rerank_plugins.trees.penn import PLAIN
+from rerank_plugins.trees import penn
 
 AFFIXES = (2, 3, 4)  # lengths of the first and last letters that are pieces
 FREQUENT_FORM, FREQUENT_AFFIX = 2, 5  # rarer ones have no row of their own
 LONGEST = 60  # letters of a word that are looked at
-FORMS = PLAIN | {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
+FORMS = penn.PLAIN | {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
 
 
 def normal_form(word: str) -> str:
@@ -25,6 +25,16 @@ def normal_form(word: str) -> str:
     'in-0000'
     """
     return re.sub(r"\d", "0", word[:LONGEST].lower())
+
+
+def plain_form(word: str) -> str:
+    """The word with its bracket in normal form (trees/penn.py), and with the quotation mark or dash that is typed.
+
+    >>> plain_form("-lrb-"), plain_form("``"), plain_form("—")
+    ('(', '"', '--')
+    """
+    word = penn.normal_form(word)
+    return FORMS.get(word, word)
 
 
 def shape(word: str) -> str:
@@ -43,7 +53,7 @@ def pieces(word: str) -> list[str]:
     >>> pieces("Dogs")
     ['dogs', 'do^', '^gs', 'dog^', '^ogs', '|Xxx']
     """
-    word = FORMS.get(word, word)
+    word = plain_form(word)
     form = normal_form(word)
     lengths = [n for n in AFFIXES if n < len(form)]
     return [form, *(p for n in lengths for p in (form[:n] + "^", "^" + form[-n:])), "|" + shape(word)]

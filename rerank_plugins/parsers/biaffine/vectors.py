@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from rerank_plugins.parsers.biaffine.lstm import Float32
-from rerank_plugins.parsers.biaffine.pieces import FORMS, normal_form
+from rerank_plugins.parsers.biaffine.pieces import normal_form, plain_form
 
 OFFSETS = (-2, -1, 1, 2)
 
 
 def text_form(word: str) -> str:
     """The form under which a word's vector is kept."""
-    return normal_form(FORMS.get(word, word))
+    return normal_form(plain_form(word))
 
 
 def word_vectors(

@@ -5,9 +5,9 @@
     # the same with presidential (16000) and novels (32000)
     python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
 
-Selected are sentences of up to 60 words at random (the same ones each time), with brackets as such. Words and rules
-that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values are rounded to
-1/64 (a probability changes by at most 1.8 %).
+Selected are sentences of up to 60 words at random (the same ones each time), with brackets in their normal form. Words
+and rules that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values are
+rounded to 1/64 (a probability changes by at most 1.8 %).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from rerank_plugins.models.treelet.model_file import write_model
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.trees.penn import normal_text
 
 SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1, 1, 2), prune_rules=(0, 0, 1, 2))
 STEPS = 64  # of a log10 value between whole numbers
@@ -68,7 +68,7 @@ def read(names: Sequence[str]) -> Iterator[Tree]:
 def select(name: str, number: int) -> Iterator[str]:
     """Some sentences of a text, packed by xz."""
     with lzma.open(name, "rt", encoding="utf-8") as lines:
-        sentences = [[BRACKETS.get(word, word) for word in line.split()] for line in lines]
+        sentences = [normal_text(line).split() for line in lines]
     short = [words for words in sentences if 1 <= len(words) <= LONGEST]
     random.Random(1).shuffle(short)
     return map(" ".join, short[:number])

@@ -2,8 +2,9 @@
 
     python -m rerank_plugins.resources.en.build_unigrams novels.txt.xz presidential.txt.xz textbooks.txt.xz
 
-One sentence per line, tokens separated by spaces. Words seen once are left out (see models/unigram_model.py for what
-that means); `</s>` has the number of sentences. The same texts give the same file.
+One sentence per line, tokens separated by spaces. Brackets are counted in their normal form (trees/penn.py). Words seen
+once are left out (see models/unigram_model.py for what that means); `</s>` has the number of sentences, and neither it
+nor another mark of the model may be a word of the text. The same texts give the same file.
 """
 
 from __future__ import annotations
@@ -15,15 +16,25 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from rerank_plugins.errors import FormatError
+from rerank_plugins.models.unigram_model import MARKS
+from rerank_plugins.trees.penn import normal_text
+
 
 def count_words(paths: Sequence[Path]) -> Counter[str]:
-    """How often each word and `</s>` occur in the files (plain or .xz)."""
+    """How often each word and `</s>` occur in the files (plain or .xz).
+
+    Raises FormatError naming the line that has a mark of the model (`<s>`, `</s>`, `<unk>`) for a word.
+    """
     counts: Counter[str] = Counter()
     for path in paths:
         opener = lzma.open if path.suffix == ".xz" else open
         with opener(path, "rt", encoding="utf-8") as lines:
-            for line in lines:
-                if words := line.split():
+            for number, line in enumerate(lines, 1):
+                if words := normal_text(line).split():
+                    if not MARKS.isdisjoint(words):
+                        (mark, *_) = MARKS.intersection(words)
+                        raise FormatError(f"{mark} may not be a word of the text", path=str(path), line=number)
                     counts.update(words)
                     counts["</s>"] += 1
     return counts

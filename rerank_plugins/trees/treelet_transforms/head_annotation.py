@@ -1,6 +1,6 @@
 """Head annotation: every node is marked with its head word if that is of a closed class, else with its head tag.
 
-A preterminal of an open class stays as it is: its head tag is its label.
+A preterminal of an open class stays as it is: its head tag is its label. A bracket is marked alike in every spelling.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from rerank_plugins.trees.cleaning import category, relabel
 from rerank_plugins.trees.constituency import ROOT, Tree
 from rerank_plugins.trees.heads import PUNCTUATION, HeadRules, english_heads
+from rerank_plugins.trees.penn import normal_form
 from rerank_plugins.trees.treelet_transforms.temporal_nouns import PLAIN
 
 # the paper's footnote 3: any punctuation; all inflections of do, be and have; and words with these tags
@@ -35,7 +36,7 @@ def annotate_heads(
     found = rules or english_heads()
 
     def tag(node: Tree) -> tuple[Tree, str]:
-        word = node.word.lower()
+        word = normal_form(node.word).lower()
         if not is_closed(node.label, word):
             return node, node.label
         head = word.replace("(", "-LRB-").replace(")", "-RRB-").replace(" ", "_")
