@@ -42,11 +42,15 @@ SENTENCES = (
     "ünknown wörds 42 !",
     "",
     "the",
+    'He said ( quietly ) : " zzyzx ! "',
+    "`` Zzyzx , '' he said -LRB- quietly -RRB- [ -lsb-",
 )
 
 
 def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBestList:
-    """A small list with an empty hypothesis, a repeated one, unknown words, features, totals and a source."""
+    """A small list with an empty hypothesis, a repeated one, unknown words, capitals, brackets and quotation marks in
+    several spellings; features, totals and a source.
+    """
     hypotheses = tuple(
         Hypothesis(text, (-float(len(text.split())), 0.5 * row), -1.0 - row, {"rule_7": 1.0} if row % 2 else {})
         for row, text in enumerate((*texts, texts[0]))
