@@ -105,6 +105,7 @@ def test_no_quotation_mark_is_unknown_to_an_embedded_model():
 def test_embedded_vocabularies_hold_no_names():
     words = {
         "treelet-lm": built("language_model", "treelet-lm").trees.vocabulary.words,
+        "dependency-lm": built("feature", "dependency-lm")._model.vocabulary.words,
         "pcfg": built("language_model", "pcfg").grammar.lexicon.words,
         "hhmm": built("language_model", "hhmm").hhmm.grammar.lexicon.words,
         "svs": read_svs(EMBEDDED_SVS).lexicon.words,
