@@ -23,6 +23,14 @@ def test_trees_are_over_the_tokens_given(udpipe_model, treebank):
     assert scores.percent()["UPOS"] > 80
 
 
+def test_brackets_are_read_in_their_normal_form(udpipe_model):
+    """Treebanks of Universal Dependencies have the characters; the tokens of the tree stay those that were given."""
+    sentences = [("the", opening, "black", "cat", closing, "sat") for opening, closing in ("()", ("-LRB-", "-rrb-"))]
+    plain, named = (parse.dependencies for parse in UdpipeParser(udpipe_model).parse(sentences))
+    assert (plain.words, named.words) == tuple(sentences)
+    assert (plain.heads, plain.relations, plain.tags) == (named.heads, named.relations, named.tags)
+
+
 def test_the_beam_is_used(udpipe_model, treebank):
     sentences = [tree.words for tree in treebank]
     assert UdpipeParser(udpipe_model, beam=1).parse(sentences) != UdpipeParser(udpipe_model, beam=10).parse(sentences)

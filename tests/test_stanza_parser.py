@@ -72,6 +72,30 @@ def test_constituency_trees(stanza_models, stanza_constituency, treebank):
 
 @needs_stanza
 @pytest.mark.slow
+def test_brackets_are_read_in_their_normal_form(stanza_models, stanza_constituency):
+    """As in the treebanks that models come from; the tokens of the trees stay those that were given."""
+    (tagger, dependencies), (model, vectors) = stanza_models, stanza_constituency
+    parser = StanzaParser(tagger=tagger, parser=dependencies, constituency=model, vectors=vectors)
+    sentences = [("the", opening, "cat", closing, "sat") for opening, closing in ("()", ("-LRB-", "-rrb-"))]
+    pipeline, read = parser._pipeline, []
+
+    def reading(texts, **options):
+        read.extend(texts)
+        return pipeline(texts, **options)
+
+    reading.processors = pipeline.processors
+    parser.__dict__["_pipeline"] = reading
+    plain, named = parser.parse(sentences)
+    assert read == [list(sentences[0])] * 2
+    for parse, words in zip((plain, named), sentences, strict=True):
+        assert parse.dependencies.words == parse.tree.words() == words
+    assert plain.dependencies.heads == named.dependencies.heads
+    assert plain.dependencies.tags == named.dependencies.tags
+    assert plain.constituents[0].log_probability == pytest.approx(named.constituents[0].log_probability)
+
+
+@needs_stanza
+@pytest.mark.slow
 def test_the_log_probability_of_a_tree_is_that_of_its_transitions(stanza_models, stanza_constituency, treebank):
     """Stanza replays the transitions of our tree; their probabilities, one state at a time, multiply to ours."""
     import torch

@@ -56,6 +56,13 @@ def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
     return Parse(dependencies, constituents or ())
 
 
+def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
+    """The parse over exactly these tokens, where its own words are their normal forms (trees/penn.py), or others."""
+    words = [tree.words() for tree, _ in parse.constituents[:1]]
+    words += [parse.dependencies.words] if parse.dependencies is not None else []
+    return parse if all(each == sentence for each in words) else unpack(pack(parse), sentence) or Parse()
+
+
 def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], list[int], list[float]]:
     """Labels, distinct subtrees, root of each tree, ln p of each."""
     labels: dict[str, int] = {}

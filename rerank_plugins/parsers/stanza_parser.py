@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.parsers.packed import over_tokens
 from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
 from rerank_plugins.parsers.stanza_pipeline import open_pipeline
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
+from rerank_plugins.trees.penn import normal_form
 
 PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's names of what gives what
 LONGEST = 300  # words: a longer sentence is none, and takes memory by the square of its length
@@ -87,16 +89,15 @@ class StanzaParser(Parser, PickledFields):
         if fit:
             pipeline = self._pipeline
             steps = ["tokenize", "pos", "lemma", *(["depparse"] if self._gives("dependencies") else [])]
-            found = [
-                sentence.words for sentence in pipeline([list(sentences[i]) for i in fit], processors=steps).sentences
-            ]
+            texts = [list(map(normal_form, sentences[i])) for i in fit]
+            found = [sentence.words for sentence in pipeline(texts, processors=steps).sentences]
             trees: list[ScoredTree | None] = [None] * len(fit)
             if self._gives("constituents"):
                 model = pipeline.processors["constituency"]._model
                 trees = parse_tagged(model, tags_for(model, found))
             for i, words, tree in zip(fit, found, trees, strict=True):
                 dependencies = _dependencies(sentences[i], words) if self._gives("dependencies") else None
-                parses[i] = Parse(dependencies, (tree,) if tree else ())
+                parses[i] = over_tokens(Parse(dependencies, (tree,) if tree else ()), tuple(sentences[i]))
         return parses
 
 

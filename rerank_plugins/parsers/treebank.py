@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
-from rerank_plugins.parsers.packed import pack, unpack
+from rerank_plugins.parsers.packed import over_tokens
 from rerank_plugins.trees.cleaning import remove_empty
 from rerank_plugins.trees.dependency import read_conllu
 from rerank_plugins.trees.k_best import is_bracketed, read_scored
@@ -42,19 +42,12 @@ class TreebankParser(Parser):
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The stored trees of each sentence, or `Parse()`."""
         found = (self._parses.get(_key(sentence), Parse()) for sentence in sentences)
-        return [_over(parse, tuple(sentence)) for parse, sentence in zip(found, sentences, strict=True)]
+        return [over_tokens(parse, tuple(sentence)) for parse, sentence in zip(found, sentences, strict=True)]
 
 
 def _key(words: Sentence) -> tuple[str, ...]:
     """The words in normal form (trees/penn.py), under which a parse is found."""
     return tuple(map(normal_form, words))
-
-
-def _over(parse: Parse, sentence: tuple[str, ...]) -> Parse:
-    """The parse over exactly these tokens, where its files may spell brackets otherwise."""
-    trees = [*(tree.words() for tree, _ in parse.constituents[:1])]
-    trees += [parse.dependencies.words] if parse.dependencies is not None else []
-    return parse if all(words == sentence for words in trees) else unpack(pack(parse), sentence) or Parse()
 
 
 def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -> None:

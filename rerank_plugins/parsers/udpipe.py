@@ -17,6 +17,7 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
+from rerank_plugins.trees.penn import normal_form
 
 MAGIC = b"morphodita_parsito"  # a model file: the length of this name, and the name
 
@@ -69,7 +70,7 @@ class UdpipeParser(Parser, PickledFields):
         words = udpipe.Sentence()
         try:
             for form in sentence:
-                words.addWord(form)
+                words.addWord(normal_form(form))
         except (TypeError, UnicodeEncodeError):  # lone surrogates: no text that UTF-8 can say
             return Parse()
         error = udpipe.ProcessingError()
