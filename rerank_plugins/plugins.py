@@ -19,7 +19,7 @@ from functools import partial
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
@@ -157,7 +157,7 @@ class Registry:
         """
         for implementation in self.manager.hook.register_commands.get_hookimpls():  # in order of registration
             owner = implementation.plugin_name
-            groups = [cli, *(group for group in cli.commands.values() if hasattr(group, "commands"))]
+            groups = [cli, *(cast("click.Group", each) for each in cli.commands.values() if hasattr(each, "commands"))]
             before = [dict(group.commands) for group in groups]
             try:
                 _guarded(owner, partial(implementation.function, cli))

@@ -78,7 +78,9 @@ def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
         for name in config.text.keys() & tables.get("text", {}).keys():
             if _described(job, name) != _described(made, name):
                 raise ConfigError(f"text pipeline {name!r} is another one than that of the feature table {path}")
-    merged = {key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")}
+    merged: dict[str, Any] = {
+        key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
+    }
     known = made.registry.entries["feature"]
     merged["feature"] = [
         remembered.get(feature["use"], feature)
