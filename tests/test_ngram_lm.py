@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import FormatError, ModelError
 from rerank_plugins.features.ngram_lm import NgramLM
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.unigram_model import UnigramModel, read_arpa_unigrams
@@ -166,6 +166,23 @@ def test_unigrams_of_a_table(tmp_path, monkeypatch, capsys):
     made = lzma.decompress((tmp_path / "unigrams.tsv.xz").read_bytes()).decode()
     assert made == "# tokens 12 types 5 kept 4\na\t4\n</s>\t3\nb\t2\né\t2\n"
     assert "kept 4" in capsys.readouterr().out
+    (tmp_path / "a.txt").write_text("( a -LRB- -lrb-\n")
+    assert build_unigrams.count_words([tmp_path / "a.txt"]) == {"(": 3, "a": 1, "</s>": 1}
+    (tmp_path / "a.txt").write_text("a\na </s> b\n")
+    with pytest.raises(FormatError, match=r"a\.txt:2: </s> may not be a word of the text"):
+        build_unigrams.count_words([tmp_path / "a.txt"])
+
+
+def test_brackets_and_quotation_marks_of_a_model_file(tmp_path):
+    """Each spelling that the file has keeps its own probability; one that it lacks has that of another spelling."""
+    ln_p = {"<unk>": -3, "<s>": -99, "</s>": -1, "-LRB-": -2, "-RRB-": -1.5, ")": -1.25, "``": -1, "''": -1}
+    entries = "".join(f"{value}\t{word}\n" for word, value in ln_p.items())
+    (tmp_path / "x.arpa").write_text(f"\\data\\\nngram 1={len(ln_p)}\n\n\\1-grams:\n{entries}\n\\end\\\n")
+    model = UnigramModel(tmp_path / "x.arpa")
+    words = ["(", "-LRB-", "-lrb-", ")", "-RRB-", "``", '"', "[", "</s>"]
+    found = [model.ln(word) / math.log(10) for word in words]
+    assert found == pytest.approx([-2, -2, -2, -1.25, -1.5, -1, math.log10(0.2), -3, -3])
+    assert [word in model for word in words] == [True] * 7 + [False] * 2
 
 
 @pytest.mark.slow

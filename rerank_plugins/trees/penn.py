@@ -9,11 +9,13 @@ Quotation marks. `` and '' say which end of a quotation they are, and " does not
 its own, with its own counts: a model of directed marks would lose that difference if all of them were folded into one.
 Only where a vocabulary lacks a mark does another stand for it: " for a directed mark, and one of the directed marks for
 ". No English model that is embedded takes a quotation mark for an unknown word. In a table of word frequencies, " has
-the frequency of both directed marks together where it has none itself (models/unigram_model.py); for the embedded
+the frequency of both directed marks together where it has none itself (models/unigram_model.py). To the embedded
 dependency parser all quotation marks are " (parsers/biaffine/pieces.py).
 
-Left as they are: the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are the words of the user's
-text; the tokens of a sentence, which trees are over exactly; curly quotation marks; single ones (` and ').
+Parsers of others, UDPipe and Stanza, read brackets in their normal form, as their treebanks have them.
+
+Left as they are: the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text;
+the tokens of a sentence, which trees stand over exactly; curly quotation marks; single ones (` and ').
 """
 
 from __future__ import annotations
