@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from rerank_adapters.evaluation.correlation import correlate, pearson, ranks
 from rerank_adapters.formats.sentence_pairs import read_sentence_pairs
 from rerank_adapters.tasks.similarity import SimilaritySettings, Training, by_source, fit, left_out, train_similarity
-from rerank_adapters.tasks.similarity_selection import FOLDS, centred, select
+from rerank_adapters.tasks.similarity_selection import FOLDS, centred, folds_of, select, select_as_paper
 from rerank_adapters.tasks.similarity_shrinkage import shrink
 from rerank_adapters.weights.forest import train_forest
 from rerank_adapters.weights.similarity_model import read_similarity, write_similarity
@@ -22,6 +23,7 @@ from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model
 from rerank_plugins.models.similarity import entities, overlap, shape, strings, tfidf
 from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.models.similarity.pools import DKPRO, MAYO, PAPER, TAKELAB
 from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
 from rerank_plugins.models.similarity.text import Lexicon
 from rerank_plugins.models.wordnet.model import MEASURES as WORDNET_MEASURES
@@ -164,7 +166,20 @@ def every_measure(vectors, wordnet, documents):
     return Measures(vectors, LEXICON, wordnet=wordnet, esa=documents)
 
 
-def values_of_twins(measures, a, b, pairs):
+@pytest.fixture(scope="module")
+def tables(vectors):
+    """By space the vectors of the drawn words that have one."""
+    return {
+        space: {
+            word: vectors.vectors(space)[vectors.number[word]].astype(float).tolist()
+            for word in map(str.lower, WORDS)
+            if word in vectors.number
+        }
+        for space in vectors.spaces
+    }
+
+
+def values_of_twins(measures, tables, a, b, pairs):
     """By name, those of the families that have a twin for sentences; cosines of ESA have theirs in test_esa.py."""
     told = LEXICON.information
     names = [entities.named_entities(side) for side in (a, b)]
@@ -177,9 +192,7 @@ def values_of_twins(measures, a, b, pairs):
         "entities": twins.entities(*names), "shape": twins.shape(a, b, told), "tfidf": twins.tfidf(a, b, pairs),
         "wordnet": twins.wordnet(a, b, by_word, told, pairs),
     }  # fmt: skip
-    model = measures.vectors
-    for space in model.spaces:
-        table = {word: model.vectors(space)[i].astype(float).tolist() for i, word in enumerate(model.words)}
+    for space, table in tables.items():
         found = twins.vectors(a, b, table, told, pairs)
         families.setdefault("vectors", {}).update({f"{space}_{name}": value for name, value in found.items()})
     alike = lambda w, u: measures.esa.word_similarities([w], [u])[0, 0]  # noqa: E731
@@ -187,11 +200,11 @@ def values_of_twins(measures, a, b, pairs):
     return {f"{family}.{name}": value for family, values in families.items() for name, value in values.items()}
 
 
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(pairs=PAIRS_DRAWN)
 @example(pairs=[(SYMBOL, SYMBOL), (SYMBOL, ["?"]), (FUNCTION, FUNCTION), (ONE, ONE)])
 @example(pairs=[([], []), ([], ["cat"]), (["the", "dog", "sat"], ["the", "cat", "sat"]), (["UN"], ["UN", "12"])])
-def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure, pairs):
+def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure, tables, pairs):
     """Where both sentences are the same and not empty, 1 stands in place of what the definition gives."""
     measures = every_measure
     values = measures.columns(pairs)
@@ -202,7 +215,7 @@ def test_measures_are_finite_and_bounded_and_those_of_their_twins(every_measure,
         for name, value in found.items():
             greatest = 1 + 1e-9 if name not in NO_LIKENESS or name in ("shape.short", "entities.none") else np.inf
             assert (-1 if name.startswith("vectors") else 0) - 1e-9 <= value <= greatest, name
-        wanted = values_of_twins(measures, a, b, pairs)
+        wanted = values_of_twins(measures, tables, a, b, pairs)
         assert set(found) - set(wanted) == {"esa.cosine", "esa.cosine_idf"}
         for name, value in wanted.items():
             equal = a and a == b and name not in NO_LIKENESS
@@ -359,6 +372,67 @@ def test_selection_finds_what_was_put_in():
     assert found.curve[0][1] == pytest.approx(mean, abs=1e-4)
 
 
+def naive_selection(values, scores, folds):
+    """The order of the columns and the correlations: least squares with a constant, all pairs alike, every subset anew."""
+    chosen, reached = [], []
+    while len(chosen) < values.shape[1]:
+        found = []
+        for column in set(range(values.shape[1])) - set(chosen):
+            design = np.column_stack([np.ones(len(scores)), values[:, [*chosen, column]]])
+            predicted = np.empty(len(scores))
+            for fold in range(FOLDS):
+                rest = folds != fold
+                predicted[~rest] = design[~rest] @ np.linalg.lstsq(design[rest], scores[rest], rcond=None)[0]
+            found.append((np.corrcoef(predicted, scores)[0, 1], column))
+        best, column = max(found)
+        chosen.append(column)
+        reached.append(best)
+    return chosen, reached
+
+
+def test_the_selection_of_the_paper_agrees_with_its_twin():
+    """Pooled: the column that tells sources apart comes in, which selection within sources never takes."""
+    rng = np.random.default_rng(9)
+    values, scores, _ = made(rng, 120)
+    scores += 0.7 * values[:, 1]
+    found = select_as_paper(values, scores, list("abcde"), rng=np.random.default_rng(1))
+    chosen, reached = naive_selection(values, scores, folds_of(120, np.random.default_rng(1)))
+    assert [name for name, _ in found.curve] == ["abcde"[i] for i in chosen]
+    np.testing.assert_allclose([value for _, value in found.curve], reached, atol=1e-7)
+    size = 1 + int(np.argmax(reached))
+    assert found.columns == tuple("abcde"[i] for i in chosen[:size])
+    assert {"a", "b", "c", "d"} <= set(found.columns)
+    assert found.correlation == pytest.approx(max(reached))
+    design = np.column_stack([np.ones(120), values[:, chosen[:size]]])
+    wanted = np.linalg.lstsq(design, scores, rcond=None)[0]
+    np.testing.assert_allclose([found.constant, *found.weights], wanted, atol=1e-6)
+    level = np.column_stack(
+        [values[:, 0], np.ones(120), values[:, 0]]
+    )  # a constant column stays out, a copy does no harm
+    assert select_as_paper(level, scores, list("abc"), rng=rng).columns[0] == "a"
+    assert select_as_paper(level[:, 1:2], scores, ["b"], rng=rng).scores(level[:3, 1:2], ["b"]) == pytest.approx(
+        scores.mean()
+    )
+
+
+def test_the_measures_that_the_paper_selects_from(vectors, wordnet, documents):
+    assert [len(DKPRO), len(TAKELAB), len(MAYO), len(set(PAPER))] == [17 - 1, 21 - 1, 9, 47 - 2]
+    spaces = {**vectors.spaces, "lsa": vectors.spaces["window"]}
+    every = Measures(replace(vectors, spaces=spaces), LEXICON, wordnet=wordnet, esa=documents).names
+    assert set(PAPER) - set(every) == {"svs.top", "svs.phrase"}
+    rng = np.random.default_rng(10)
+    training = Training(every, rng.normal(size=(40, len(every))), rng.normal(size=40), np.repeat([0, 1], 20))
+    assert set(training.of(SimilaritySettings(learner="paper")).names) == set(PAPER) & set(every)
+    run3 = training.of(SimilaritySettings("mixed", "paper", ("takelab",)))
+    assert set(run3.names) == (set(DKPRO) | set(MAYO)) & set(every)
+    assert run3.values.shape == (40, len(run3.names))
+    model = fit(run3, ["p", "q"], SimilaritySettings("one", "paper", ("takelab",)))
+    assert not set(model.names) & set(TAKELAB)
+    left = training.of(SimilaritySettings("one", "selected", ("takelab", "shape"))).names
+    assert "tfidf.stems" in left
+    assert not (set(left) & set(TAKELAB)) | {name for name in left if name.startswith("shape")}
+
+
 def test_shrinkage_minimises_what_it_says():
     """Least squares on the pairs, each source as heavy as the other, and on a row a measure for its penalty."""
     rng = np.random.default_rng(6)
@@ -441,7 +515,7 @@ def test_a_forest_gives_what_scikit_learn_gives():
     np.testing.assert_allclose(forest.probabilities(values), theirs.predict_proba(values), atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", ["shrunk", "selected"])
+@pytest.mark.parametrize("learner", ["shrunk", "selected", "paper"])
 @pytest.mark.parametrize("mode", ["one", "mixed", "best"])
 def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
     lines = PAIRS.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -491,6 +565,15 @@ def test_the_commands(vectors, tmp_path):
     assert "more" in ran.err
     two = done("similarity", "train", f"a={PAIRS}", f"b={PAIRS}", "-o", tmp_path / "two.sim", "--learner", "selected")
     assert re.search(r"^for a source left out: a r 0\.\d+, b r 0\.\d+$", two.err, re.MULTILINE)
+    paper = done(
+        "similarity", "train", PAIRS, "-o", tmp_path / "paper.sim", "--learner", "paper", "--without", "takelab"
+    )
+    absent = re.search("measures of the paper whose data are not given: (.*)", paper.err).group(1).split(", ")
+    assert {"esa.cosine", "wordnet.resnik", "svs.top"} < set(absent)
+    assert not set(read_similarity(tmp_path / "paper.sim").names) - set(DKPRO) - set(MAYO)
+    for option in ("--penalty", "--most"):
+        line = refused("similarity", "train", PAIRS, "-o", tmp_path / "x.sim", "--learner", "paper", option, 5)
+        assert f"{option} is not for --learner paper" in line
     new = PAIRS.with_name("new.tsv")
     scores = [float(line) for line in done("similarity", "apply", new, "-m", model).lines]
     assert len(scores) == 3
@@ -518,6 +601,6 @@ def test_the_commands(vectors, tmp_path):
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     options = ("-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")
-    assert "needs --learner selected" in refused("similarity", "train", PAIRS, *options)
+    assert "needs --learner selected or paper" in refused("similarity", "train", PAIRS, *options)
     done("similarity", "train", PAIRS, "--learner", "selected", *options)
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")

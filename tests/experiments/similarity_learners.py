@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.evaluation.correlation import pearson
-from rerank_adapters.tasks.similarity import Training, family_of
-from rerank_adapters.tasks.similarity_selection import select
+from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of
+from rerank_adapters.tasks.similarity_selection import select, select_as_paper
 from rerank_adapters.tasks.similarity_shrinkage import shrunk_weights
 from rerank_plugins.feature_table import FloatArray
 from tests.experiments.experiment import experiment
@@ -74,13 +74,21 @@ def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> FloatArray:
-    """The paper's forward selection."""
+    """Forward selection by what tells apart the pairs of a source."""
     t = training
     found = select(
         t.values, t.scores, t.source, t.names, penalty=penalty, most=most, rng=np.random.default_rng(1)
     )  # fmt: skip
     weights = dict(zip(found.columns, found.weights, strict=True))
     return np.array([weights.get(name, 0.0) for name in t.names])
+
+
+def as_paper(training: Training) -> FloatArray:
+    """The paper's: linear regression over all pairs alike, on those of its measures that forward selection keeps."""
+    part = training.of(SimilaritySettings(learner="paper"))
+    found = select_as_paper(part.values, part.scores, part.names, rng=np.random.default_rng(1))
+    weights = dict(zip(found.columns, found.weights, strict=True))
+    return np.array([weights.get(name, 0.0) for name in training.names])
 
 
 def shrunk(training: Training) -> FloatArray:
@@ -141,7 +149,8 @@ def across(training: Training, *, pairs: float, most: int = 15, tolerance: float
 
 
 LEARNERS: dict[str, Learner] = {
-    "forward selection (the paper's), λ = 100": selected,
+    "the paper's (`paper`)": as_paper,
+    "forward selection within sources, λ = 100 (`selected`)": selected,
     "the same, λ = 1": partial(selected, penalty=1.0),
     "the same, λ = 1000": partial(selected, penalty=1000.0),
     "the same, 3 measures at most": partial(selected, most=3),
@@ -165,7 +174,7 @@ LEARNERS: dict[str, Learner] = {
     "trusted by the least r², λ = 100": partial(ridge, penalty=100.0, power=2.0, over=np.min),
     "trusted by r², λ = 100, weights ≥ 0": partial(ridge, penalty=100.0, power=2.0, negative=False),
 }
-NO_SHAPE = ("forward selection (the paper's), λ = 100", "**trusted by r², λ = 100** (`shrunk`)")
+NO_SHAPE = ("forward selection within sources, λ = 100 (`selected`)", "**trusted by r², λ = 100** (`shrunk`)")
 
 
 def left_out(learner: Learner, training: Training, own: bool) -> float:

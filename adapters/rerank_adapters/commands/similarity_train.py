@@ -17,27 +17,31 @@ from rerank_adapters.commands.similarity import data_options
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
               help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
-@click.option("--learner", type=click.Choice(["shrunk", "selected"]), default="shrunk", show_default=True,
+@click.option("--learner", type=click.Choice(["shrunk", "selected", "paper"]), default="shrunk", show_default=True,
               help="All measures, each held the nearer to 0 the less it goes along with the scores by itself: for "
-                   "sources that nobody scored; or the few of forward selection.")  # fmt: skip
+                   "sources that nobody scored; the few of forward selection; or as Wu et al. (2013) do.")  # fmt: skip
 @click.option("--without", multiple=True, metavar="FAMILY",
-              help="Leave out a family: overlap, ngrams, strings, entities, shape, tfidf … Repeatable.")  # fmt: skip
+              help="Leave out a family: overlap, ngrams, strings, entities, shape, tfidf … or a set of the paper: "
+                   "dkpro, takelab, mayo. Repeatable.")  # fmt: skip
 @click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
-              help="Of ridge regression.")  # fmt: skip
+              help="Of ridge regression (not with --learner paper).")  # fmt: skip
 @click.option("--most", type=click.IntRange(1), default=30, show_default=True,
               help="Rounds of selection (--learner selected).")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of folds and forest.")
 @click.option("--plot", type=output_file, metavar="FILE",
-              help="The curve of the selection (--learner selected; extra `plot`).")  # fmt: skip
+              help="The curve of the selection (--learner selected, paper; extra `plot`).")  # fmt: skip
 @text_option
+@click.pass_context
 def command(
-    files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
+    context: click.Context, files: tuple[str, ...], output: Path, data: dict[str, Any], mode: str, learner: str,
     without: tuple[str, ...], penalty: float, most: int, seed: int, plot: Path | None, steps: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
 
     Of several sources each is left out in turn, to tell what to expect of pairs of a source that nobody scored.
-    --learner selected is the system of Wu et al. (2013): forward selection by correlation in ten-fold cross-validation.
+    --learner paper is the system of Wu et al. (2013): linear regression over the pairs of all sources alike, on those
+    of the measures of the paper that forward selection by ten-fold cross-validation keeps. --learner selected is
+    after it: ridge regression within sources, on any measure.
 
     \b
     rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
@@ -49,8 +53,13 @@ def command(
     from rerank_adapters.weights.similarity_model import write_similarity
     from rerank_plugins import ConfigError
 
-    if plot is not None and learner != "selected":
-        raise ConfigError("--plot draws the curve of a selection: it needs --learner selected")
+    if plot is not None and learner == "shrunk":
+        raise ConfigError("--plot draws the curve of a selection: it needs --learner selected or paper")
+    if learner == "paper":
+        for option in ("penalty", "most"):
+            if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+                why = "linear regression has no penalty, and all rounds of the selection are made"
+                raise ConfigError(f"--{option} is not for --learner paper: {why}")
     settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
     with Stages() as stages:
         model = train_similarity(by_source(files), measures_of(**data), settings, stages)

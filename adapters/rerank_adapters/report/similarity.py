@@ -65,6 +65,8 @@ def training_lines(model: SimilarityModel) -> list[str]:
             continue
         lines += [f"  {column:<32} weight {weight:+.3f}" for column, weight in islice(shown, SHOWN)]
         lines += [f"  and {size - SHOWN} more"] if size > SHOWN else []
+    if absent := model.provenance.get("absent"):
+        lines.append(f"measures of the paper whose data are not given: {', '.join(absent)}")
     left_out = ", ".join(f"{source} r {value:.3f}" for source, value in model.provenance.get("left_out", {}).items())
     return [*lines, f"for a source left out: {left_out}"] if left_out else lines
 

@@ -11,7 +11,7 @@ import numpy as np
 from rerank_adapters.evaluation.correlation import Correlation, correlate, pearson
 from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
-from rerank_adapters.tasks.similarity_selection import select
+from rerank_adapters.tasks.similarity_selection import select, select_as_paper
 from rerank_adapters.tasks.similarity_shrinkage import shrink
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights.forest import train_forest
@@ -19,6 +19,7 @@ from rerank_adapters.weights.similarity_model import Learner, Mode, Regression, 
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.models.similarity.pools import PAPER, POOLS
 from rerank_plugins.plugins import suggestion
 
 FEWEST = 20  # pairs, for ten folds
@@ -27,10 +28,11 @@ OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where 
 
 @dataclass(frozen=True)
 class SimilaritySettings:
-    """How a system is trained: measures of the families `without` stay out, `penalty` is that of ridge regression.
+    """How a system is trained: measures of the families and pools `without` stay out.
 
-    Regressions are `shrunk`, with all measures (similarity_shrinkage), or `selected`, with at most `most`
-    (similarity_selection).
+    Regressions are `shrunk`, with all measures (similarity_shrinkage), `selected`, with at most `most`
+    (similarity_selection), both with the `penalty` of ridge regression; or those of the `paper`, which has neither, on
+    the measures that it selects from (models/similarity/pools).
     """
 
     mode: Mode = "one"
@@ -71,15 +73,25 @@ class Training:
     source: IntArray
 
     def without(self, families: Sequence[str]) -> Training:
-        """The same less the measures of some families. Raises ConfigError for an unknown one."""
-        known = list(dict.fromkeys(map(family_of, self.names)))
+        """The same less the measures of some families, or pools of the paper. Raises ConfigError for an unknown one."""
+        known = [*dict.fromkeys(map(family_of, self.names)), *POOLS]
         for family in families:
             if family not in known:
                 raise ConfigError(f"no family of measures is named {family!r}{suggestion(family, known)}")
-        keep = [i for i, name in enumerate(self.names) if family_of(name) not in families]
+        out = {name for family in families for name in POOLS.get(family, ())}
+        return self.only([name for name in self.names if family_of(name) not in families and name not in out])
+
+    def only(self, names: Collection[str]) -> Training:
+        """The same with those measures, of the names given, that there are. Raises ConfigError where none is left."""
+        keep = [i for i, name in enumerate(self.names) if name in names]
         if not keep:
             raise ConfigError("no measure is left: leave out fewer families")
         return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
+
+    def of(self, settings: SimilaritySettings) -> Training:
+        """The same with the measures that a system is to be trained with. Raises ConfigError as `without`."""
+        rest = self.without(settings.without)
+        return rest.only(PAPER) if settings.learner == "paper" else rest
 
 
 def family_of(name: str) -> str:
@@ -129,6 +141,9 @@ def fit(
         rng, penalty = np.random.default_rng(settings.seed), settings.penalty
         if settings.learner == "selected":
             regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
+        elif settings.learner == "paper":
+            values, scores, _, names = data
+            regressions[name] = select_as_paper(values, scores, names, rng=rng)
         else:
             regressions[name] = shrink(*data, penalty=penalty, rng=rng)
     forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
@@ -167,8 +182,8 @@ def train_similarity(
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
-    """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `without`."""
-    training = gather(sources, measures, TextPipeline(settings.text), progress).without(settings.without)
+    """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `Training.of`."""
+    training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
     model = fit(training, list(sources), settings, progress)
     kept = measures.vectors if "vectors" in model.families else None
     data = {family: each for family, each in measures.data.items() if family in model.families}
@@ -177,6 +192,7 @@ def train_similarity(
         "pairs": len(training.scores),
         "left_out": left_out(training, list(sources), settings, progress),
         "settings": asdict(settings),
+        "absent": [name for name in PAPER if name not in measures.names] if settings.learner == "paper" else [],
     }
     return replace(model, vectors=kept, data=data, provenance=provenance)
 

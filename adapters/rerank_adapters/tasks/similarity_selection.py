@@ -1,5 +1,11 @@
-"""Ridge regression, and forward selection of its features by ten-fold cross-validation (Wu et al. 2013, section 3.2).
+"""Regression on measures that forward selection by ten-fold cross-validation finds (Wu et al. 2013, section 3.2).
 
+`select_as_paper` is theirs: linear regression with a constant. In each round the measure comes in whose regression has
+the highest Pearson correlation with the scores of all pairs, each predicted from the folds that it is not in. Rounds go
+on until no measure is left; of all rounds the earliest is kept that has the highest correlation. The penalty is that of
+the tool they use, WEKA: 1e-8.
+
+`select` is after it, for pairs of several sources, by ridge regression.
 Values and scores are centred within each source, so that weights say what tells pairs of one source apart, not which
 source has high scores; one constant is fitted for all. The features are divided by their deviation; the penalty is
 ½ λ |w|². In each round the feature comes in whose regression has the highest Pearson correlation with the scores of the
@@ -20,6 +26,7 @@ from rerank_plugins.feature_table import FloatArray, IntArray
 
 FOLDS = 10
 TOLERANCE = 0.005
+LEAST_PENALTY = 1e-8
 CONSTANT = 1e-9  # deviation of a measure that does not vary within its source
 
 
@@ -47,19 +54,47 @@ def select(
     spread = own.std(axis=0)
     usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
     scaled = own / np.where(spread > CONSTANT, spread, 1.0)
+    trials = _Trials(scaled, target, sources, folds_of(len(scores), rng), np.full(len(names), penalty))
+    chosen, reached = _forward(trials, usable, most)
+    return _kept(values, scores, sources, names, penalty, chosen, reached, TOLERANCE)
+
+
+def select_as_paper(
+    values: FloatArray, scores: FloatArray, names: Sequence[str], *, rng: np.random.Generator
+) -> Regression:
+    """A regression of (n) scores on some of the (n, names) values, of whatever source."""
+    spread = values.std(axis=0)
+    usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
+    scaled = (values - values.mean(axis=0)) / np.where(spread > CONSTANT, spread, 1.0)
+    with_constant = np.column_stack([scaled, np.ones(len(values))])
+    penalties = np.append(np.full(len(names), LEAST_PENALTY), 0.0)
+    one = np.zeros(len(scores), np.int64)
+    trials = _Trials(with_constant, scores, one, folds_of(len(scores), rng), penalties, always=(len(names),))
+    chosen, reached = _forward(trials, usable, len(usable))
+    return _kept(values, scores, one, names, LEAST_PENALTY, chosen, reached, 0.0)
+
+
+def _forward(trials: _Trials, usable: Sequence[int], most: int) -> tuple[list[int], list[float]]:
+    """The columns in the order in which they come in, `most` at most, and the correlation after each round."""
     chosen: list[int] = []
-    curve: list[tuple[str, float]] = []
-    trial = _Trials(scaled, target, sources, folds_of(len(scores), rng), penalty)
+    reached: list[float] = []
     while len(chosen) < min(most, len(usable)):
-        found = [(trial.correlation([*chosen, i]), -i) for i in usable if i not in chosen]
-        best, negative = max(found)
+        best, negative = max((trials.correlation([*chosen, i]), -i) for i in usable if i not in chosen)
         chosen.append(-negative)
-        curve.append((names[-negative], best))
-    reached = np.array([value for _, value in curve])
-    size = 1 + int(np.argmax(reached >= reached.max() - TOLERANCE)) if curve else 0
-    kept = chosen[:size]
+        reached.append(best)
+    return chosen, reached
+
+
+def _kept(
+    values: FloatArray, scores: FloatArray, sources: IntArray, names: Sequence[str], penalty: float,
+    chosen: Sequence[int], reached: Sequence[float], tolerance: float,
+) -> Regression:  # fmt: skip
+    """The regression of the earliest round whose correlation is within the tolerance of the highest."""
+    size = 1 + int(np.argmax(np.array(reached) >= max(reached) - tolerance)) if chosen else 0
+    kept = list(chosen[:size])
     regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty)
-    return replace(regression, correlation=curve[size - 1][1] if curve else 0.0, curve=tuple(curve))
+    curve = tuple((names[i], value) for i, value in zip(chosen, reached, strict=True))
+    return replace(regression, correlation=reached[size - 1] if chosen else 0.0, curve=curve)
 
 
 def folds_of(pairs: int, rng: np.random.Generator) -> IntArray:
@@ -82,12 +117,16 @@ def regress(
 
 
 class _Trials:
-    """Cross-validated correlations of subsets of the columns; the products of each fold are made once."""
+    """Cross-validated correlations of subsets of the columns; the products of each fold are made once.
+
+    (columns) `penalties`; the columns `always` are in every subset.
+    """
 
     def __init__(
-        self, values: FloatArray, target: FloatArray, sources: IntArray, folds: IntArray, penalty: float
-    ) -> None:
-        self.values, self.target, self.penalty = values, target, penalty
+        self, values: FloatArray, target: FloatArray, sources: IntArray, folds: IntArray, penalties: FloatArray,
+        always: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        self.values, self.target, self.penalties, self.always = values, target, penalties, always
         self.rows = [np.flatnonzero(sources == source) for source in np.unique(sources)]
         self.folds = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         square, right = values.T @ values, values.T @ target
@@ -96,7 +135,8 @@ class _Trials:
 
     def correlation(self, columns: list[int]) -> float:
         """The mean over the sources of the correlation of held-out predictions with the scores."""
-        squares = self.squares[:, columns][:, :, columns] + self.penalty * np.eye(len(columns))
+        columns = [*columns, *self.always]
+        squares = self.squares[:, columns][:, :, columns] + np.diag(self.penalties[columns])
         weights = np.linalg.solve(squares, self.rights[:, columns, None])[:, :, 0]
         predicted = np.empty(len(self.target))
         for fold, own in zip(self.folds, weights, strict=True):

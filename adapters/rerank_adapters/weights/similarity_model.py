@@ -27,7 +27,7 @@ from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
 KIND = "similarity"
 Mode = Literal["one", "mixed", "best"]
-Learner = Literal["shrunk", "selected"]
+Learner = Literal["shrunk", "selected", "paper"]
 
 
 @dataclass(frozen=True, eq=False)

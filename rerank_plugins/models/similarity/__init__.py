@@ -12,4 +12,5 @@ vectors          cosines of sentence vectors; words aligned by their vectors
 wordnet, esa     words aligned, and sentences compared, by WordNet and by a collection of documents
 svs              vectors of sentences and phrases composed by their trees (their equations 6 and 7)
 measures         all of them, pairs by columns
+pools            which of them the paper selects from
 """
