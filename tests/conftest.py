@@ -84,6 +84,16 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
+@pytest.fixture(scope="session", params=["example", "tatoeba"])
+def real_lists(request: pytest.FixtureRequest) -> dict[str, tuple[Path, Path]]:
+    """A decoder's n-best lists (Moses) and their references, to tune on and to test on: ours, and those beside us."""
+    if request.param == "example":
+        example = ROOT / "example_nbest" / "mt"
+        return {part: (example / f"{part}.nbest", example / f"{part}.en") for part in ("tune", "test")}
+    folder = request.getfixturevalue("shared_data") / "mt_nbest_tatoeba_de_en"
+    return {part: (folder / f"{part}.nbest.xz", folder / f"{part}.ref") for part in ("tune", "test")}
+
+
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the first 20 segments × 10 hypotheses of the example (tune.*, test.*), and its language model."""

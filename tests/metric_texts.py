@@ -1,9 +1,10 @@
 """Texts to try metrics on: made by hypothesis, and real n-best lists."""
 
-import lzma
 from pathlib import Path
 
 from hypothesis import strategies as st
+
+from rerank_adapters.formats.compressed import open_text
 
 WORDS = [
     "a",
@@ -32,11 +33,16 @@ segments = st.lists(st.tuples(st.lists(odd_texts, max_size=4), references), min_
 
 def tatoeba(folder: Path, split: str = "tune") -> tuple[list[list[str]], list[list[str]]]:
     """Hypotheses and references per segment."""
-    lists: dict[str, list[str]] = {}
     data = folder / "mt_nbest_tatoeba_de_en"
-    with lzma.open(data / f"{split}.nbest.xz", "rt", encoding="utf-8") as lines:
+    return hypotheses_and_references(data / f"{split}.nbest.xz", data / f"{split}.ref")
+
+
+def hypotheses_and_references(nbest: Path, reference: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """The texts of Moses lists, and the reference of each."""
+    lists: dict[str, list[str]] = {}
+    with open_text(nbest) as lines:
         for line in lines:
             key, text = line.split(" ||| ")[:2]
             lists.setdefault(key, []).append(text)
-    refs = (data / f"{split}.ref").read_text(encoding="utf-8").splitlines()
+    refs = reference.read_text(encoding="utf-8").splitlines()
     return [lists[str(i)] for i in range(len(refs))], [[reference] for reference in refs]

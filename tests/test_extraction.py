@@ -6,7 +6,6 @@ import textwrap
 import time
 from collections import Counter
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -550,13 +549,17 @@ def test_ctrl_c_leaves_finished_chunks_and_no_process(tmp_path):
 
 
 @pytest.mark.slow
-def test_features_of_real_lists_do_not_depend_on_jobs(shared_data, tmp_path, eager_workers):
+@pytest.mark.parametrize(("name", "rows"), [("example", 5000), ("europarl", 6700)])
+def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows, tmp_path, eager_workers):
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.dialects import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
 
-    nbests = read_nbest([Path(shared_data) / "mt_nbest_moses_europarl" / "nbest.txt"], MosesFormat())
+    path = root / "example_nbest" / "mt" / "test.nbest"
+    if name == "europarl":
+        path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
+    nbests = read_nbest([path], MosesFormat())
     extractors = {"mbr": Consensus(), "len": Length(), "chars": CharacterLength()}
     tables = [extract_features(nbests, extractors, decoder=decoder_table(nbests), jobs=jobs) for jobs in (1, 2)]
     assert saved(tables[0], tmp_path / "1") == saved(tables[1], tmp_path / "2")
-    assert len(tables[0].values) == 6700
+    assert len(tables[0].values) == rows

@@ -120,7 +120,7 @@ def test_max_order_is_checked():
 
 
 @pytest.mark.slow
-def test_consensus_helps_on_held_out_lists(shared_data):
+def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.extraction import extract_features
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.dialects import MosesFormat
@@ -130,9 +130,9 @@ def test_consensus_helps_on_held_out_lists(shared_data):
     from rerank_adapters.tuning import cross_validate, prepare, start_vector
     from rerank_plugins.features.length import Length
 
-    folder = shared_data / "mt_nbest_tatoeba_de_en"
-    nbests = read_nbest([folder / "tune.nbest.xz"], MosesFormat())
-    references = [[line] for line in (folder / "tune.ref").read_text(encoding="utf-8").splitlines()]
+    lists, reference = real_lists["tune"]
+    nbests = read_nbest([lists], MosesFormat())
+    references = [[line] for line in reference.read_text(encoding="utf-8").splitlines()]
     metric = Bleu(tokenize="none")
     statistics = metric.statistics([nbest.texts for nbest in nbests], references)
     decoder = decoder_table(nbests)

@@ -328,9 +328,10 @@ def test_any_text_reads_back_and_any_list_is_written_as_read(rows):
     assert back.texts == nbest.texts[::-1]
 
 
-@pytest.mark.parametrize("name", ["mt_nbest_moses_europarl/nbest.txt", "mt_nbest_tatoeba_de_en/test.nbest.xz"])
-def test_real_lists_as_the_naive_reader_reads_them(shared_data, name):
-    path = shared_data / name
+@pytest.mark.parametrize("name", ["mt_nbest_moses_europarl/nbest.txt", "mt_nbest_tatoeba_de_en/test.nbest.xz", ""])
+def test_real_lists_as_the_naive_reader_reads_them(request, root, name):
+    """Those of the example, and those beside us."""
+    path = request.getfixturevalue("shared_data") / name if name else root / "example_nbest" / "mt" / "test.nbest"
     with open_text(path) as stream:
         text = list(stream)
     naive = naive_formats.read(text)

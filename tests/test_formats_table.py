@@ -122,8 +122,11 @@ def test_lists_with_other_features():
         decoder_table(lists)
 
 
-def test_real_lists(shared_data):
-    path = shared_data / "mt_nbest_moses_europarl" / "nbest.txt"
+@pytest.mark.parametrize("name", ["example", "europarl"])
+def test_real_lists(request, root, name):
+    path = root / "example_nbest" / "mt" / "test.nbest"
+    if name == "europarl":
+        path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
     table = decoder_table(read_nbest([path], MosesFormat()))
     with open(path, encoding="utf-8", newline="\n") as lines:
         naive = naive_formats.read(lines)

@@ -17,7 +17,7 @@ from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.metrics.ter import TER
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.interfaces import Metric
-from tests.metric_texts import odd_texts, segments, tatoeba
+from tests.metric_texts import hypotheses_and_references, odd_texts, segments
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)  # it dislikes tokenised text
 
@@ -74,8 +74,8 @@ def test_statistics_and_score_on_any_text(case: Case, data: list[tuple[list[str]
 
 
 @each
-def test_real_lists_with_one_and_several_references(case: Case, shared_data: Path) -> None:
-    hypotheses, references = tatoeba(shared_data)
+def test_real_lists_with_one_and_several_references(case: Case, real_lists: dict[str, tuple[Path, Path]]) -> None:
+    hypotheses, references = hypotheses_and_references(*real_lists["tune"])
     chosen = [texts[::40] for texts in hypotheses[::8]]
     check_against(case, chosen, references[::8])
     more = [

@@ -1,6 +1,5 @@
 """The resampling tests against loops, against sacrebleu's PairedTest on the same resamples, and on null data."""
 
-import lzma
 import math
 
 import numpy as np
@@ -21,6 +20,7 @@ from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER as Ter
 from tests import naive_evaluation as naive
+from tests.metric_texts import hypotheses_and_references
 
 WORDS = [
     "the",
@@ -181,17 +181,12 @@ def test_interval_covers_the_truth():
 
 
 @pytest.mark.slow
-def test_real_systems_get_sacrebleu_s_verdict(shared_data, monkeypatch):
+def test_real_systems_get_sacrebleu_s_verdict(real_lists, monkeypatch):
     """Ranks 1, 2 and 10 of real lists by our own BLEU, chrF and TER, the same seed as sacrebleu."""
     monkeypatch.setenv("SACREBLEU_SEED", "12345")
-    folder = shared_data / "mt_nbest_tatoeba_de_en"
-    lists: dict[str, list[str]] = {}
-    with lzma.open(folder / "test.nbest.xz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            segment, text, *_ = line.split(" ||| ")
-            lists.setdefault(segment, []).append(text)
-    references = (folder / "test.ref").read_text(encoding="utf-8").splitlines()
-    systems = {f"rank{r}": [texts[min(r, len(texts)) - 1] for texts in lists.values()] for r in (1, 2, 10)}
+    lists, segments = hypotheses_and_references(*real_lists["test"])
+    references = [reference for (reference,) in segments]
+    systems = {f"rank{r}": [texts[min(r, len(texts)) - 1] for texts in lists] for r in (1, 2, 10)}
     ours = evaluate(
         systems,
         [[r] for r in references],

@@ -45,8 +45,8 @@ def test_penn_tokens_stay(text):
     assert penn_tokenize(text) == text
 
 
-def test_penn_there_and_back_on_real_text(shared_data):
-    reference = (shared_data / "mt_nbest_tatoeba_de_en" / "tune.ref").read_text().splitlines()
+def test_penn_there_and_back_on_real_text(real_lists):
+    reference = real_lists["tune"][1].read_text(encoding="utf-8").splitlines()
     single = [line for line in reference if " . " not in line]  # full stops inside a line are not split again
     plain = TextPipeline(("penn-unescape", "detokenize:en")).apply(single)
     again = TextPipeline(("penn-tokenize",)).apply(plain)

@@ -175,6 +175,9 @@ def test_temporal_nouns_of_a_treebank(shared_data):
     found = nouns_of(treebank(shared_data, GUM[0], 3), minimum=2)
     assert {"today", "year", "days", "january"} <= found
     assert len(found - TEMPORAL) <= len(found) / 4
+
+
+def test_a_temporal_phrase_has_one_temporal_noun():
     assert nouns_of([one("(S (NP-TMP (NP (DT this) (NN Term)) (PP (IN of))) (NP (NN day)))")]) == {"term"}
 
 

@@ -32,14 +32,17 @@ def read(nbest, reference):
 
 
 @pytest.fixture(scope="module")
-def tatoeba(shared_data):
-    folder = shared_data / "mt_nbest_tatoeba_de_en"
-    return [read(folder / f"{part}.nbest.xz", folder / f"{part}.ref") for part in ("tune", "test")]
+def lists(real_lists):
+    return [read(*real_lists[part]) for part in ("tune", "test")]
 
 
-def test_mert_beats_random_search_with_ten_times_its_time(shared_data):
-    folder = shared_data / "mt_nbest_moses_europarl"
-    data, _ = read(folder / "nbest.txt", folder / "ref.lc.txt")
+@pytest.mark.parametrize("name", ["example", "europarl"])
+def test_mert_beats_random_search_with_ten_times_its_time(request, root, name):
+    nbest, reference = (root / "example_nbest" / "mt" / f"tune.{ending}" for ending in ("nbest", "en"))
+    if name == "europarl":
+        folder = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl"
+        nbest, reference = folder / "nbest.txt", folder / "ref.lc.txt"
+    data, _ = read(nbest, reference)
     start = start_vector(data.table, "uniform")
     tune(data, Mert(restarts=1, sweeps=1), start)  # compiled
     begin = time.process_time()
@@ -61,18 +64,18 @@ def test_mert_beats_random_search_with_ten_times_its_time(shared_data):
 
 
 @pytest.mark.parametrize("tuner", [Mert(), Pro(), Mira(), ExpectedRisk()], ids=lambda tuner: type(tuner).__name__)
-def test_from_equal_weights_each_tuner_comes_near_the_decoders_own(tatoeba, tuner):
-    (tuning, totals), (test, _) = tatoeba
+def test_from_equal_weights_each_tuner_comes_near_the_decoders_own(lists, tuner):
+    (tuning, totals), (test, _) = lists
     start = start_vector(tuning.table, "uniform")
     decoder = start_vector(tuning.table, "decoder", totals)
     own = test.metric.score(test.statistics[one_best(test.table.scores(decoder), test.table.offsets)].sum(axis=0))
-    assert own == pytest.approx(45.66, abs=0.01)
+    assert any(own == pytest.approx(bleu, abs=0.01) for bleu in (45.66, 42.61))
     scores = [held_out_score(test, tune(tuning, tuner, start, seed)) for seed in range(3)]
     assert np.mean(scores) >= own - 0.3
 
 
-def test_mbr_over_the_decoders_weights_does_no_harm(tatoeba):
-    (tuning, totals), (test, _) = tatoeba
+def test_mbr_over_the_decoders_weights_does_no_harm(lists):
+    (tuning, totals), (test, _) = lists
     decoder = start_vector(tuning.table, "decoder", totals)
     result = tune(tuning, Mbr(), decoder)
     assert result.score >= max(step.score for step in result.trace) - 1e-9
