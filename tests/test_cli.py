@@ -402,6 +402,24 @@ def test_utterances_and_transcripts_are_matched_by_id(references, tmp_path, monk
     assert said.startswith("refs: no reference for segment id 'atis_0001' among the 1 ids (atis_0000")
 
 
+def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ref").write_text("so it was (u0)\ntwo words (u1)\n")
+    Path("by_id").write_text("to words (u1)\nso it was (u0)\n")
+    Path("by_line").write_text("so it was\nto words\n")
+    Path("less").write_text("so it was (u0)\n")
+    evaluate = ("evaluate", "-r", "ref", "-m", "wer", "--as", "json")
+    ran = done(*evaluate, "--reference-form", "trn", "by_id", "by_line")
+    systems = json.loads(ran.out)["metrics"][0]["systems"]
+    assert [system["score"] for system in systems] == [20.0, 20.0]
+    assert (
+        refused(*evaluate, "--reference-form", "trn", "less") == "less: no output for segment id 'u1' among the 1 ids"
+    )
+    said = refused(*evaluate, "by_id")
+    assert said.startswith("ref: each line ends with an id, as (u0): say with a reference form")
+    done(*evaluate, "--reference-form", "lines", "by_id")
+
+
 CDEC = """\
 0 ||| good one ||| LM=-2 Glue=1 ||| -2
 0 ||| bad one ||| LM=-1 OOV=1 ||| -1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, references_option, source_option
-from rerank_plugins import ConfigError, FormatError
+from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
 if TYPE_CHECKING:
@@ -50,14 +50,15 @@ def command(
 ) -> None:
     """Compare systems: corpus scores with intervals, differences with two significance tests, wins and losses.
 
-    A SYSTEM is a file with one output per line (name it with NAME=FILE; otherwise the file name is the name). With
-    --nbest alone, the decoder's 1-bests are the system. Without -m and -c the metrics are bleu, chrf and ter.
+    A SYSTEM is a file with one output per line, in the order of the segments, or with the ids that its references have
+    (name it with NAME=FILE; otherwise the file name is the name). With --nbest alone, the decoder's 1-bests are the
+    system. Without -m and -c the metrics are bleu, chrf and ter.
 
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_lines, read_references
+    from rerank_adapters.formats.references import read_outputs, read_references
     from rerank_adapters.report.output import write_report
     from rerank_adapters.tasks.comparing import compare
     from rerank_adapters.tasks.job import Job
@@ -67,17 +68,13 @@ def command(
     job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation)
     refs = read_references(references, reference_form)
-    ids = refs.ids
     lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
-    if lists is not None:
-        ids = [nbest_.segment_id for nbest_ in lists]
+    ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
     named = dict(_named(system) for system in systems)
     if len(named) < len(systems):
         raise ConfigError("two systems have the same name; give names with NAME=FILE")
-    outputs = {name: read_lines(path) for name, path in named.items()}
-    for name, lines in outputs.items():
-        if len(lines) != len(ids):
-            raise FormatError(f"{len(lines)} lines, expected one for each of {len(ids)} segments", path=named[name])
+    form = refs.form_for(ids)
+    outputs = {name: read_outputs(path, ids, form) for name, path in named.items()}
     if not outputs and lists is None:
         raise ConfigError("nothing to evaluate: give at least one SYSTEM, or --nbest")
     if not outputs and lists is not None:

@@ -85,15 +85,25 @@ class References:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of all segments, in the order of the first file: numbers of lines, unless the form has ids."""
+        """The ids of all segments, in the order of the first file: numbers of lines, unless the form has ids.
+
+        Raises FormatError where no form was named and every line ends with an id of its own, as in NIST's form.
+        """
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
+        ends = [utterance[0] for utterance in self._utterances(0, "trn")] if self.form == "auto" else []
+        filled = sum(bool(line[0].strip()) for line in self.lines)
+        if filled > 1 and len(set(ends)) == filled:
+            raise FormatError(
+                f"each line ends with an id, as ({ends[0]}): say with a reference form whether it is one (trn) or text"
+                " (lines)", path=self.names[0],
+            )  # fmt: skip
         return [str(line) for line in range(len(self))]
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
         """The references of each id, one per file. Raises FormatError for an id that has none."""
         wanted = list(ids)
-        form = self._form_for(wanted) if self.form == "auto" else self.form
+        form = self.form_for(wanted)
         if form == "lines":
             return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in wanted]
         files = [self._by_id(file, form) for file in range(len(self.names))]
@@ -105,8 +115,13 @@ class References:
                 raise FormatError(f"{found} that the file has as {form!r} form", path=name)
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
 
-    def _form_for(self, ids: Sequence[str]) -> ReferenceForm:
-        """The form under which the first file has the ids. Raises FormatError where there is none, or more than one."""
+    def form_for(self, ids: Sequence[str]) -> ReferenceForm:
+        """The form that was named, else the one under which the first file has the ids.
+
+        Raises FormatError where there is none, or more than one.
+        """
+        if self.form != "auto":
+            return self.form
         strange = next((id_ for id_ in ids if not is_number(id_)), None)
         if strange is None:
             return "lines"
@@ -161,3 +176,23 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
             found = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
             raise FormatError(found, path=name)
     return References(tuple(zip(*columns, strict=True)), names, form)
+
+
+def read_outputs(path: str | Path, ids: Sequence[str], form: ReferenceForm) -> list[str]:
+    """A system's output for each segment: by id where each line of the file has an id in that form, else by its line.
+
+    Raises FormatError for another number of lines than of segments, and for a segment whose id is missing.
+    """
+    lines, name = read_lines(path), display_name(path)
+    if form in WITH_IDS:
+        utterances = [WITH_IDS[form](line) for line in lines if line.strip()]
+        texts = dict(utterance for utterance in utterances if utterance is not None)
+        if len(texts) == len(utterances) and texts.keys() & set(ids):
+            missing = next((id_ for id_ in ids if id_ not in texts), None)
+            if missing is None:
+                return [texts[id_] for id_ in ids]
+            if form == "trn" or len(texts.keys() & set(ids)) * 2 > len(texts):
+                raise FormatError(f"no output for segment id {missing!r} among the {len(texts)} ids", path=name)
+    if len(lines) != len(ids):
+        raise FormatError(f"{len(lines)} lines, expected one for each of {len(ids)} segments", path=name)
+    return lines
