@@ -4,6 +4,7 @@ import importlib
 import lzma
 import pkgutil
 import re
+import sys
 
 import click
 import pytest
@@ -26,6 +27,11 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 2\tsaw\t_\tVERB\tVBD\t_\t0\troot\t_\t_
 3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
 """
+NEEDED = {
+    "reading_times": "statsmodels",
+    "similarity_learners": "scipy",
+    "similarity_table": "sklearn",
+}  # packages of extras
 LONG = {"ngram_speed", "parser_table", "reading_times", "similarity_learners", "similarity_table"}  # over two seconds
 
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
@@ -174,6 +180,8 @@ def test_help(name, capsys):
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
 def test_run(name, made, capsys):
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     arguments, wanted = RUNS[name]
     command(name)([part.format_map(made) for part in arguments.split(" ")])
     assert re.search(wanted, capsys.readouterr().out)
@@ -207,6 +215,13 @@ def test_a_file_that_lacks_in_the_folder_is_named(name, made, tmp_path, capsys):
     assert ended.value.code == 2
     last = capsys.readouterr().err.splitlines()[-1]
     assert re.match(rf"{name}: .*: no such file", last), last
+
+
+def test_a_package_that_lacks_is_named(made, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(SystemExit):
+        command("reading_times")([str(made["data"])])
+    assert capsys.readouterr().err == "reading_times: needs the package pandas: install 'rerank-plugins[all]'\n"
 
 
 def test_values_with_commas():

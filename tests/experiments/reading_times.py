@@ -162,11 +162,11 @@ def table(name: str, frame: Any) -> Any:
 @click.option("--stories", default=7, help="How many stories are taken, from the first.")
 def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
     """Measure, fit, print."""
-    import pandas as pd
-    import statsmodels.api  # noqa: F401 (what is missing is said before the work)
-
     trees, times = file_of(data, TREES), reading_times(file_of(data, TIMES))
     files = [file_of(data, name) for name in TEXTS]
+    import pandas as pd
+    import statsmodels.api  # noqa: F401 (a package that is missing is named before the work)
+
     say("training bigrams")
     text = [sentence for path in files for sentence in sentences_of_text(path, 100_000)]
     with tempfile.TemporaryDirectory() as scratch:
