@@ -190,9 +190,9 @@ def test_processes_that_compile_at_once_do_not_break_each_other(tmp_path):
     (tmp_path / "kernels.py").write_text(
         "from numba import njit\n@njit(cache=True)\ndef total(x):\n    s = x[0]\n    for y in x:\n        s += y\n    return s\n"
     )
-    kinds = ["int64", "float64", "int32", "float32"]
+    kinds = ["int64", "float64"]
     (tmp_path / "two.py").write_text(TWO)
-    commands = [[sys.executable, "two.py", *order] for order in (kinds, kinds[::-1], [*kinds[2:], *kinds[:2]])]
+    commands = [[sys.executable, "two.py", *order] for order in (kinds, kinds[::-1])]
     processes = [subprocess.Popen(command, cwd=tmp_path) for command in commands]
-    assert [process.wait(timeout=120) for process in processes] == [0, 0, 0]
+    assert [process.wait(timeout=120) for process in processes] == [0, 0]
     subprocess.run(commands[0], cwd=tmp_path, check=True)

@@ -170,11 +170,12 @@ def test_so_it_is_with_every_command_that_has_workers(place, command, name):
     check(place, command, name)
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
-def test_a_file_that_was_being_written_is_taken_away(place, name):
+@pytest.mark.parametrize(("name", "pause"), [("SIGTERM", 0), ("SIGTERM", 0.02), ("SIGHUP", 0.04)])
+def test_a_file_that_was_being_written_is_taken_away(place, name, pause):
     with start("--plugin", "busy.py", "parse", "-", "-p", "busy", "-o", "trees", cwd=place) as process:
         wait_for(lambda: list(place.glob(".trees.*.tmp")), process)
         process.send_signal(signal.Signals[name])
+        time.sleep(pause)
         process.send_signal(signal.Signals[name])  # as `timeout` does
         out, err = process.communicate(timeout=20)
     ran = Ran(process.returncode, out.decode(), err.decode())
@@ -194,9 +195,19 @@ def test_a_signal_that_nohup_has_turned_off_stays_off(place):
     assert (place / "trees").exists()
 
 
+def test_signals_are_ignored_while_the_program_ends():
+    try:
+        with pytest.raises(Terminated, match="SIGTERM"), ended_by_signals():
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert signal.getsignal(signal.SIGTERM) is signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 def test_a_calling_program_keeps_its_signals():
-    with pytest.raises(Terminated, match="SIGTERM"), ended_by_signals():
-        os.kill(os.getpid(), signal.SIGTERM)
+    with ended_by_signals():
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     seen = []
     signal.signal(signal.SIGTERM, lambda number, frame: seen.append(number))

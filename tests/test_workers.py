@@ -1,6 +1,7 @@
 """Work shared out over processes: order, bounds, errors, and workers that are gone."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -34,6 +35,8 @@ class Double:
             raise SystemExit(3)
         if number == 16:
             os.kill(os.getpid(), signal.SIGKILL)
+        if number == 17:
+            return lambda: "no pickle"
         return 2 * number
 
 
@@ -76,6 +79,8 @@ def test_results_and_errors_come_back(doubling):
         futures[14].result()
     with pytest.raises(SystemExit):
         futures[15].result()
+    with pytest.raises((AttributeError, pickle.PicklingError), match="lambda"):
+        doubling.submit(17).result()
     assert doubling.submit(20).result() == 40
     assert len(set(doubling.pids)) == 2
 

@@ -29,13 +29,14 @@ def ended_by_signals() -> Iterator[None]:
 
     A signal that is ignored stays so (`nohup`), and so does one that the calling program handles; in another thread
     than the main one the block changes nothing. A signal that is repeated at once is one signal; later it counts again.
+    When the block is left because of a signal, the program is about to end: from then on they are ignored.
     """
-    last = -REPEATED
+    last: float | None = None
 
     def end(number: int, frame: FrameType | None) -> None:  # noqa: ARG001 -- what a handler is called with
         nonlocal last
-        since, last = time.monotonic() - last, time.monotonic()
-        if since >= REPEATED:
+        before, last = last, time.monotonic()
+        if before is None or last - before >= REPEATED:
             raise Terminated(number)
 
     here = threading.current_thread() is threading.main_thread()
@@ -47,4 +48,4 @@ def ended_by_signals() -> Iterator[None]:
         yield
     finally:
         for number in handled:
-            signal.signal(number, signal.SIG_DFL)
+            signal.signal(number, signal.SIG_DFL if last is None else signal.SIG_IGN)

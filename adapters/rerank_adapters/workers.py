@@ -110,11 +110,14 @@ class Workers(Generic[Item, Result]):
         context = multiprocessing.get_context("spawn")
         for _ in range(self._jobs):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, pickled, files))
+            process = context.Process(target=_serve, args=(theirs,))
             process.start()
             theirs.close()
             self._workers.append(_Worker(process, ours))
-            self._idle.put(self._workers[-1])
+        for worker in self._workers:
+            with suppress(OSError):  # gone already: the first item will tell
+                worker.connection.send((pickled, files))
+            self._idle.put(worker)
 
     def _ask(self, item: Item) -> Result:
         """In a thread: the answer of the next worker that has nothing to do."""
@@ -170,18 +173,29 @@ def _kill(workers: list[_Worker], owner: int) -> None:
 # What follows runs in a worker.
 
 
-def _serve(connection: Connection[Any, Any], pickled: bytes, files: list[Path]) -> None:
-    """A worker's life: it loads the work, and answers each item by (result, error) until the pipe is closed."""
+def _serve(connection: Connection[Any, Any]) -> None:
+    """A worker's life: it gets the work, and answers each item by (result, error) until the pipe is closed."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
         if hasattr(signal, name):  # programs that the work starts do not inherit a handler, as they would SIG_IGN
             signal.signal(getattr(signal, name), lambda number, frame: None)
-    _end_with_parent()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    sentinel = int(parent.sentinel)  # the end of a pipe that is readable when the parent is gone
+    Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        pickled, files = connection.recv()
+    except (EOFError, OSError):
+        return
+    _kill_with_parent(sentinel)
     work, failure = _attempt(_load, pickled, files)
     with suppress(EOFError, OSError):
         while True:
             item = connection.recv()
-            connection.send((None, failure) if failure else _attempt(work, item))
+            answer = (None, failure) if failure else _attempt(work, item)
+            _, unsent = _attempt(connection.send, answer)
+            if unsent:  # a result that does not pickle; or the pipe is closed
+                connection.send((None, unsent))
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
@@ -210,19 +224,19 @@ def _sendable(error: BaseException) -> BaseException:
     return error
 
 
-def _end_with_parent() -> None:
-    """Let this process end when its parent does, however that ends."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    sentinel = int(parent.sentinel)  # the end of a pipe that is readable when the parent is gone
-    Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
+def _kill_with_parent(sentinel: int) -> None:
+    """Let the kernel kill this process when its parent ends: a thread cannot while native code holds Python's lock.
+
+    The signal comes with whatever happens to the pipe: so the parent must be done with writing to it.
+    """
     if sys.platform == "linux":
         import fcntl
 
-        # A thread cannot act while native code holds the interpreter's lock; the kernel can, by a signal.
         fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
+        if wait([sentinel], 0):  # gone before the signal was asked for
+            os._exit(1)
 
 
 def _watch(sentinel: int, parent: int) -> NoReturn:
