@@ -3,7 +3,8 @@
 Brackets. `(` and `-LRB-` are one word, and so is `-lrb-`, which lower-casing makes of the name; the same holds of the
 other five. The normal form is the character. Training counts normal forms, and every look-up in a vocabulary, a
 lexicon, a table of frequencies or a list of words tries the normal form first. A vocabulary that comes from elsewhere
-may hold the names alone, and then these are found.
+may hold the names alone, and then these are found. (The word frequencies of a user's model file are looked up in the
+spelling of the text first, for such a file may have two of them as two words.)
 
 Quotation marks. `` and '' say which end of a quotation they are, and " does not, so that each of the three is a word of
 its own, with its own counts: a model of directed marks would lose that difference if all of them were folded into one.
