@@ -161,6 +161,8 @@ def test_the_measures(model_file, tmp_path):
         np.testing.assert_allclose(values[row], naive.similarities(*trees), atol=1e-9)
     assert not values[2:4].any()
     assert values[4].all()  # unknown words have a vector by what they look like
+    untried = Measures(svs=parser).columns([(["a"] * 81, ["a"] * 81)], {"svs"})[0, -2:]
+    assert (untried == 1).all()  # equal sentences, also without trees
     plain = tmp_path / "pairs.tsv"
     plain.write_text("a b\ta b\n\ta\n", encoding="utf-8")
     found = done("similarity", "apply", plain, "--measure", "svs.phrase", "--svs", model_file).lines
