@@ -255,6 +255,21 @@ def test_files_that_are_no_models(tmp_path, content, message):
     assert "\n" not in str(caught.value)
 
 
+def test_an_interrupted_save_leaves_the_older_model_and_nothing_else(tmp_path, monkeypatch):
+    model = BiaffineModel(random_params(np.random.default_rng(0)), (), (), np.zeros((1, 3)), (), (), "en")
+    path = tmp_path / "model.npz"
+    path.write_bytes(b"older")
+
+    def interrupted(source, target):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("os.replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.save(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.npz"]
+    assert path.read_bytes() == b"older"
+
+
 def test_models_of_another_version_or_language(trained, tmp_path, monkeypatch):
     model, _ = trained
     path = tmp_path / "model.npz"
