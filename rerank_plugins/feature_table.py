@@ -1,13 +1,14 @@
 """The table between extraction and tuning: a row per hypothesis, a column per feature, segment offsets.
 
-Extractors fill it, tuners only read it. On disk it is one uncompressed .npz (a zip of .npy arrays): the same
-table gives the same bytes.
+Extractors fill it, tuners only read it. On disk it is one uncompressed .npz (a zip of .npy arrays), whose comment holds
+the checksums of the file (checksums.py): the same table gives the same bytes.
 """
 
 from __future__ import annotations
 
 import errno
 import json
+import logging
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -20,12 +21,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import FormatError, RerankError
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-VERSION = 1
+VERSION, FORMER = 2, 1  # the former one had no checksums
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,6 +162,7 @@ class FeatureTable:
                     indices=self.sparse.indices,
                     data=self.sparse.data,
                 )
+            add_checksums(temporary)
             os.replace(temporary, path)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
@@ -169,14 +174,24 @@ class FeatureTable:
 
     @classmethod
     def load(cls, path: Path) -> FeatureTable:
-        """Read a saved table. Raises FormatError on a file that is not one, is cut short or of another version."""
+        """Read a saved table; one of version 1, without checksums, with a warning in the log.
+
+        Raises FormatError on a file that is not one, is damaged, cut short or of another version.
+        """
         try:
             if not zipfile.is_zipfile(path):
                 path.stat()  # missing, or unreadable, comes first
                 raise FormatError("not a feature table, or cut short: `rerank extract` makes one", path=str(path))
+            has_checksums = checked(np.asarray(np.memmap(path, np.uint8, "r"))) is not None
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 meta = json.loads(bytes(arrays["meta"]))
-                if meta["version"] != VERSION:
+                if meta["version"] == (FORMER if has_checksums else VERSION):
+                    raise FormatError("not a feature table, or cut short: it does not end in checksums", path=str(path))
+                if meta["version"] == FORMER:
+                    logger.warning(
+                        "%s: feature table of version %d, without checksums: damage to it goes unseen", path, FORMER
+                    )
+                elif meta["version"] != VERSION:
                     found = meta["version"]
                     raise FormatError(f"feature table of version {found}, expected {VERSION}", path=str(path))
                 sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
@@ -190,6 +205,8 @@ class FeatureTable:
                 )
         except FileNotFoundError:
             raise FormatError("no such feature table", path=str(path)) from None
+        except DamagedFileError as error:
+            raise FormatError(str(error), path=str(path)) from None
         except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise FormatError(f"not a feature table, or cut short ({why})", path=str(path)) from None

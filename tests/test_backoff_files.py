@@ -3,16 +3,20 @@
 import gzip
 import lzma
 import math
+import os
 import pickle
 import re
 import time
+import tracemalloc
 
 import kenlm
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_plugins import checksums
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.arpa_lines import parse_lines
 from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
@@ -24,7 +28,9 @@ from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.kenlm_model import KenlmModel
 from rerank_plugins.models.ngram_model import NgramModel, Ngrams
 from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
+from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.naive_features import CORPUS, arpa_scores, write_arpa
 
 LN10 = math.log(10)
@@ -251,21 +257,21 @@ def test_compressed_missing_and_foreign_files(arpa, tmp_path):
 
 
 def test_broken_model_files_are_one_clear_line(model, tmp_path):
-    whole = model.read_bytes()
+    whole = content_of(model)
     write_model(tmp_path / "other", "treelet", {}, {"x": np.zeros(3)})
     header = whole.index(b"{")
     broken = {
-        "version": (whole[:8] + b"\7\0\0\0" + whole[12:], "model file of version 7, wanted version 1"),
+        "version": (whole[:8] + b"\7\0\0\0" + whole[12:], "model file of version 7, wanted version 2"),
         "start": (whole[:11], "cut short"),
         "header": (whole[: header + 30], "cut short"),
         "arrays": (whole[:-70], r"cut short: \d+ bytes, wanted \d+"),
         "json": (whole[:header] + b"}" + whole[header + 1 :], "header cannot be read"),
-        "kind": ((tmp_path / "other").read_bytes(), "holds a treelet model, wanted a ngram model"),
+        "kind": (content_of(tmp_path / "other"), "holds a treelet model, wanted a ngram model"),
         "name": (whole.replace(b'"events"', b'"evnets"'), "has no events"),
         "words": (whole.replace(b'"words"', b'"wards"'), "has no words"),
     }
     for name, (content, message) in broken.items():
-        (tmp_path / name).write_bytes(content)
+        write_content(tmp_path / name, content)
         with pytest.raises(ModelError, match=message) as caught:
             NgramModel(tmp_path / name).score([["the"]])
         assert str(tmp_path / name) in str(caught.value)
@@ -287,22 +293,77 @@ def test_a_failed_save_leaves_the_old_file(model, tmp_path, monkeypatch):
 
 
 def test_a_model_is_mapped_not_read(tmp_path):
-    """A file of 400 MB, almost all of it a hole: opening takes no time, touches nothing, writes nothing back."""
+    """A file of 100 MB: opening checks it in a moment, keeps nothing of it in memory, writes nothing back."""
     path = tmp_path / "large"
-    write_model(path, "ngram", {"a": "ü"}, {"first": np.arange(5), "second": np.zeros((0, 3), np.float32)})
+    first = Workspace(0, tmp_path).zeros(12_500_000, np.float64)  # a hole in a file
+    write_model(path, "ngram", {"a": "ü"}, {"first": first, "second": np.zeros((0, 3), np.float32)})
+    tracemalloc.start()
+    start = time.process_time()
     _, arrays = read_model(path, "ngram")
+    assert time.process_time() - start < 1
+    assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    tracemalloc.stop()
     arrays["first"][0] = 7  # on a copy of the page
     settings, arrays = read_model(path, "ngram")
     assert settings == {"a": "ü"}
-    assert arrays["first"].tolist() == [0, 1, 2, 3, 4]
+    assert arrays["first"][0] == 0
     assert arrays["second"].shape == (0, 3)
-    start = time.process_time()
-    large = Workspace(0, tmp_path).zeros(0, np.float32)
-    assert large.size == 0
+
+
+def test_damage_to_a_model_file_is_seen(model, tmp_path):
+    (tmp_path / "lm").write_bytes(model.read_bytes())
+    check_damage_is_seen(tmp_path / "lm", Ngrams.load, ModelError, flips=150)
+
+
+def test_a_checksum_for_every_16_mib(tmp_path):
+    path = tmp_path / "large"
+    write_model(path, "x", {}, {"a": np.zeros(3 << 21)})
+    settings, arrays = read_model(path, "x")
+    assert (settings, arrays["a"].shape) == ({}, (3 << 21,))
     with open(path, "r+b") as stream:
-        stream.truncate(400_000_000)
-    read_model(path, "ngram")
-    assert time.process_time() - start < 0.5
+        stream.seek(40 << 20)
+        stream.write(b"1")
+    with pytest.raises(ModelError, match=r"the checksum of bytes 33554432 to 5\d+ is \w{8}, wanted \w{8}"):
+        read_model(path, "x")
+
+
+def test_a_file_without_checksums_is_read_with_a_warning_and_renewed(model, tmp_path, caplog):
+    for packed in (False, True):
+        path = tmp_path / f"former{packed}"
+        content = content_of(model)
+        former = content[:8] + b"\1\0\0\0" + content[12:]
+        path.write_bytes(zstandard.ZstdCompressor().compress(former) if packed else former)
+        wanted = read_model(model, "ngram")
+        assert not caplog.messages
+        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
+            np.testing.assert_array_equal(left, right)
+        assert f"{path}: model file of version 1, without checksums" in caplog.text
+        caplog.clear()
+        assert renew(path) == path.stat().st_size
+        check_damage_is_seen(path, lambda path: read_model(path, "ngram"), ModelError)
+        before = path.read_bytes()
+        assert renew(path) == len(before)
+        assert path.read_bytes() == before
+        for left, right in zip(read_model(path, "ngram")[1].values(), wanted[1].values(), strict=True):
+            np.testing.assert_array_equal(left, right)
+        assert not caplog.messages
+
+
+def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_path, monkeypatch):
+    path = tmp_path / "lm"
+    path.write_bytes(model.read_bytes())
+    os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
+    monkeypatch.setattr(checksums, "_checked", set())
+    Ngrams.load(path)
+    known = checksums.checked_files()
+    assert [identity[0] for identity in known] == [str(path)]
+    monkeypatch.setattr(checksums, "_checked", set())
+    monkeypatch.setattr(checksums, "checked", lambda whole: pytest.fail("the file is checked again"))
+    checksums.trust(known)
+    same(Ngrams.load(path), Ngrams.load(path))
+    monkeypatch.undo()
+    checksums.trust(known)
+    check_damage_is_seen(path, Ngrams.load, ModelError, flips=2)
 
 
 def test_a_pickled_copy_carries_the_path(model):

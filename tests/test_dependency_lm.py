@@ -17,6 +17,7 @@ from rerank_plugins.models.dependency_lm.paths import NONE, lay_out, paths
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.testing import check_feature_extractor
 from rerank_plugins.trees.dependency import DependencyTree
+from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.naive_dependency_lm import NaiveKneserNey, NaiveStupidBackoff, breadth_first, events
 
 NAIVE = {"stupid-backoff": NaiveStupidBackoff, "kneser-ney": NaiveKneserNey}
@@ -247,7 +248,8 @@ def test_save_and_load_are_identities(tmp_path, smoothing):
 def test_files_that_are_no_model_are_one_clear_line(tmp_path):
     good, bad = tmp_path / "good.bin", tmp_path / "bad.bin"
     write_model(trained(ATE, order=3, min_count=1), good)
-    whole = good.read_bytes()
+    check_damage_is_seen(good, read_model, ModelError)
+    whole = content_of(good)
     with pytest.raises(ModelError, match=r"absent\.bin: cannot be read"):
         read_model(tmp_path / "absent.bin")
     cases = {
@@ -256,13 +258,13 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         whole[:12]: "cut short",
         whole[:200]: "cut short",
         whole[: len(whole) // 2]: "cut short",
-        whole[:8] + b"\x63" + whole[9:]: "version 99, wanted version 1",
+        whole[:8] + b"\x63" + whole[9:]: "version 99, wanted version 2",
         whole.replace(b'"dependency"', b'"something_"', 1): "holds a something_ model, wanted a dependency model",
         whole.replace(b'"order": 3', b'"order": 4', 1): "its tables do not fit its settings",
         whole.replace(b'"lowercase"', b'"uppercase"', 1): "damaged dependency language model",
     }
     for content, message in cases.items():
-        bad.write_bytes(content)
+        write_content(bad, content)
         with pytest.raises(ModelError, match=message) as caught:
             read_model(bad)
         assert "\n" not in str(caught.value)

@@ -16,6 +16,7 @@ from rerank_plugins.models.similarity import esa as family
 from rerank_plugins.models.similarity.text import Lexicon
 from tests import naive_esa as naive
 from tests.command_line import done, refused
+from tests.model_files import check_damage_is_seen
 
 ANIMALS = "the cat and the dog ran after the cat"
 BANKS = "the bank lent the man the money of the bank"
@@ -108,6 +109,7 @@ def test_the_file_gives_the_model_back(tmp_path):
     assert (again.words, again.titles, str(again)) == (model.words, model.titles, str(model))
     for name in ("idf", "starts", "documents", "weights"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    check_damage_is_seen(tmp_path / "x.esa", read_model, ModelError)
     (tmp_path / "short.esa").write_bytes((tmp_path / "x.esa").read_bytes()[: size - 80])
     with pytest.raises(ModelError, match="cut short"):
         read_model(tmp_path / "short.esa")

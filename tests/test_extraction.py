@@ -376,6 +376,9 @@ def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chun
     files[0].write_bytes(files[0].read_bytes()[:-9])
     np.save(files[1], np.full((3, 1), np.nan))
     files[2].write_bytes(b"")
+    flipped = bytearray(files[3].read_bytes())
+    flipped[-30] ^= 1  # in the last value
+    files[3].write_bytes(flipped)
     (work / "notes.txt").write_text("mine")
     again = extract_features(nbests, {"len": Length()}, jobs=1, work=work)
     np.testing.assert_array_equal(table.values, again.values)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import FeatureTable, FormatError, SparseBlock
+from rerank_plugins import FeatureTable, FormatError, SparseBlock, feature_table
+from tests.model_files import check_damage_is_seen
 
 mappings = st.lists(
     st.dictionaries(st.sampled_from(["a_1", "b_2", "ü_3", "d_4"]), st.floats(-9, 9), max_size=4), min_size=1, max_size=9
@@ -75,6 +76,23 @@ def test_a_table_cut_short_is_named(tmp_path, keep):
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(FormatError, match=r"cut\.npz: not a feature table, or cut short"):
         FeatureTable.load(path)
+
+
+def test_damage_to_a_table_is_seen(tmp_path):
+    path = tmp_path / "features.npz"
+    table().save(path)
+    check_damage_is_seen(path, FeatureTable.load, FormatError, flips=200)
+
+
+def test_a_table_without_checksums_is_read_with_a_warning(tmp_path, monkeypatch, caplog):
+    path = tmp_path / "features.npz"
+    made = table()
+    monkeypatch.setattr(feature_table, "VERSION", 1)
+    monkeypatch.setattr(feature_table, "add_checksums", lambda path: None)
+    made.save(path)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(FeatureTable.load(path).values, made.values)
+    assert f"{path}: feature table of version 1, without checksums" in caplog.text
 
 
 def test_a_missing_table(tmp_path):

@@ -13,6 +13,7 @@ from rerank_plugins.models.headlex.model import Settings
 from rerank_plugins.models.headlex.model_file import read_model, write_model
 from rerank_plugins.models.headlex.training import collect, train
 from rerank_plugins.trees.lexicalised import lexicalise
+from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.naive_headlex import NaiveHeadlex
 from tests.test_treelet import NEW, TREES, random_trees
 
@@ -85,13 +86,14 @@ def test_save_and_load_are_identities(tmp_path):
     path = tmp_path / "a.headlex"
     assert write_model(model, path) == path.stat().st_size
     np.testing.assert_array_equal(read_model(path).score_trees(NEW), model.score_trees(NEW))
-    whole = path.read_bytes()
+    check_damage_is_seen(path, read_model, ModelError)
+    whole = content_of(path)
     cases = {
         whole[: len(whole) // 2]: "cut short",
         whole.replace(b'"kind": "headlex"', b'"kind": "hexlead"', 1): "holds a hexlead model, wanted a headlex model",
         whole.replace(b'"min_count"', b'"max_count"', 1): "damaged head-lexicalised model",
     }
     for content, message in cases.items():
-        path.write_bytes(content)
+        write_content(path, content)
         with pytest.raises(ModelError, match=message):
             read_model(path)

@@ -24,6 +24,7 @@ from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees
 from tests.command_line import done, one_line, refused, rerank
+from tests.model_files import check_damage_is_seen
 from tests.naive_hhmm import random_grammar
 from tests.test_contracts import ARPA
 
@@ -209,9 +210,12 @@ def test_counted_events_come_back_from_their_file(tmp_path):
         read_hhmm(tmp_path / "model", "de")
     with pytest.raises(ModelError, match="cannot be read"):
         read_hhmm(tmp_path / "none")
+    check_damage_is_seen(tmp_path / "model", read_hhmm, ModelError, flips=120)
     settings, arrays = model_file.read_model(tmp_path / "model", KIND)
     for change, message in (
         ({"reductions5": arrays["reductions5"] + 1000}, "events do not fit its grammar"),
+        ({"reduced": -arrays["reduced"]}, "events do not fit its grammar"),
+        ({"expanded": arrays["expanded"] + np.inf}, "events do not fit its grammar"),
         ({"expanded": arrays["expanded"][1:]}, "events do not fit its grammar"),
         ({"expansions0": arrays["expansions0"][1:]}, "damaged model"),
     ):

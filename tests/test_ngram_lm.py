@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from rerank_plugins.errors import FormatError, ModelError
 from rerank_plugins.features.ngram_lm import NgramLM
 from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.unigram_model import UnigramModel, read_arpa_unigrams
+from rerank_plugins.models.unigram_model import UnigramModel, read_arpa_unigrams, read_embedded
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
+from tests.model_files import check_damage_is_seen
 from tests.naive_features import CORPUS, arpa_scores, write_arpa
 
 WORDS = [*sorted({word for sentence in CORPUS for word in sentence}), "zebra", "ünknown"]
@@ -163,6 +164,7 @@ def test_unigrams_of_a_table(tmp_path, monkeypatch, capsys):
     (tmp_path / "b.txt.xz").write_bytes(lzma.compress("é a\n".encode()))
     monkeypatch.setattr(build_unigrams, "__file__", str(tmp_path / "build_unigrams.py"))
     build_unigrams.main([str(tmp_path / "a.txt"), str(tmp_path / "b.txt.xz")])
+    check_damage_is_seen(tmp_path / "unigrams.tsv.xz", read_embedded, ModelError)
     made = lzma.decompress((tmp_path / "unigrams.tsv.xz").read_bytes()).decode()
     assert made == "# tokens 12 types 5 kept 4\na\t4\n</s>\t3\nb\t2\né\t2\n"
     assert "kept 4" in capsys.readouterr().out

@@ -19,10 +19,12 @@ from rerank_plugins.parsers.biaffine.spanning_tree import best_tree, best_trees
 from rerank_plugins.parsers.biaffine.training import Schedule, train
 from rerank_plugins.parsers.biaffine.vectors import word_vectors
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
 from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.dependency import tree_fault
 from tests import naive_parsing
+from tests.model_files import check_damage_is_seen
 
 SIZES = Sizes(piece=5, vector=3, lstm=4, arc=6, label=3)
 LENGTHS = [5, 3, 3, 1]
@@ -270,13 +272,42 @@ def test_an_interrupted_save_leaves_the_older_model_and_nothing_else(tmp_path, m
     assert path.read_bytes() == b"older"
 
 
+def test_damage_to_a_model_is_seen(trained, tmp_path):
+    path = tmp_path / "model.npz"
+    trained[0].save(path)
+    check_damage_is_seen(path, read_model, ModelError)
+
+
+def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, tmp_path, monkeypatch, caplog):
+    model, _ = trained
+    path = tmp_path / "model.npz"
+    model.save(path)
+    wanted = read_model(path)
+    monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 1)
+    path.write_bytes(model.to_bytes())
+    monkeypatch.undo()
+    assert not caplog.messages
+    read_model(path)
+    assert f"{path}: parser of version 1, without checksums" in caplog.text
+    renew(path)
+    caplog.clear()
+    again = read_model(path)
+    assert not caplog.messages
+    assert (again.pieces, again.forms, again.tags, again.settings) == (
+        wanted.pieces, wanted.forms, wanted.tags, wanted.settings
+    )  # fmt: skip
+    np.testing.assert_array_equal(again.vectors, wanted.vectors)
+    for name, value in wanted.params.items():
+        np.testing.assert_array_equal(again.params[name], value)
+
+
 def test_models_of_another_version_or_language(trained, tmp_path, monkeypatch):
     model, _ = trained
     path = tmp_path / "model.npz"
-    monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 2)
+    monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 3)
     model.save(path)
     monkeypatch.undo()
-    with pytest.raises(ModelError, match="version 2; wanted biaffine dependency parser, version 1"):
+    with pytest.raises(ModelError, match="version 3; wanted biaffine dependency parser, version 2"):
         BiaffineParser(path).parse([["a"]])
     BiaffineModel(model.params, model.pieces, (), model.vectors, model.tags, model.relations, "de").save(path)
     with pytest.raises(ModelError, match="a model for 'de', wanted 'en'"):

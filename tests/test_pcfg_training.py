@@ -23,6 +23,7 @@ from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests import naive_latent
 from tests.command_line import done, refused
+from tests.model_files import check_damage_is_seen
 
 BANK = """
 (ROOT (S (NP (DT the) (NN dog)) (VP (VBZ barks))))
@@ -399,6 +400,7 @@ def test_written_and_read(grammar: Grammar, tmp_path: Path, compact: bool, most:
 def test_damaged_files(grammar: Grammar, tmp_path: Path) -> None:
     path = tmp_path / "small.pcfg"
     write_grammar(grammar, path)
+    check_damage_is_seen(path, read_grammar, ModelError)
     whole = path.read_bytes()
     path.write_bytes(whole[:-20])
     with pytest.raises(ModelError, match="cut short"):

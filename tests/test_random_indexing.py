@@ -14,6 +14,7 @@ from rerank_plugins.models.random_indexing.model_file import read_model, write_m
 from rerank_plugins.models.random_indexing.training import Settings, train
 from tests import naive_similarity as naive
 from tests.command_line import done, refused
+from tests.model_files import check_damage_is_seen
 
 TEXT = [
     "the cat sat on the mat",
@@ -167,6 +168,7 @@ def test_the_file_gives_the_model_back(tmp_path):
     assert again.settings["radius"] == 6
     for space in SPACES:
         np.testing.assert_array_equal(again.vectors(space), model.vectors(space))
+    check_damage_is_seen(tmp_path / "text.ri", read_model, ModelError)
     whole = (tmp_path / "text.ri").read_bytes()
     (tmp_path / "short.ri").write_bytes(whole[:-100])
     with pytest.raises(ModelError, match="cut short"):

@@ -32,6 +32,7 @@ from tests import naive_sentence_similarity as twins
 from tests import naive_string_similarity as naive
 from tests.command_line import done, refused
 from tests.conftest import ROOT
+from tests.model_files import check_damage_is_seen
 from tests.small_wordnet import write_wordnet
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
@@ -537,6 +538,7 @@ def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
         every = np.column_stack([each.scores(values, model.names) for each in model.regressions.values()])
         wanted = (every * shares).sum(axis=1) if mode == "mixed" else every[np.arange(40), shares.argmax(axis=1)]
         np.testing.assert_allclose(model.scores(values), np.clip(wanted, 0, 5))
+    check_damage_is_seen(tmp_path / "model.sim", read_similarity, ModelError, flips=10)
     (tmp_path / "short.sim").write_bytes((tmp_path / "model.sim").read_bytes()[: size - 99])
     with pytest.raises(ModelError, match="cut short"):
         read_similarity(tmp_path / "short.sim")

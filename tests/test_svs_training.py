@@ -30,6 +30,7 @@ from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval
 from tests import naive_svs_training as naive
 from tests.command_line import done, refused
+from tests.model_files import check_damage_is_seen
 from tests.random_trees import trees
 
 BANK = """
@@ -340,6 +341,7 @@ def test_the_file_gives_the_model_back(bank, tmp_path):
 def test_files_that_are_no_models(bank, tmp_path):
     path = tmp_path / "m.svs"
     write_model(train_svs([bank], [1.0], SMALL), path)
+    check_damage_is_seen(path, read_model, ModelError)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ModelError, match=r"m.svs: .*cut short"):

@@ -20,6 +20,7 @@ from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.models.treelet.sampling import TreeletSampler
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.constituency import Tree, read_trees
+from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.naive_transforms import transformed
 from tests.naive_treelet import NaiveTreelet
 from tests.random_trees import english_trees
@@ -351,7 +352,8 @@ def test_save_and_load_are_identities(tmp_path, variant):
 def test_files_that_are_no_model_are_one_clear_line(tmp_path):
     good, bad = tmp_path / "good.bin", tmp_path / "bad.bin"
     write_model(trained(), good)
-    whole = good.read_bytes()
+    check_damage_is_seen(good, read_model, ModelError)
+    whole = content_of(good)
     with pytest.raises(ModelError, match=r"absent\.bin: cannot be read"):
         read_model(tmp_path / "absent.bin")
     cases = {
@@ -362,7 +364,7 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         whole.replace(b'"min_count"', b'"max_count"', 1): "damaged treelet language model",
     }
     for content, message in cases.items():
-        bad.write_bytes(content)
+        write_content(bad, content)
         with pytest.raises(ModelError, match=message) as caught:
             read_model(bad)
         assert "\n" not in str(caught.value)

@@ -32,6 +32,7 @@ from types import TracebackType
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 from rerank_plugins import PluginError, RerankError
+from rerank_plugins.checksums import Identity, checked_files, trust
 from rerank_plugins.plugins import FILE_MODULE, import_file
 
 PATIENCE = 5.0  # seconds in which a worker without work must have ended
@@ -116,7 +117,7 @@ class Workers(Generic[Item, Result]):
             self._workers.append(_Worker(process, ours))
         for worker in self._workers:
             with suppress(OSError):  # gone already: the first item will tell
-                worker.connection.send((pickled, files))
+                worker.connection.send((pickled, files, checked_files()))
             self._idle.put(worker)
 
     def _ask(self, item: Item) -> Result:
@@ -184,11 +185,11 @@ def _serve(connection: Connection[Any, Any]) -> None:
     Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        pickled, files = connection.recv()
+        pickled, files, checked = connection.recv()
     except (EOFError, OSError):
         return
     _kill_with_parent(sentinel)
-    work, failure = _attempt(_load, pickled, files)
+    work, failure = _attempt(_load, pickled, files, checked)
     with suppress(EOFError, OSError):
         while True:
             item = connection.recv()
@@ -206,7 +207,8 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseEx
         return None, _sendable(error)
 
 
-def _load(pickled: bytes, files: list[Path]) -> Callable[[Any], Any]:
+def _load(pickled: bytes, files: list[Path], checked: frozenset[Identity]) -> Callable[[Any], Any]:
+    trust(checked)  # model files whose checksums the parent has checked
     for file in files:  # the modules of plugin files have names that only the loader can import
         import_file(file)
     work: Callable[[Any], Any] = pickle.loads(pickled)

@@ -32,6 +32,7 @@ from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import DIRECTED, spellings
 
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of the model that are no words of a sentence
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/unigrams.tsv.xz"))
 UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
 
 
@@ -137,10 +138,16 @@ class UnigramModel(LanguageModel, PickledFields):
         return {word: math.log(p) if p > 0 else UNSEEN for word, p in sums.items()}
 
 
-def read_embedded() -> dict[str, float]:
-    """Ln p of the embedded English words, with `</s>` and `<unk>`."""
-    with (files("rerank_plugins") / "resources/en/unigrams.tsv.xz").open("rb") as packed:
-        header, *lines = lzma.decompress(packed.read()).decode().splitlines()
+def read_embedded(path: Path = EMBEDDED) -> dict[str, float]:
+    """Ln p of the embedded English words, with `</s>` and `<unk>`. Raises ModelError where the file is damaged."""
+    unpacker = lzma.LZMADecompressor()
+    try:
+        text = unpacker.decompress(path.read_bytes())  # xz has its own checksum
+    except (OSError, lzma.LZMAError) as error:
+        raise ModelError(f"{path}: cannot be read ({error})") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise ModelError(f"{path}: damaged: cut short, or added to")
+    header, *lines = text.decode().splitlines()
     tokens = int(header.split()[2])  # "# tokens N ..."
     counts = (line.split("\t") for line in lines)
     return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}

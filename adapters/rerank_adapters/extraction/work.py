@@ -6,12 +6,14 @@ import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
 from rerank_adapters.extraction import fingerprint
 from rerank_plugins import FloatArray, NBestList, RerankError
+from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,11 @@ class WorkFolder:
         return self.path / f"chunk-{fingerprint.of_plain([self.plan, fingerprint.of_lists(nbests)])[:40]}.npy"
 
     def load(self, file: Path, shape: tuple[int, int]) -> FloatArray | None:
-        """The finished chunk; None where there is none, or none that can be used."""
+        """The finished chunk; None where there is none, or none that can be used: a damaged one is made again."""
         try:
-            values = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError):
+            content = checked(np.fromfile(file, np.uint8))
+            values = np.load(BytesIO(b"" if content is None else content.tobytes()), allow_pickle=False)
+        except (OSError, ValueError, EOFError, DamagedFileError):
             return None
         usable = values.shape == shape and values.dtype == np.float64 and bool(np.isfinite(values).all())
         return values if usable else None
@@ -44,6 +47,7 @@ class WorkFolder:
             self.path.mkdir(parents=True, exist_ok=True)
             with open(temporary, "wb") as stream:
                 np.save(stream, values)
+            add_checksums(temporary)
             os.replace(temporary, file)
         except OSError as error:
             raise RerankError(f"{self.path}: a finished part cannot be written ({error.strerror})") from error

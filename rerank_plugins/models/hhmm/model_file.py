@@ -56,6 +56,7 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
         raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
     reductions, expansions = tables["reductions"], tables["expansions"]
     fit = len(reductions) == len(counts[0]) and len(expansions) == len(counts[1]) and depth > 0 <= strength
+    fit = fit and all(bool((each >= 0).all() and np.isfinite(each).all()) for each in counts)
     for table, least, most in (
         (reductions, [0, 0, 0, 0, 0, END], [depth, *[grammar.size] * 3, 2, len(grammar.binary)]),
         (expansions, [0, 0, 0, HERE], [depth + 1, *[grammar.size] * 3]),

@@ -6,7 +6,6 @@ again, so that they sum to one whatever the precision. A compact grammar's proba
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import replace
@@ -47,18 +46,12 @@ def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arr
 
 def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
     """Write a compressed model file, whole or not at all; how many bytes it has. Raises OSError."""
-    import zstandard
-
     plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
-    packed = plain.with_suffix(".tmp")
     try:
         model_file.write_model(plain, kind, settings, arrays)
-        packed.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
-        os.replace(packed, path)
+        return model_file.compress_model(plain, path, LEVEL)
     finally:
         plain.unlink(missing_ok=True)
-        packed.unlink(missing_ok=True)
-    return path.stat().st_size
 
 
 def read_grammar(path: Path) -> Grammar:

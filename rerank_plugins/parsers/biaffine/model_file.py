@@ -1,14 +1,18 @@
 """A trained parser in one file: a NumPy archive (npz) with the network's weights, its pieces, tags and relations.
 
-Weights are kept in half precision and word vectors in bytes: a third of the size, the same parses in practice.
+Weights are kept in half precision and word vectors in bytes: a third of the size, the same parses in practice. The
+archive's comment holds the checksums of the whole file (checksums.py); files of version 1 have none.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import logging
 import os
+import secrets
 import zipfile
+import zlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -16,11 +20,16 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 
-KIND, VERSION = "biaffine dependency parser", 1
+KIND, VERSION = "biaffine dependency parser", 2
+FORMER = 1  # version of files without checksums
 VECTOR_SCALE = 200.0  # a vector of unit length in bytes: its components, rarely above 0.6, times this
+
+DAMAGED = (ValueError, KeyError, EOFError, OSError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +59,7 @@ class BiaffineModel:
         return {form: row for row, form in enumerate(self.forms)}
 
     def to_bytes(self) -> bytes:
-        """The file's content; the same model gives the same bytes."""
+        """The archive, without checksums; the same model gives the same bytes."""
         names = ("pieces", "forms", "tags", "relations", "language", "settings")
         header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
         arrays = {f"params/{name}": value.astype(np.float16) for name, value in self.params.items()}
@@ -66,34 +75,48 @@ class BiaffineModel:
 
     def save(self, path: Path) -> None:
         """Write the file, whole or not at all."""
-        temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             temporary.write_bytes(self.to_bytes())
+            add_checksums(temporary)
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
 
 
 def read_model(path: Path) -> BiaffineModel:
-    """The model of a file. Raises ModelError for one that is missing, cut short, of another kind or version."""
+    """The model of a file; one of version 1, without checksums, with a warning in the log.
+
+    Raises ModelError for a file that is missing, damaged, cut short, of another kind or version.
+    """
     try:
         content = path.read_bytes()
+        has_checksums = checked(np.frombuffer(content, np.uint8)) is not None
     except OSError as error:
         raise ModelError(f"{path}: the parser's model cannot be read ({error.strerror})") from None
+    except DamagedFileError as error:
+        raise ModelError(f"{path}: {error}") from None
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         header = json.loads(arrays.pop("header").tobytes())
         kind, version = header["kind"], header["version"]
-    except (ValueError, KeyError, EOFError, OSError, TypeError, zipfile.BadZipFile):
+    except DAMAGED:
         raise ModelError(f"{path}: no model of a biaffine parser, or cut short") from None
-    if (kind, version) != (KIND, VERSION):
+    if kind == KIND and version == (FORMER if has_checksums else VERSION):
+        raise ModelError(f"{path}: damaged, cut short, or added to: its end is not that of its checksums")
+    if kind == KIND and version == FORMER:
+        logger.warning(
+            "%s: parser of version %d, without checksums: damage to it goes unseen (train the parser again, or run "
+            "`python -m rerank_plugins.resources.renew %s`)",
+            path, FORMER, path,
+        )  # fmt: skip
+    elif (kind, version) != (KIND, VERSION):
         raise ModelError(f"{path}: {kind}, version {version}; wanted {KIND}, version {VERSION}")
-    vectors = arrays.pop("vectors").astype(np.float32) / np.float32(VECTOR_SCALE)
-    params = {name.removeprefix("params/"): value.astype(np.float32) for name, value in arrays.items()}
-    labels = (tuple(header[name]) for name in ("tags", "relations"))
-    tags, relations = labels
-    return BiaffineModel(
-        params, tuple(header["pieces"]), tuple(header["forms"]), vectors, tags, relations,
-        header["language"], header["settings"],
-    )  # fmt: skip
+    try:
+        vectors = arrays.pop("vectors").astype(np.float32) / np.float32(VECTOR_SCALE)
+        params = {name.removeprefix("params/"): value.astype(np.float32) for name, value in arrays.items()}
+        pieces, forms, tags, relations = (tuple(header[name]) for name in ("pieces", "forms", "tags", "relations"))
+        return BiaffineModel(params, pieces, forms, vectors, tags, relations, header["language"], header["settings"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None

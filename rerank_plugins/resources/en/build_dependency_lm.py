@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
+from rerank_plugins.models.backoff.model_file import compress_model
 from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, train, write_model
 from rerank_plugins.trees.dependency import read_conllu
 
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "model"
         size = write_model(rounded(model, STEPS), plain)
-        target.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
+        compress_model(plain, target, LEVEL)
     made = model.provenance
     print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
     print(f"n-grams {model.tables.sizes}; {size} bytes, {target.stat().st_size} compressed")

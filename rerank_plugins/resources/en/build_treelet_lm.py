@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import zstandard
 from numpy.typing import NDArray
 
+from rerank_plugins.models.backoff.model_file import compress_model
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.model_file import write_model
@@ -82,7 +82,7 @@ def build(arguments: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "model"
         size = write_model(compact(model), plain)
-        target.write_bytes(zstandard.ZstdCompressor(LEVEL).compress(plain.read_bytes()))
+        compress_model(plain, target, LEVEL)
     made = model.provenance
     print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
     print(f"{len(model.symbols)} symbols, rules {model.rule_tables.sizes}, words {model.word_tables.sizes};")

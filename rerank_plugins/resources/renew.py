@@ -1,0 +1,50 @@
+"""Writes model files of former versions, which have no checksums, anew: the same models, with checksums.
+
+    python -m rerank_plugins.resources.renew MODEL...
+
+Model files of `rerank train` and `rerank similarity train`, compressed or not, and dependency parsers (`.npz`); those
+of the present version stay as they are. Damage that an old file already has cannot be seen, and stays.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rerank_plugins.checksums import ZIP
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.model_file import renew_model
+from rerank_plugins.parsers.biaffine.model_file import read_model
+
+LEVEL = 19  # of compression, where a file is compressed
+
+
+def renew(path: Path) -> int:
+    """Write a model file anew; how many bytes it has. Raises ModelError for a file that is damaged or no model file."""
+    try:
+        with open(path, "rb") as stream:
+            archive = stream.read(len(ZIP)) == ZIP
+        if not archive:
+            return renew_model(path, LEVEL)
+        read_model(path).save(path)
+        return path.stat().st_size
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be renewed ({error.strerror})") from None
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Renew files, and say how large they were and are."""
+    for name in arguments:
+        path = Path(name)
+        before = path.stat().st_size if path.exists() else 0
+        print(f"{path}: {before} bytes before, {renew(path)} now")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    try:
+        main(sys.argv[1:])
+    except ModelError as error:
+        sys.exit(str(error))
