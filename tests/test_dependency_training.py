@@ -79,6 +79,13 @@ def test_text_steps_and_sentences_without_a_parse(files, parser):
     assert "treebank" not in model
 
 
+def test_text_none_leaves_text_as_it_is_which_is_the_default(files, parser):
+    default, _ = trained(files / "text.txt", "--min-count", "1", "-p", parser, "-o", files / "m.deplm")
+    none, _ = trained(files / "text.txt", "--text", "none", "--min-count", "1", "-p", parser, "-o", files / "m.deplm")
+    assert none.provenance == default.provenance
+    assert none.vocabulary.words == default.vocabulary.words
+
+
 def test_held_out_perplexity(files):
     model, said = trained(
         files / "bank.conllu", "--min-count", "1", "--smoothing", "kneser-ney", "--lowercase",

@@ -52,9 +52,9 @@ class KnownTrees(Parser):
 def test_treebank_and_text_give_the_same_model(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
     parser = f"treebank,path={folder / 'bank.ptb'}"
-    for number, wanted in enumerate(["9 parsed now", "0 parsed now"]):
+    for number, (wanted, text) in enumerate([("9 parsed now", ()), ("0 parsed now", ("--text", "none"))]):
         out = tmp_path / f"{number}.treelet"
-        ran = done("train", "treelet-lm", folder / "text.txt", "-p", parser, "-j", "1", "-o", out)
+        ran = done("train", "treelet-lm", folder / "text.txt", "-p", parser, "-j", "1", *text, "-o", out)
         assert wanted in ran.err
     bank, text = read_model(folder / "bank.treelet"), read_model(out)
     np.testing.assert_array_equal(bank.score_trees(TREES), text.score_trees(TREES))

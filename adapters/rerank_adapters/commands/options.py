@@ -126,9 +126,17 @@ def text_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
-def text_steps(steps: tuple[str, ...]) -> tuple[str, ...]:
-    """The steps that `--text` asks for."""
-    return () if steps == ("none",) else steps or ("penn-tokenize",)
+def tokenised_text_option(command: Command) -> Command:
+    """`--text` of commands whose text is tokenised already: no step is the default (`text_steps(steps, ())`)."""
+    return click.option(
+        "--text", "steps", multiple=True, metavar="STEP",
+        help="Text step for text, as penn-tokenize. Repeatable. Default: none.",
+    )(command)  # fmt: skip
+
+
+def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
+    """The steps that `--text` asks for: the `usual` ones where it is not given."""
+    return () if steps == ("none",) else steps or usual
 
 
 def models_option(command: Command) -> Command:

@@ -7,7 +7,14 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, model_output
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    model_output,
+    text_steps,
+    tokenised_text_option,
+)
 from rerank_plugins.plugins import Registry
 
 
@@ -23,7 +30,7 @@ from rerank_plugins.plugins import Registry
 @click.option("--prune", default="0", metavar="COUNTS", help="Leave out paths seen so often or less, by order: 0,1,2.")
 @click.option("--subtypes", is_flag=True, help="Tell nsubj:pass from nsubj, and so on.")
 @click.option("--lowercase", is_flag=True, help="Read all words in lower case.")
-@click.option("--text", "steps", multiple=True, metavar="STEP", help="Text step for text (penn-tokenize). Repeatable.")
+@tokenised_text_option
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE", help="Say how well the model predicts these.")
 @job_flags("config", "jobs")
@@ -67,7 +74,7 @@ def command(
     counts = ParseCounts()
     started = time.process_time()
     with CountingBar("trees") as progress:
-        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(steps), counts, progress.add)
+        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, progress.add)
         model = training.train_dependency_lm(source, inputs, settings)
     size = write_model(model, output)
     made = model.provenance

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, model_output
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    model_output,
+    text_steps,
+    tokenised_text_option,
+)
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
@@ -31,7 +38,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
               help="Sentences before new words become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
               help="Share of new words that do.")  # fmt: skip
-@click.option("--text", "steps", multiple=True, metavar="STEP", help="Text step for text (penn-tokenize). Repeatable.")
+@tokenised_text_option
 @click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE", help="Say how well the model predicts these.")
 @job_flags("config", "jobs", "seed")
@@ -77,7 +84,7 @@ def command(
     counts = ParseCounts()
     started = time.process_time()
     with CountingBar("trees") as progress:
-        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(steps), counts, progress.add)
+        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, progress.add)
         model = (
             training.train_headlex(source, inputs, baseline)
             if variant == "headlex"
