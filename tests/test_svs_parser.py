@@ -75,6 +75,29 @@ def test_a_sentence_that_the_model_does_not_derive_is_flat(saws, caplog):
     assert "1 sentences got flat trees (first: 'saw the')" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("words", "threshold", "wanted"),
+    [
+        (40, 1e-4, [1e-4, 1e-7]),
+        (60, 1e-4, [1e-4, 1e-7, 1e-9]),
+        (61, 1e-4, [1e-3, 3e-4, 9e-5, 2.7e-5, 8.1e-6, 2.43e-6]),
+        (61, 0.05, [0.1, 0.03]),
+        (61, 0.5, [0.5, 0.15]),
+    ],
+)
+def test_long_sentences_are_pruned_more_and_the_threshold_falls_slowly(saws, monkeypatch, words, threshold, wanted):
+    """A sentence without a tree, down to the last threshold; no chart of vectors is made where there is no sum."""
+    tried, filled = [], []
+    kept = SvsParser._kept
+    monkeypatch.setattr(SvsParser, "_kept", lambda self, least: tried.append(least) or kept(self, least))
+    parser = SvsParser(read_model(saws), threshold, "mbr")
+    monkeypatch.setattr(parser.chart, "kernel", lambda *call: filled.append(call))
+    assert parser.parse(("saw",) * (words - 1) + ("the",)) is None
+    assert tried[: len(wanted)] == pytest.approx(wanted)
+    assert tried[-1] == pytest.approx(1e-7 if words <= 40 else 1e-9)
+    assert filled == []
+
+
 def test_a_sentence_that_is_too_long_is_parsed_in_pieces(saws, caplog):
     with caplog.at_level(logging.WARNING):
         tree, logp = one(VectorParser(saws, longest=3), "the saw saw the zzz saw")

@@ -6,6 +6,9 @@
 
 With a threshold of 0 nothing is pruned, as in the paper, and no coarse chart is made: then cells are shared by all
 sentences that have the same words in a row.
+
+The work over what is kept grows faster than the square of the length. So in sentences of more than LONG words the
+threshold is ten times as high, and where it has to fall, it falls in smaller steps.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.unaries import LINK
 
 THRESHOLD = 1e-4
+LONG = 60  # words
+LONG_FACTOR, HIGHEST = 10, 0.1  # of the threshold in longer sentences; it is not raised above HIGHEST
+LONG_LOWER = 0.3  # by which it falls there where it leaves nothing
 
 Decoder = Literal["vector", "mbr"]
 
@@ -44,8 +50,9 @@ class SvsParser:
     """A model made ready for parsing.
 
     `threshold`: categories expected less often in the coarse grammar are passed over; 0: exact, but in sentences of
-    more than 40 words it is then 1e-9. `decoder`: "vector" chooses trees by eq. 8, "mbr" by max_rule.py, and only their
-    annotations by eq. 8. `coarse` is the grammar over plain categories.
+    more than 40 words it is then 1e-9. In sentences of more than 60 words it is ten times as high. `decoder`: "vector"
+    chooses trees by eq. 8, "mbr" by max_rule.py, and only their annotations by eq. 8. `coarse` is the grammar over
+    plain categories.
     """
 
     def __init__(self, model: SvsModel, threshold: float = THRESHOLD, decoder: Decoder = "vector") -> None:
@@ -66,17 +73,16 @@ class SvsParser:
             return None
         words = self.numbers(sentence)
         lowest = LOWEST if len(words) > EXACT else 0.0
-        threshold = max(self.threshold, lowest)
+        threshold, lower = max(self.threshold, lowest), LOWER
+        if len(words) > LONG:
+            threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
         if threshold:
             self.coarse_chart.fill(words)
         while True:
             kept = self._kept(threshold) if threshold else None
-            self.chart.fill(words, self._most_expected(words, kept) if self.decoder == "mbr" else kept)
-            if self.chart.top < 0 and self.decoder == "mbr":
-                self.chart.fill(words, kept)
-            if self.chart.top >= 0 or threshold == lowest:
+            if self._fill(words, kept) or threshold == lowest:
                 return self._tree(sentence) if self.chart.top >= 0 else None
-            threshold = threshold * LOWER if threshold * LOWER > LOWEST else lowest
+            threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
         """`parse` of each sentence; equal ones are parsed once, and others share what cells they can."""
@@ -101,14 +107,27 @@ class SvsParser:
         expected = expected_nodes(self.coarse_chart, PASSED_OVER * threshold) > threshold
         return np.ascontiguousarray(expected[:, self.group])
 
-    def _most_expected(self, words: IntArray, kept: Kept | None) -> Kept:
-        """Which of the kept symbols have the plain categories of the max-rule tree."""
+    def _fill(self, words: IntArray, kept: Kept | None) -> bool:
+        """Fill the chart over what is kept, as the decoder wants it; whether there is a tree."""
+        if self.decoder == "mbr":
+            chosen = self._most_expected(words, kept)
+            if chosen is None:
+                self.chart.fill(words[:0])
+                return False
+            self.chart.fill(words, chosen)
+            if self.chart.top >= 0:
+                return True
+        self.chart.fill(words, kept)
+        return self.chart.top >= 0
+
+    def _most_expected(self, words: IntArray, kept: Kept | None) -> Kept | None:
+        """Which of the kept symbols have the plain categories of the max-rule tree; None where there is no tree."""
         if kept is None:
             kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.group)), np.bool_)
         chart = self.sums
         chart.fill(words, kept)
         if chart.top < 0:
-            return kept
+            return None
         outer = np.zeros((chart.size, chart.concepts))
         fill_outside(self.rules, chart.cells, len(words), chart.heap, chart.top, outer)
         groups = len(self.coarse.symbols)
