@@ -32,7 +32,14 @@ NEEDED = {
     "similarity_learners": "scipy",
     "similarity_table": "sklearn",
 }  # packages of extras
-LONG = {"ngram_speed", "parser_table", "reading_times", "similarity_learners", "similarity_table"}  # over two seconds
+LONG = {
+    "long_sentences",
+    "ngram_speed",
+    "parser_table",
+    "reading_times",
+    "similarity_learners",
+    "similarity_table",
+}  # over two seconds
 
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
 RUNS = {
@@ -62,6 +69,7 @@ RUNS = {
         "{data} {grammar} --beams 20 --sentences 6 --lines 50",
         r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms a word\n\d+-best list",
     ),
+    "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
@@ -202,7 +210,7 @@ def test_what_is_missing_is_said_in_one_line(name, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, (arguments, _) in RUNS.items() if "{data}" in arguments or "{lists}" in arguments]
+    "name", [name for name, (arguments, _) in RUNS.items() if "{data} " in arguments + " " or "{lists}" in arguments]
 )
 def test_a_file_that_lacks_in_the_folder_is_named(name, made, tmp_path, capsys):
     (tmp_path / "empty").mkdir()

@@ -1,0 +1,59 @@
+"""Print CPU seconds of the parsers by grammars on long sentences (docs/models/svs.md).
+
+Sentences are joined from the words of the trees, three up to 100 words, one of each longer length; the embedded models,
+defaults, compilation not counted.
+
+TREES is a file of brackets with some 2,000 words.
+
+\b
+    python -m tests.experiments.long_sentences gum-dev.ptb
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rerank_plugins import Parser, RerankError
+from rerank_plugins.parsers.pcfg_parser import PcfgParser
+from rerank_plugins.parsers.svs_parser import VectorParser
+from tests.experiments.constituency_speed import running_text
+from tests.experiments.experiment import FILE, experiment
+
+LENGTHS = (40, 60, 80, 100, 200, 520)
+START = 1000  # word at which the first sentence begins
+
+
+def seconds(parser: Parser, sentences: Sequence[tuple[str, ...]]) -> float:
+    """CPU seconds a sentence."""
+    started = time.process_time()
+    parser.parse(sentences)
+    return (time.process_time() - started) / len(sentences)
+
+
+@experiment("long_sentences", __doc__)
+@click.argument("trees", type=FILE)
+@click.option("--longest", default=LENGTHS[-1], help="Longer sentences are not parsed.")
+@click.option("--start", default=START, help="The word at which the first sentence begins.")
+def main(trees: Path, longest: int, start: int) -> None:
+    """Parse, print."""
+    words = running_text(trees)
+    if len(words) < start + longest:
+        raise RerankError(f"{trees}: has {len(words)} words, expected {start + longest} or more")
+    parsers = {"svs": VectorParser(), "svs, vector": VectorParser(decoder="vector"), "pcfg": PcfgParser()}
+    for parser in parsers.values():
+        parser.parse([tuple(words[:12]), tuple(words[:45])])
+    print("| words |", " | ".join(parsers), "|")
+    print("| ---: |", " ---: |" * len(parsers))
+    for length in (length for length in LENGTHS if length <= longest):
+        starts = [start + number * length for number in range(3 if length <= 100 else 1)]
+        sentences = [tuple(words[first : first + length]) for first in starts]
+        row = [f"{seconds(parser, sentences):.2f}" for parser in parsers.values()]
+        print(f"| {length} |", " | ".join(row), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
