@@ -28,7 +28,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.trees.constituency import Tree, read_trees
-from tests.bench.acceptability_table import model_scores
+from tests.experiments.acceptability_table import model_scores
 from tests.command_line import done
 from tests.conftest import ROOT
 from tests.naive_features import CORPUS
