@@ -2,7 +2,7 @@
 
 import math
 
-from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, closed
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed
 from rerank_plugins.trees.lexicalised import lexicalise
 from tests.naive_treelet import BackOff
 

@@ -2,7 +2,7 @@
 
 import math
 
-from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, closed
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed
 from tests.naive_backoff import continuation_counts, discounts
 
 STOP, START = "STOP", "<s>"

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.evaluation.binary import (
+from rerank_adapters.applications.acceptability.logistic import fit_logistic
+from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
+from rerank_adapters.applications.acceptability.pairs.scoring import chosen_columns, fit_weights, held_out_preferences
+from rerank_adapters.applications.acceptability.sentences.classifier import (
+    Classifier,
+    read_classifier,
+    write_classifier,
+)
+from rerank_adapters.applications.acceptability.sentences.measures import (
     accuracy,
     best_threshold,
     matthews,
@@ -17,16 +25,12 @@ from rerank_adapters.evaluation.binary import (
     roc_area,
     roc_curve,
 )
-from rerank_adapters.evaluation.preferences import Preferences
+from rerank_adapters.applications.acceptability.suites.formulas import parse_formula
+from rerank_adapters.applications.acceptability.suites.regions import judge_suites
+from rerank_adapters.applications.acceptability.suites.suite_file import Item, Suite
 from rerank_adapters.formats.minimal_pairs import read_pairs
-from rerank_adapters.formats.suite_formulas import parse_formula
-from rerank_adapters.formats.suites import Item, Suite
 from rerank_adapters.report.records import records_tsv
-from rerank_adapters.tasks.logistic import fit_logistic
-from rerank_adapters.tasks.minimal_pairs import chosen_columns, fit_weights, held_out_preferences
-from rerank_adapters.tasks.suites import judge_suites
 from rerank_adapters.text import TextPipeline
-from rerank_adapters.weights.classifier import Classifier, read_classifier, write_classifier
 from rerank_plugins import ConfigError, FeatureTable, FormatError, LanguageModel
 from tests import naive_acceptability as naive
 from tests.command_line import done, one_line, refused, rerank

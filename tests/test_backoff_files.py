@@ -18,16 +18,16 @@ from hypothesis import strategies as st
 
 from rerank_plugins import checksums
 from rerank_plugins.errors import ModelError
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.ngram import NgramModel, Ngrams
+from rerank_plugins.model_file import read_model, write_model
 from rerank_plugins.models.backoff.arpa_lines import parse_lines
 from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
 from rerank_plugins.models.backoff.arpa_writing import arpa_text, format_number
-from rerank_plugins.models.backoff.model_file import read_model, write_model
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.backoff.word_hashing import hash_table
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.ngram_model import NgramModel, Ngrams
-from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.model_files import check_damage_is_seen, content_of, write_content

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rerank_adapters.cli import ADAPTERS
 from rerank_plugins.builder import Builder
 from rerank_plugins.features.oov_count import OovCount
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.models.dependency_lm.model_file import read_model as read_dependency_lm
 from rerank_plugins.models.esa import training as esa_training
 from rerank_plugins.models.esa.documents import documents
@@ -22,8 +23,7 @@ from rerank_plugins.models.similarity.text import Lexicon
 from rerank_plugins.models.svs.model_file import EMBEDDED as EMBEDDED_SVS
 from rerank_plugins.models.svs.model_file import read_model as read_svs
 from rerank_plugins.models.treelet.model_file import read_model as read_treelet
-from rerank_plugins.models.unigram_model import UnigramModel
-from rerank_plugins.models.word_classes import WordClasses
+from rerank_plugins.models.vocabulary.word_classes import WordClasses
 from rerank_plugins.parsers.treebank import TreebankParser
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.testing import check_parser, sample_nbest

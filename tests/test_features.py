@@ -14,8 +14,8 @@ from rerank_plugins.features.lexical_overlap import LexicalOverlap
 from rerank_plugins.features.oov_count import OovCount, read_words
 from rerank_plugins.features.unigram import Unigram
 from rerank_plugins.features.untranslated import Untranslated
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.plugins import load_plugins
 from tests.naive_features import overlap, write_arpa
 

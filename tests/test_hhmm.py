@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
+from rerank_plugins.models.hhmm.left_progeny import left_progeny
 from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, Hhmm
-from rerank_plugins.models.hhmm.progeny import left_progeny
 from rerank_plugins.testing import check_incremental_lm
 from tests.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
 

@@ -12,9 +12,9 @@ import pytest
 from rerank_adapters.extraction import extract_features, pool
 from rerank_plugins import FeatureExtractor
 from rerank_plugins.features.hhmm_lm import HhmmLM
+from rerank_plugins.language_models.hhmm import HhmmModel
 from rerank_plugins.models.hhmm.model_file import write_empirical
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
-from rerank_plugins.models.hhmm_model import HhmmModel
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees

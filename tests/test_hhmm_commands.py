@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 import zstandard
 
-from rerank_plugins import ModelError
+from rerank_plugins import ModelError, model_file
 from rerank_plugins.features.hhmm_lm import HhmmLM
-from rerank_plugins.models.backoff import model_file
-from rerank_plugins.models.complexity import complexity
+from rerank_plugins.language_models.complexity import complexity
+from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.ngram import NgramModel
 from rerank_plugins.models.hhmm.model_file import KIND, read_hhmm, write_empirical
+from rerank_plugins.models.hhmm.prefix_trie import prefixes, walk
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
-from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
-from rerank_plugins.models.prefix_trie import prefixes, walk
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees

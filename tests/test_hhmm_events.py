@@ -19,7 +19,7 @@ from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.split_merge import Schedule
 from rerank_plugins.models.pcfg.training import GrammarSettings
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.testing import check_incremental_lm
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.naive_hhmm import random_grammar

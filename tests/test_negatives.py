@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.applications.negatives.pairs import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
 from rerank_adapters.formats.minimal_pairs import read_pairs
-from rerank_adapters.tasks.negatives import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
 from rerank_plugins import ConfigError
 from rerank_plugins.models.noise import KINDS, Edit, ErrorInserter, WordForms
 from rerank_plugins.models.noise.agreement import disagreements
@@ -213,8 +213,8 @@ def test_samples_have_the_lengths_of_the_text(tmp_path):
 
 def test_samples_of_a_length_have_the_distribution_of_the_model():
     """Sentences sorted by length, against those that the sampler makes of that length alone."""
-    from rerank_plugins.models.ngram_model import Ngrams
-    from rerank_plugins.models.ngram_sampling import NgramSampler
+    from rerank_plugins.language_models.ngram import Ngrams
+    from rerank_plugins.models.ngram.sampling import NgramSampler
 
     found = samples_of_lengths({3: 3000, 4: 10}, MT / "lm.arpa", np.random.default_rng(1))
     assert (len(found[3]), len(found[4])) == (3000, 10)

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins.errors import FormatError, ModelError
 from rerank_plugins.features.ngram_lm import NgramLM
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.unigram_model import UnigramModel, read_arpa_unigrams, read_embedded
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.unigram import UnigramModel, read_arpa_unigrams, read_embedded
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.model_files import check_damage_is_seen

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
-from rerank_plugins.models.ngram_sampling import NgramSampler
-from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.models.ngram.sampling import NgramSampler
+from rerank_plugins.models.ngram.training import NgramSettings, train
 
 TEXT = ["a b c", "a b", "b b a c", "c", "a c b", "b a", "a b c a", "c c b"] * 3 + ["a a d"]
 

@@ -10,10 +10,10 @@ import pytest
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.ngram import NgramModel, Ngrams
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.ngram_model import NgramModel, Ngrams
-from rerank_plugins.models.ngram_training import NgramSettings, parse_prune, train
+from rerank_plugins.models.ngram.training import NgramSettings, parse_prune, train
 from tests.command_line import done, refused
 from tests.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, events_of_text, sentence_lns
 

@@ -78,7 +78,7 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
 
 
 def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
-    from rerank_adapters.tasks import parse_pool
+    from rerank_adapters.pipeline import parsing as parse_pool
 
     monkeypatch.setattr(parse_pool, "BATCH", 7)
     text = "".join(f"w{i} is {i % 17} {'x' if i % 10 == 3 else '.'}\n" for i in range(100))
@@ -95,7 +95,7 @@ def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatch):
-    from rerank_adapters.tasks import parse_pool
+    from rerank_adapters.pipeline import parsing as parse_pool
 
     monkeypatch.setattr(parse_pool, "BATCH", 10)
     lines = [f"word {i}\n" for i in range(50)]

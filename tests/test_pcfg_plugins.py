@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
-from rerank_plugins.models import pcfg_model
+from rerank_plugins.language_models import pcfg as pcfg_model
+from rerank_plugins.language_models.pcfg import FLOOR as WORD_FLOOR
+from rerank_plugins.language_models.pcfg import PcfgModel
 from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -16,8 +18,6 @@ from rerank_plugins.models.pcfg.inside import inside
 from rerank_plugins.models.pcfg.lexicon import lexicon_from
 from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.tagged import NEVER
-from rerank_plugins.models.pcfg_model import FLOOR as WORD_FLOOR
-from rerank_plugins.models.pcfg_model import PcfgModel
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.parsers.pcfg_parser import PcfgParser

@@ -18,7 +18,7 @@ from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, m
 from rerank_plugins.models.pcfg.tagged_words import with_tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests import naive_latent

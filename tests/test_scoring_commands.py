@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.tasks.scoring import Scored, Totals, kenlm_layout, perplexity, score_lines, srilm_layout
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.mixture import Mixture, fit_weights, mixed
-from rerank_plugins.models.ngram_model import NgramModel
-from rerank_plugins.models.ngram_training import NgramSettings, train
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_adapters.applications.language_models.scoring import (
+    Scored,
+    Totals,
+    kenlm_layout,
+    perplexity,
+    score_lines,
+    srilm_layout,
+)
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.mixture import Mixture, fit_weights, mixed
+from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.command_line import done, refused
 from tests.naive_features import CORPUS

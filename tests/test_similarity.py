@@ -9,13 +9,20 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.evaluation.correlation import correlate, pearson, ranks
-from rerank_adapters.formats.sentence_pairs import read_sentence_pairs
-from rerank_adapters.tasks.similarity import SimilaritySettings, Training, by_source, fit, left_out, train_similarity
-from rerank_adapters.tasks.similarity_selection import FOLDS, centred, folds_of, select, select_as_paper
-from rerank_adapters.tasks.similarity_shrinkage import shrink
-from rerank_adapters.weights.forest import train_forest
-from rerank_adapters.weights.similarity_model import read_similarity, write_similarity
+from rerank_adapters.applications.similarity.correlation import correlate, pearson, ranks
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.similarity.random_forest import train_forest
+from rerank_adapters.applications.similarity.selection import FOLDS, centred, folds_of, select, select_as_paper
+from rerank_adapters.applications.similarity.shrinkage import shrink
+from rerank_adapters.applications.similarity.system import read_similarity, write_similarity
+from rerank_adapters.applications.similarity.training import (
+    SimilaritySettings,
+    Training,
+    by_source,
+    fit,
+    left_out,
+    train_similarity,
+)
 from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.models.esa import training as esa_training
 from rerank_plugins.models.esa.documents import Document

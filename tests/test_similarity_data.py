@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from rerank_adapters.tasks.similarity_data import measures_of, recogniser_of
-from rerank_adapters.weights.similarity_model import read_similarity
+from rerank_adapters.applications.similarity.measures_data import measures_of, recogniser_of
+from rerank_adapters.applications.similarity.system import read_similarity
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.parsers.stanza_entities import LONGEST, StanzaEntities

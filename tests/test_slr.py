@@ -10,27 +10,27 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
-from rerank_plugins.features.parsed_lm import Headlex, Treelet
 from rerank_plugins.features.slr import Slr
+from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.mixture import Mixture
+from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.parsed import Headlex, Treelet
+from rerank_plugins.language_models.pcfg import LONGEST, PcfgModel
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.models.headlex import model as headlex_model
 from rerank_plugins.models.headlex import training as headlex_training
 from rerank_plugins.models.headlex.model_file import write_model as write_headlex
-from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.mixture import Mixture
-from rerank_plugins.models.ngram_model import NgramModel
 from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.unigrams import ln_unigrams
-from rerank_plugins.models.pcfg_model import LONGEST, PcfgModel
 from rerank_plugins.models.treelet import Settings
 from rerank_plugins.models.treelet.model_file import write_model as write_treelet
 from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.trees.constituency import Tree, read_trees
-from tests.experiments.acceptability_table import model_scores
 from tests.command_line import done
 from tests.conftest import ROOT
+from tests.experiments.acceptability_table import model_scores
 from tests.naive_features import CORPUS
 from tests.naive_hhmm import make_grammar, random_grammar
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters.tasks.similarity_data import measures_of
+from rerank_adapters.applications.similarity.measures_data import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.features.posteriors import posteriors
 from rerank_plugins.features.svs_similarity import SvsSimilarity

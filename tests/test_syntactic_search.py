@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmModel
 
 FOLDER = Path(__file__).parent.parent / "example_nbest"
 SOURCES = [line.split() for line in (FOLDER / "mt/tune.de").read_text(encoding="utf-8").splitlines()[:3]]

@@ -20,7 +20,7 @@ import multiprocessing, os, time
 from dataclasses import dataclass
 import numpy as np
 from rerank_adapters.extraction import pool
-from rerank_adapters.tasks import parse_pool
+from rerank_adapters.pipeline import parsing as parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
 from rerank_plugins.trees.dependency import DependencyTree
 

@@ -7,15 +7,15 @@ import pytest
 
 from rerank_adapters.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList, Parse, Parser
-from rerank_plugins.features import parsed_lm
-from rerank_plugins.features.parsed_lm import Headlex, Treelet
 from rerank_plugins.features.slr import Slr
 from rerank_plugins.features.treelet_lm import TreeletLM
 from rerank_plugins.interfaces import ScoredTree
+from rerank_plugins.language_models import parsed as parsed_lm
+from rerank_plugins.language_models.parsed import Headlex, Treelet
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
 from rerank_plugins.models.treelet import TreeletModel, model_file
 from rerank_plugins.models.treelet.model_file import read_model
-from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from rerank_plugins.trees.constituency import read_trees

@@ -20,12 +20,12 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest as read_lists
 from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.tasks.applying import apply_weights, table_pairs
-from rerank_adapters.tasks.comparing import compare
-from rerank_adapters.tasks.extracting import dense_rule, extract_with
-from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import learn
-from rerank_adapters.tasks.records import job_of_table, recorded_job
+from rerank_adapters.pipeline.apply import apply_weights, table_pairs
+from rerank_adapters.pipeline.evaluate import compare
+from rerank_adapters.pipeline.extract import dense_rule, extract_with
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.provenance import job_of_table, recorded_job
+from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.plugins import Registry, load_plugins

@@ -43,7 +43,7 @@ def register_feature_extractors(register: Register) -> None:
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models whose probability is a sum over parses."""
-    from rerank_plugins.features.parsed_lm import Headlex, Treelet
+    from rerank_plugins.language_models.parsed import Headlex, Treelet
 
     register("treelet-lm", Treelet)
     register("headlex", Headlex)

@@ -16,7 +16,7 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.hhmm_model import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmModel
 from rerank_plugins.pickling import PickledFields
 
 

@@ -19,9 +19,9 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.backoff.model_file import is_model_file
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.ngram_model import NgramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.model_file import is_model_file
 from rerank_plugins.pickling import PickledFields
 
 

@@ -18,7 +18,7 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import spellings
 

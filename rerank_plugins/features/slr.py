@@ -18,10 +18,10 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.features.parsed_lm import ParsedLM, Treelet, shared
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
-from rerank_plugins.models.own_unigrams import with_unigrams
+from rerank_plugins.language_models.parsed import ParsedLM, Treelet, shared
+from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
 from rerank_plugins.pickling import PickledFields
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.pickling import PickledFields
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
+from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmModel
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:

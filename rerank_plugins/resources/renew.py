@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rerank_plugins.checksums import ZIP
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.model_file import renew_model
+from rerank_plugins.model_file import renew_model
 from rerank_plugins.parsers.biaffine.model_file import read_model
 
 LEVEL = 19  # of compression, where a file is compressed

@@ -10,7 +10,7 @@ Quotation marks. `` and '' say which end of a quotation they are, and " does not
 its own, with its own counts: a model of directed marks would lose that difference if all of them were folded into one.
 Only where a vocabulary lacks a mark does another stand for it: " for a directed mark, and one of the directed marks for
 ". No English model that is embedded takes a quotation mark for an unknown word. In a table of word frequencies, " has
-the frequency of both directed marks together where it has none itself (models/unigram_model.py). To the embedded
+the frequency of both directed marks together where it has none itself (language_models/unigram.py). To the embedded
 dependency parser all quotation marks are " (parsers/biaffine/pieces.py).
 
 Parsers of others, UDPipe and Stanza, read brackets in their normal form, as their treebanks have them.

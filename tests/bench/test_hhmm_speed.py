@@ -2,8 +2,8 @@
 
 import pytest
 
-from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.prefix_trie import prefixes
+from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.models.hhmm.prefix_trie import prefixes
 from tests.bench.timing import seconds
 
 SENTENCE = [

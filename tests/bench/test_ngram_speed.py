@@ -5,10 +5,10 @@ import time
 import numpy as np
 import pytest
 
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.ngram import NgramModel, Ngrams
 from rerank_plugins.models.backoff.arpa_writing import arpa_text
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.ngram_model import NgramModel, Ngrams
-from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.models.ngram.training import NgramSettings, train
 from tests.naive_backoff import NaiveKneserNey, events_of_text
 
 WORDS, TYPES, ORDER = 60_000, 5_000, 5

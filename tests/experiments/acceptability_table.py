@@ -28,14 +28,19 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
+from rerank_adapters.applications.acceptability.pairs.scoring import (
+    chosen_columns,
+    fit_weights,
+    held_out_preferences,
+    pair_table,
+)
+from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
 from rerank_adapters.cli import ADAPTERS
 from rerank_adapters.config import Config, plugin_options, plugin_table
-from rerank_adapters.evaluation.binary import best_threshold
-from rerank_adapters.evaluation.preferences import Preferences
 from rerank_adapters.evaluation.wilson import wilson_interval
 from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
-from rerank_adapters.tasks.job import Job
-from rerank_adapters.tasks.minimal_pairs import chosen_columns, fit_weights, held_out_preferences, pair_table
+from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
 from rerank_plugins.feature_table import FloatArray

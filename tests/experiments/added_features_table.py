@@ -29,11 +29,11 @@ from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.extract import extract_with
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tasks.extracting import extract_with
-from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import start_weights, tuning_data
 from rerank_adapters.tuning import cross_validate
 from rerank_adapters.tuning.choosing import chosen_rows
 from rerank_plugins import FeatureTable

@@ -20,17 +20,17 @@ from typing import Literal
 import click
 import numpy as np
 
+from rerank_adapters.applications.completion.answering import combined_answers, completion_config, completion_data
+from rerank_adapters.applications.completion.questions_file import read_questions
+from rerank_adapters.applications.parsing.writing import build_parser
+from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.cli import ADAPTERS
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.mcnemar import mcnemar
 from rerank_adapters.evaluation.wilson import wilson_interval
-from rerank_adapters.formats.completion import read_questions
 from rerank_adapters.formats.compressed import open_text
-from rerank_adapters.tasks.completion import combined_answers, completion_config, completion_data
-from rerank_adapters.tasks.job import Job
-from rerank_adapters.tasks.parse_pool import ParseCounts
-from rerank_adapters.tasks.parsing import build_parser
-from rerank_adapters.tasks.tree_source import DEPENDENCIES, TreeSource
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.parsing import ParseCounts
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable, RerankError

@@ -23,7 +23,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.models.hhmm.derivation import best_tree
 from rerank_plugins.models.hhmm.model import Hhmm
 from rerank_plugins.models.hhmm.model_file import read_hhmm
-from rerank_plugins.models.signatures import closed
+from rerank_plugins.models.vocabulary.signatures import closed
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval
 from tests.experiments.experiment import FILE, FOLDER, counted, experiment

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
+from rerank_plugins.language_models.hhmm import EMBEDDED
 from rerank_plugins.models.hhmm.derivation import best_tree
 from rerank_plugins.models.hhmm.model import Hhmm
 from rerank_plugins.models.hhmm.model_file import read_hhmm
-from rerank_plugins.models.hhmm_model import EMBEDDED
 from tests.experiments.experiment import FILE, FOLDER, experiment
 from tests.experiments.hhmm_grammars import f1
 from tests.experiments.texts import short_dev_trees

@@ -29,12 +29,12 @@ import numpy as np
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.hhmm.progeny import fitting_mass
-from rerank_plugins.models.hhmm_model import EMBEDDED, HhmmModel
-from rerank_plugins.models.mixture import fit_weights, mixed
-from rerank_plugins.models.pcfg_model import PcfgModel
-from rerank_plugins.models.prefix_trie import prefixes
-from rerank_plugins.models.signatures import UnknownWords, closed
+from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmModel
+from rerank_plugins.language_models.mixture import fit_weights, mixed
+from rerank_plugins.language_models.pcfg import PcfgModel
+from rerank_plugins.models.hhmm.left_progeny import fitting_mass
+from rerank_plugins.models.hhmm.prefix_trie import prefixes
+from rerank_plugins.models.vocabulary.signatures import UnknownWords, closed
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
 from tests.experiments.texts import (
     GUM_TRAIN,

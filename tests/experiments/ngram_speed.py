@@ -27,8 +27,8 @@ import numpy as np
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
-from rerank_plugins.models.kenlm_model import KenlmModel
-from rerank_plugins.models.ngram_model import NgramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
+from rerank_plugins.language_models.ngram import NgramModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")

@@ -17,7 +17,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.evaluation.correlation import pearson
+from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.models.random_indexing.model import RandomIndexModel, Weighting

@@ -24,8 +24,8 @@ import numpy as np
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel
-from rerank_plugins.models.hhmm_model import HhmmModel
-from rerank_plugins.models.unigram_model import UnigramModel
+from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.unigram import UnigramModel
 from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
 from tests.experiments.texts import ngram_model, sentences_of_text
 

@@ -14,10 +14,10 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.evaluation.correlation import pearson
-from rerank_adapters.formats.sentence_pairs import SentencePairs, read_sentence_pairs
-from rerank_adapters.tasks.similarity import Training, measure
-from rerank_adapters.tasks.similarity_data import measures_of
+from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.measures_data import measures_of
+from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.applications.similarity.training import Training, measure
 from rerank_adapters.text import TextPipeline
 from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import FloatArray

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.tasks.similarity import SimilaritySettings, Training, family_of, fit, left_out
-from rerank_adapters.tasks.similarity_selection import regress
+from rerank_adapters.applications.similarity.selection import regress
+from rerank_adapters.applications.similarity.training import SimilaritySettings, Training, family_of, fit, left_out
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
 

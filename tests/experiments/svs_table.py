@@ -31,7 +31,7 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.tasks.grammar_training import read_tagged
+from rerank_adapters.applications.training.treebanks import read_tagged
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.models.pcfg.forest import Forest, plant
@@ -40,7 +40,6 @@ from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.training import KEPT
 from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import named
 from rerank_plugins.models.svs.clustering import Clustering, cluster
@@ -51,6 +50,7 @@ from rerank_plugins.models.svs.observed import Observed, observe
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.states import StateTree, chains, state_trees
 from rerank_plugins.models.svs.training import SvsSettings
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.cleaning import CRAFT_LABELS
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.parseval import Parseval

@@ -7,8 +7,8 @@ from itertools import islice
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import open_text
-from rerank_plugins.models.ngram_model import NgramModel
-from rerank_plugins.models.ngram_training import NgramSettings, train
+from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.experiments.experiment import file_of

@@ -20,8 +20,8 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.applications.similarity.measures_data import recogniser_of
 from rerank_adapters.formats.compressed import open_atomic, open_text
-from rerank_adapters.tasks.similarity_data import recogniser_of
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.similarity.entities import named_entities
 from tests.experiments.experiment import FILE, experiment, say

@@ -25,23 +25,23 @@ from typing import NamedTuple
 import click
 import numpy as np
 
+from rerank_adapters.applications.training.tree_source import CONSTITUENTS
 from rerank_adapters.formats.compressed import open_text
-from rerank_adapters.tasks.tree_source import CONSTITUENTS
 from rerank_plugins import RerankError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, close_vocabulary
 from rerank_plugins.models.headlex import training as headlex
 from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-from rerank_plugins.models.ngram_training import NgramSettings
-from rerank_plugins.models.ngram_training import train as train_ngrams
+from rerank_plugins.models.ngram.training import NgramSettings
+from rerank_plugins.models.ngram.training import train as train_ngrams
 from rerank_plugins.models.pcfg.inside import inside_all
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.training import train
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text
 from rerank_plugins.trees.treelet_transforms import transform

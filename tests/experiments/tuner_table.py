@@ -20,11 +20,11 @@ from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.extract import extract_with
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.tune import baseline_weights, start_weights, tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tasks.extracting import extract_with
-from rerank_adapters.tasks.job import Data, Job
-from rerank_adapters.tasks.learning import baseline_weights, start_weights, tuning_data
 from rerank_adapters.tuning import cross_validate, held_out_score
 from rerank_plugins import TuningResult
 from rerank_plugins.plugins import load_plugins

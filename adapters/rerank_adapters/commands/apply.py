@@ -50,10 +50,10 @@ def command(
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
-    from rerank_adapters.tasks.applying import apply_weights, once, table_pairs
-    from rerank_adapters.tasks.extracting import stream_tables
-    from rerank_adapters.tasks.records import recorded_job
-    from rerank_adapters.tasks.table_columns import chosen_columns
+    from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
+    from rerank_adapters.pipeline.extract import stream_tables
+    from rerank_adapters.pipeline.provenance import recorded_job
+    from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
     from rerank_plugins import FeatureTable
 

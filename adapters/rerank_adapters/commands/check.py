@@ -51,8 +51,8 @@ def command(
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
     from rerank_adapters.config import DataSet
-    from rerank_adapters.tasks.checking import Check
-    from rerank_adapters.tasks.job import Job
+    from rerank_adapters.pipeline.check import Check
+    from rerank_adapters.pipeline.job import Job
     from rerank_plugins import ConfigError
 
     registry: Registry = ctx.obj

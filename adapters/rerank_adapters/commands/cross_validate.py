@@ -56,14 +56,14 @@ def command(
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
+    from rerank_adapters.pipeline.cross_validate import compare_tuners
+    from rerank_adapters.pipeline.extract import dense_rule, extract_with
+    from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.provenance import job_of_table
+    from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import cross_validation_table
     from rerank_adapters.report.terminal import print_table
-    from rerank_adapters.tasks.choosing_tuners import compare_tuners
-    from rerank_adapters.tasks.extracting import dense_rule, extract_with
-    from rerank_adapters.tasks.job import Data, Job
-    from rerank_adapters.tasks.records import job_of_table
-    from rerank_adapters.tasks.table_columns import chosen_columns
     from rerank_plugins import FeatureTable
 
     job = Job.create(flags.settings, registry)

@@ -59,9 +59,9 @@ def command(
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_outputs, read_references
+    from rerank_adapters.pipeline.evaluate import compare
+    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.output import write_report
-    from rerank_adapters.tasks.comparing import compare
-    from rerank_adapters.tasks.job import Job
 
     if not flags.metrics and not flags.config:
         flags = replace(flags, metrics=("bleu", "chrf", "ter"))

@@ -33,8 +33,8 @@ def command(
     rerank extract tune.nbest.gz --source tune.de -f length -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.tasks.extracting import feature_table
-    from rerank_adapters.tasks.job import Job
+    from rerank_adapters.pipeline.extract import feature_table
+    from rerank_adapters.pipeline.job import Job
 
     if str(output) == "-":
         raise ConfigError("a feature table goes to a file, not to stdout: give -o TABLE.npz")

@@ -26,7 +26,7 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     """  # noqa: D301
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import merge_files
-    from rerank_adapters.tasks.job import Job
+    from rerank_adapters.pipeline.job import Job
 
     job = Job.create(JobFlags(format_=format_).settings, registry)
     segments = hypotheses = 0

@@ -26,10 +26,10 @@ def command(registry: Registry, config: Path, work: Path | None, changes: int | 
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
     from rerank_adapters.commands.options import JobFlags
+    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.run import run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_evaluation
-    from rerank_adapters.tasks.job import Job
-    from rerank_adapters.tasks.run import run
 
     job = Job.create(JobFlags(config, seed=seed).settings, registry)
     given = job.config.path(job.config.work) if job.config.work else Path("work") / config.stem

@@ -55,12 +55,12 @@ def command(
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
-    from rerank_adapters.tasks.extracting import dense_rule, extract_with, parts_of
-    from rerank_adapters.tasks.job import Data, Job
-    from rerank_adapters.tasks.learning import learn
-    from rerank_adapters.tasks.records import job_of_table
-    from rerank_adapters.tasks.rehearsal import rehearse
-    from rerank_adapters.tasks.table_columns import chosen_columns
+    from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
+    from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.preflight import rehearse
+    from rerank_adapters.pipeline.provenance import job_of_table
+    from rerank_adapters.pipeline.table_columns import chosen_columns
+    from rerank_adapters.pipeline.tune import learn
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 

@@ -94,7 +94,7 @@ def _truecase(path: str) -> Step:
 
 
 def _classes(path: str) -> Step:
-    from rerank_plugins.models.word_classes import read_classes
+    from rerank_plugins.models.vocabulary.word_classes import read_classes
 
     try:
         with open(path, encoding="utf-8") as lines:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.paths import Forest, Ids, lay_out
-from rerank_plugins.models.numbering import Numbering
+from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.trees.dependency import DependencyTree
 
 UNKNOWN = "<unk>"  # word and label number 0

@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from rerank_plugins import __version__
+from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.models.esa.kernels import pair_cosines, word_cosines
-from rerank_plugins.models.known_words import KnownWords
+from rerank_plugins.models.vocabulary.known_words import KnownWords
 
 Sentence = Sequence[str]
 

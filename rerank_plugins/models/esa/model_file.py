@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import __version__
+from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.esa.model import EsaModel
 
 KIND = "esa"

@@ -18,7 +18,6 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.models.headlex.events import KINDS, factors
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.treelet.forest import (
@@ -31,6 +30,7 @@ from rerank_plugins.models.treelet.forest import (
     shapes,
 )
 from rerank_plugins.models.treelet.summing import sum_distinct
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.constituency import ROOT, Tree
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from rerank_plugins import __version__
+from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff import model_file
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary
 from rerank_plugins.models.headlex.events import KINDS, sizes
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
 from rerank_plugins.models.treelet.forest import Symbols
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
 
 KIND = "headlex"
 

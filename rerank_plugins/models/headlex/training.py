@@ -10,8 +10,8 @@ from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.headlex.events import KINDS, factors, sizes
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.collecting import TreeletCollector
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 

@@ -19,8 +19,8 @@ import numpy as np
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.models.hhmm.counting import WITHIN
 from rerank_plugins.models.hhmm.model import Hhmm
-from rerank_plugins.models.hhmm.stepping import EMPTY
 from rerank_plugins.models.hhmm.store import Beam
+from rerank_plugins.models.hhmm.transitions import EMPTY
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.trees.binarisation import remove_ancestors, remove_intermediate
 from rerank_plugins.trees.constituency import Tree

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.hhmm.counted import Counted, context_key, edge_key
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
-from rerank_plugins.models.hhmm.progeny import Progeny, rule_sums
+from rerank_plugins.models.hhmm.left_progeny import Progeny, rule_sums
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
 

@@ -91,7 +91,7 @@ class Hhmm(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-        from rerank_plugins.models.hhmm.stepping import advanced
+        from rerank_plugins.models.hhmm.transitions import advanced
 
         tables = self.tables
         p, stores, values, likely, scale, entropy, back = advanced(

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_plugins import model_file
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.hhmm.counting import END, HERE, Events
 from rerank_plugins.models.hhmm.training import Empirical
 from rerank_plugins.models.pcfg.embedded import wanted_language

@@ -13,10 +13,10 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
 from rerank_plugins.models.hhmm.counting import Events
 from rerank_plugins.models.hhmm.interpolation import interpolated
-from rerank_plugins.models.hhmm.progeny import left_progeny
+from rerank_plugins.models.hhmm.left_progeny import left_progeny
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.lexicon import IntArray
-from rerank_plugins.models.signatures import known_form
+from rerank_plugins.models.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
 MOST_SYMBOLS = 1 << 15  # an element packs two symbols into 32 bits

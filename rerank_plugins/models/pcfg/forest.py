@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
-from rerank_plugins.models.signatures import UNKNOWN, UnknownWords
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
-from rerank_plugins.models.signatures import UNKNOWN
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
 

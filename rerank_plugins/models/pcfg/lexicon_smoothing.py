@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
-from rerank_plugins.models.signatures import UNKNOWN, backed_off, is_signature, signature
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, backed_off, is_signature, signature
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.signatures import UnknownWords
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import Binarisation
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.known_words import KnownWords
+from rerank_plugins.models.vocabulary.known_words import KnownWords
 from rerank_plugins.pickling import PickledFields
 
 Weighting = Literal["none", "idf", "sif"]

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import __version__
+from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff import model_file
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
 KIND = "random-indexing"

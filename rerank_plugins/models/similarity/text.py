@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rerank_plugins.language_models.unigram import UnigramModel
 from rerank_plugins.models.similarity.entities import named_entities
-from rerank_plugins.models.unigram_model import UnigramModel
 from rerank_plugins.trees.penn import normal_form
 
 FREQUENT = 6.9  # -ln p of 1/1000

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.lexicon import IntArray
-from rerank_plugins.models.signatures import UNKNOWN
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 
 
 @dataclass(frozen=True, eq=False)

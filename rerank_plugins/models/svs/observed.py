@@ -13,9 +13,9 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import productions
-from rerank_plugins.models.signatures import is_signature
 from rerank_plugins.models.svs.lexicon import UNK_HEADWORD
 from rerank_plugins.models.svs.names import HEAD, category_and_relation
+from rerank_plugins.models.vocabulary.signatures import is_signature
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
 from rerank_plugins.models.pcfg.training import KEPT
 from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import named
 from rerank_plugins.models.svs.clustering import Clustering, EmStep, cluster
@@ -20,6 +19,7 @@ from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, 
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.observed import observe
 from rerank_plugins.models.svs.states import chains, state_trees
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree
 

@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, close_vocabulary
-from rerank_plugins.models.numbering import Numbering
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.vocabulary.numbering import Numbering
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
 

@@ -30,12 +30,12 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.scoring import LN10, score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary, Sentence
 from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
 from rerank_plugins.models.treelet.forest import UNSEEN, Forest, Symbols, lay_out, place_words, sentences_of, shapes
 from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
 from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.treelet.yields import YieldModel
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 ORDERS = {  # of rules and words

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins import __version__
+from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff import model_file
-from rerank_plugins.models.closed_vocabulary import ClosedVocabulary
 from rerank_plugins.models.treelet.forest import Symbols
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules
 from rerank_plugins.models.treelet.yields import YieldModel
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
 
 KIND = "treelet"
 TABLES = ("rules", "words", "given_parent", "alone")

@@ -21,10 +21,10 @@ from rerank_plugins.models.backoff.drawing import cumulated, draw_down, draw_eve
 from rerank_plugins.models.backoff.layout import NONE
 from rerank_plugins.models.backoff.scoring import find_context
 from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.signatures import UNKNOWN
 from rerank_plugins.models.treelet.events import START_WORD
 from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
 from rerank_plugins.models.treelet.model import TreeletModel
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 ATTEMPTS = 10_000  # trees thrown away in a row before the lengths are held to be impossible

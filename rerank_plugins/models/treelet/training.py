@@ -10,12 +10,12 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.signatures import UnknownWords
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules, every_rule, number_rules, rules_of
 from rerank_plugins.models.treelet.yields import YieldModel, train_yields
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 
 LEAST = 1e-9  # p of all unknown yields of a phrase together: rounding may leave nothing

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.backoff.model_file import compress_model
+from rerank_plugins.model_file import compress_model
 from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, train, write_model
 from rerank_plugins.trees.dependency import read_conllu
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.backoff.model_file import compress_model
+from rerank_plugins.model_file import compress_model
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.model_file import write_model

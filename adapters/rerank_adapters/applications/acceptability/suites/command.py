@@ -1,0 +1,71 @@
+"""`rerank acceptability suites`: test suites of targeted syntactic evaluation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import (
+    JobFlags,
+    job_flags,
+    models_option,
+    output_file,
+    output_option,
+    style_option,
+    text_option,
+    text_steps,
+)
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+@click.command("suites")
+@click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
+@models_option
+@click.option("--surprisals", type=output_file, metavar="FILE", help="Also write the surprisal of every region (TSV).")
+@text_option
+@style_option
+@output_option("Where to write the result.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, suites: tuple[Path, ...], models: tuple[str, ...], surprisals: Path | None,
+    steps: tuple[str, ...], style: str, output: Path,
+) -> None:  # fmt: skip
+    """Count the predictions of test suites that language models meet.
+
+    A SUITE is a file of SyntaxGym: its formulas compare the surprisals (bits) of regions in several conditions.
+    Regions go through the text steps one by one.
+
+    \b
+    rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
+    """  # noqa: D301
+    from rerank_adapters.applications.acceptability.pairs.scoring import with_models
+    from rerank_adapters.applications.acceptability.suites.regions import judge_suites
+    from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
+    from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.text import TextPipeline
+    from rerank_plugins.language_models.parsed import ParsedLM
+
+    if not models:
+        raise ConfigError("nothing to judge with: give a language model with --lm")
+    job = with_models(Job.create(flags.settings, registry), models)
+    named = {
+        str(table["label"]): job.builder.named_object("language_model", table["lm"], "--lm")
+        for table in job.config.feature[-len(models) :]
+    }
+    if len(named) < len(models):
+        raise ConfigError("--lm: two language models have the same name; give them others in a config")
+    for name, model in named.items():
+        if isinstance(model, ParsedLM):
+            raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")
+    read = [read_suite(path) for path in suites]
+    results = judge_suites(named, read, TextPipeline(text_steps(steps)))
+    write_records(suite_records(results), [suite_table(results)], style, output)
+    if surprisals is not None:
+        with open_atomic(surprisals) as out:
+            out.write(records_tsv(surprisal_records(results)))

@@ -1,0 +1,87 @@
+"""`rerank complete`: sentence completion questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry, suggestion
+
+
+@click.command("complete")
+@click.argument("questions", type=Path)
+@click.option("--answers", type=Path, metavar="FILE", help="The right answers, where QUESTIONS has none.")
+@click.option("-w", "--weights", type=Path, metavar="FILE", help="Weights for all features, instead of tuning them.")
+@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts for tuning the weights.")
+@text_option
+@click.option(
+    "--system", "system_files", multiple=True, metavar="NAME=FILE", help="A file of another system's answers."
+)
+@click.option("--baseline", metavar="NAME", help="The system that others are compared with. Default: the first.")
+@click.option(
+    "-o", "--output", type=output_file, metavar="FILE", help="Where answers go: those of all features together."
+)
+@click.option("--choose", metavar="NAME", help="Another system, whose answers -o writes.")
+@click.option("--lists", type=Path, metavar="PREFIX", help="Write PREFIX.nbest and PREFIX.ref, for the other commands.")
+@job_flags("features", "tuner", "config", "jobs", "seed")
+@click.pass_obj
+def command(
+    registry: Registry,
+    flags: JobFlags,
+    questions: Path,
+    answers: Path | None,
+    weights: Path | None,
+    folds: int,
+    steps: tuple[str, ...],
+    system_files: tuple[str, ...],
+    baseline: str | None,
+    output: Path | None,
+    choose: str | None,
+    lists: Path | None,
+) -> None:
+    """Answer QUESTIONS: sentences with a blank, and options to fill it.
+
+    Each feature answers alone; all together answer by weights tuned for accuracy on the other questions, or by those
+    of -w. Where the right answers are known, a table says how often each system is right, with 95 % intervals, and
+    compares each with the first by McNemar's test.
+
+    \b
+    rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
+    rerank complete testing_data.csv --answers test_answer.csv -c configs/completion.toml -o answers.tsv
+    """  # noqa: D301
+    from rerank_adapters.applications.completion import answering as completion
+    from rerank_adapters.applications.completion.questions_file import answer_lines, read_questions
+    from rerank_adapters.applications.completion.report import accuracy_table
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.report.output import report_console
+    from rerank_adapters.report.terminal import print_table
+    from rerank_adapters.text import TextPipeline
+    from rerank_adapters.weights import read_weights
+
+    job = Job.create(completion.completion_config(flags.settings), registry)
+    job.check_options()
+    text = TextPipeline(text_steps(steps))
+    asked = read_questions(questions, answers)
+    known = all(question.answer is not None for question in asked)
+    if not known and output is None:
+        raise ConfigError(f"{questions}: no answers to compare with; give --answers, or -o to write some")
+    others = [completion.other_answers(system, asked) for system in system_files]
+    found = read_weights(weights) if weights else None
+    data = completion.completion_data(asked, text)
+    if lists is not None:
+        completion.write_lists(job, data, lists)
+    ours = completion.answer_all(job, data, found, folds)
+    systems = {answered.system: answered for answered in [*ours, *others]}
+    for name in (baseline, choose):
+        if name is not None and name not in systems:
+            raise ConfigError(f"no system named {name!r}{suggestion(name, systems)}")
+    if known:
+        print_table(accuracy_table(asked, list(systems.values()), baseline or ours[0].system), report_console())
+    if output is not None:
+        chosen = systems[choose or ours[-1].system]
+        with open_atomic(output) as stream:
+            stream.writelines(answer_lines(asked, chosen.choices.tolist()))

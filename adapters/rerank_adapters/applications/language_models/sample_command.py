@@ -1,0 +1,65 @@
+"""`rerank sample`: sentences drawn from a language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+def length_range(text: str) -> tuple[int, int]:
+    """Lengths as users write them: `15-20`, or `7`. Raises ConfigError.
+
+    >>> length_range("15-20"), length_range("7")
+    ((15, 20), (7, 7))
+    """
+    low, dash, high = text.partition("-")
+    parts = [low, high if dash else low]
+    if not all(part.isdecimal() for part in parts) or not 1 <= int(parts[0]) <= int(parts[1]):
+        raise ConfigError(f"length {text!r}: wanted words, as 7 or 15-20")
+    return int(parts[0]), int(parts[1])
+
+
+@click.command("sample")
+@click.argument("lm")
+@click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="How many sentences.")
+@click.option("--length", default="1-100", show_default=True, metavar="WORDS", help="Words of a sentence: 15-20, or 7.")
+@click.option("--trees", is_flag=True, help="Print trees in brackets, where the model has any.")
+@output_option("Where to write.")
+@job_flags("config", "seed")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, lm: str, number: int, length: str, trees: bool, output: Path
+) -> None:  # fmt: skip
+    """Draw sentences from a language model LM, by its name in the config or as NAME or NAME,option=value,….
+
+    Sentences of other lengths are thrown away. The same seed gives the same sentences. n-gram models and treelet
+    models can be drawn from; the trees of a treelet model are as its transformations leave them.
+
+    \b
+    rerank sample ngram,model=lm.ngram -n 5 --length 15-20
+    rerank sample treelet-lm --trees
+    """  # noqa: D301
+    import numpy as np
+
+    from rerank_adapters.applications.language_models.mixing import language_model
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.pipeline.job import Job
+    from rerank_plugins.interfaces import GenerativeLM
+
+    shortest, longest = length_range(length)
+    job = Job.create(flags.settings, registry)
+    model = language_model(job, lm)
+    sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
+    if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
+        what = "trees" if trees else "sentences"
+        raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")
+    rng = np.random.default_rng(job.config.seed)
+    drawn = map(str, sampler.sample_trees(number, rng)) if trees else map(" ".join, sampler.sample(number, rng))
+    with open_atomic(output) as out:
+        out.writelines(f"{line}\n" for line in drawn)

@@ -1,0 +1,58 @@
+"""`rerank score`: probabilities of text by a language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+@click.command("score")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, metavar="FILE", help="Model file, ARPA file or KenLM binary.")
+@click.option("--lm", metavar="LM", help=f"A language model, by its name in the config or as {PLUGIN_HELP}.")
+@click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
+              help="As SRILM's `ngram -ppl` or KenLM's `query` print, or tab-separated.")  # fmt: skip
+@click.option(
+    "-d", "--detail", type=click.IntRange(0, 2), help="0: summary, 1: sentences, 2: words. Default: 0 (table: 1)."
+)
+@output_option("Where to write.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
+    detail: int | None, output: Path,
+) -> None:  # fmt: skip
+    """Score TEXT (a sentence per line, tokenised): log probabilities, unknown words, perplexity.
+
+    `--detail` is SRILM's -debug. Unknown words are left out of SRILM's figures; KenLM's have both.
+
+    \b
+    rerank score dev.en -m lm.ngram
+    rerank score dev.en --lm unigram --detail 2
+    rerank score dev.en -m lm.arpa --layout table > scores.tsv
+    """  # noqa: D301
+    from rerank_adapters.applications.language_models.mixing import language_model, model_of_file
+    from rerank_adapters.applications.language_models.scoring import (
+        kenlm_layout,
+        score_lines,
+        srilm_layout,
+        table_layout,
+    )
+    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+    from rerank_adapters.pipeline.job import Job
+
+    if (model is None) == (lm is None):
+        raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
+    made = model_of_file(model) if model else language_model(Job.create(flags.settings, registry), str(lm))
+    detail = detail if detail is not None else int(layout == "table")
+    with open_text(text) as lines, open_atomic(output) as out:
+        scored = score_lines(made, lines, lengths=detail > 1)
+        if layout == "srilm":
+            out.writelines(srilm_layout(scored, detail, display_name(text)))
+        else:
+            out.writelines((kenlm_layout if layout == "kenlm" else table_layout)(scored, detail))

@@ -1,0 +1,61 @@
+"""Text measured word by word: a table of surprisal, entropy and embedding, from any language model."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import NamedTuple
+
+from rerank_plugins import LanguageModel
+from rerank_plugins.language_models.complexity import Complexity, EntropyKind, complexity
+
+BLOCK = 64  # sentences measured at a time
+COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost")
+
+
+class Measured(NamedTuple):
+    """A sentence, by its line (from 1), its words and their measures."""
+
+    line: int
+    words: tuple[str, ...]
+    measures: Complexity
+
+    def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
+        """Each word with its values by column; `</s>` last, with its surprisal alone."""
+        m = self.measures
+        columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.lost)
+        for word, *values in zip(self.words, *(column.tolist() for column in columns), strict=True):
+            yield word, dict(zip(COLUMNS, values, strict=True))
+        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1])}
+
+
+def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind) -> Iterator[Measured]:
+    """Each line measured, in order; an empty line has no words, and `</s>` alone."""
+    numbered = enumerate(lines, 1)
+    while block := [(number, tuple(line.split())) for number, line in islice(numbered, BLOCK)]:
+        measures = complexity(model, [words for _, words in block], entropy)
+        for (number, words), measured in zip(block, measures, strict=True):
+            yield Measured(number, words, measured)
+
+
+def as_table(measured: Iterable[Measured]) -> Iterator[str]:
+    """Tab-separated, a line a word; what the model does not define is empty."""
+    measured = iter(measured)
+    first = list(islice(measured, 1))  # before the header: a model that cannot be read leaves nothing behind
+    yield "\t".join(("sentence", "position", "word", *COLUMNS)) + "\n"
+    for sentence in chain(first, measured):
+        for position, (word, values) in enumerate(sentence.rows(), 1):
+            cells = ("" if math.isnan(value) else f"{value:.6g}" for value in values.values())
+            yield "\t".join((str(sentence.line), str(position), word, *cells)) + "\n"
+
+
+def as_json(measured: Iterable[Measured]) -> Iterator[str]:
+    """A JSON object a line, one for each sentence: its line, and its words with what the model defines."""
+    for sentence in measured:
+        words = [
+            {"word": word, **{name: value for name, value in values.items() if not math.isnan(value)}}
+            for word, values in sentence.rows()
+        ]
+        yield json.dumps({"sentence": sentence.line, "words": words}, ensure_ascii=False) + "\n"

@@ -1,0 +1,60 @@
+"""`rerank surprisal`: how hard each word is, by an incremental language model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file, output_option
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+@click.command("surprisal")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, metavar="FILE", help="N-gram model file, ARPA file or KenLM binary.")
+@click.option("--lm", metavar="LM", help=f"A language model, by its name in the config or as {PLUGIN_HELP}. "
+              "Default: hhmm.")  # fmt: skip
+@click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
+              help="A line a word, or a JSON object a sentence.")  # fmt: skip
+@click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
+              show_default=True, help="Of derivations or stores; printed: (4) of Wu et al. as it is.")  # fmt: skip
+@click.option("--plot", type=output_file, metavar="FILE", help="Plot one sentence too (.png, .pdf, .svg).")
+@click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Line to plot.")
+@output_option("Where to write.")
+@job_flags("config")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
+    entropy: str, plot: Path | None, sentence: int, output: Path,
+) -> None:  # fmt: skip
+    """Measure each word of TEXT (a sentence per line, tokenised) and its end.
+
+    Surprisal (bits) from any language model; entropy, entropy reduction, expected depth of the store and its difference
+    (Wu et al. 2010) from `hhmm`. Columns that a model does not define are empty.
+
+    \b
+    rerank surprisal stories.txt > stories.tsv
+    rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
+    rerank surprisal stories.txt -m lm.arpa --layout json
+    """  # noqa: D301
+    from rerank_adapters.applications.language_models.mixing import language_model, model_of_file
+    from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
+    from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
+    from rerank_adapters.formats.compressed import open_atomic, open_text
+    from rerank_adapters.pipeline.job import Job
+
+    if model is not None and lm is not None:
+        raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
+    made = model_of_file(model) if model else language_model(Job.create(flags.settings, registry), lm or "hhmm")
+    with open_text(text) as lines, open_atomic(output) as out:
+        measured = measure(made, lines, entropy)  # type: ignore[arg-type]
+        if plot is not None:
+            kept = list(measured)
+            chosen = next((each for each in kept if each.line == sentence), None)
+            if chosen is None or not chosen.words:
+                raise ConfigError(f"--sentence {sentence}: there is no such line, or no word on it")
+            plot_complexity(chosen.words, chosen.measures, plot)
+            measured = iter(kept)
+        out.writelines(as_json(measured) if layout == "json" else as_table(measured))

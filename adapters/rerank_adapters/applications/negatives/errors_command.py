@@ -1,0 +1,51 @@
+"""`rerank negatives errors`: one error in each sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_plugins.plugins import Registry
+
+
+@click.command("errors")
+@click.argument("text", default="-")
+@click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
+              help="missing, extra, real-word, non-word, wrong-form or agreement, and its share. Repeatable. "
+              "Default: all, alike.")  # fmt: skip
+@click.option("--forms", metavar="FILE", help="A text that tells which words and forms there are. Default: TEXT.")
+@click.option("--parser", default="english", show_default=True, metavar="PARSER",
+              help="Gives tags and agreement. `none`: no agreement errors, forms by their endings alone.")  # fmt: skip
+@output_option("Where to write the pairs.")
+@job_flags("config", "seed")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], forms: str | None, parser: str, output: Path
+) -> None:
+    """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
+
+    Columns of the output: the sentence, the sentence with its error, kind of the error, position of the word (from 1),
+    the word before and after. A sentence in which no error has a place is left out. The bad sentence may be good by
+    chance.
+
+    \b
+    rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
+    """  # noqa: D301
+    from numpy.random import default_rng
+
+    from rerank_adapters.applications.negatives.pairs import ERROR_COLUMNS, error_inserter, noisy_pairs
+    from rerank_adapters.applications.parsing.writing import build_parser
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.references import read_lines
+    from rerank_adapters.pipeline.job import Job
+
+    job = Job.create(flags.settings, registry)
+    sentences = [words for line in read_lines(text) if (words := line.split())]
+    inserter = error_inserter([line.split() for line in read_lines(forms)] if forms else sentences, kinds)
+    made = build_parser(job, parser) if parser != "none" else None
+    pairs = noisy_pairs(sentences, inserter, made, default_rng(job.config.seed))
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, ERROR_COLUMNS))

@@ -1,0 +1,38 @@
+"""`rerank negatives nbest`: a decoder's output beside references."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_plugins.plugins import Registry
+
+
+@click.command("nbest")
+@click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
+@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, a line per segment.")
+@output_option("Where to write the pairs.")
+@job_flags("config", "format_")
+@click.pass_obj
+def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
+    """Put beside each reference the 1-best of its n-best list, where they differ.
+
+    Columns of the output: the reference, the 1-best, the segment's id.
+
+    \b
+    rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
+    """  # noqa: D301
+    from rerank_adapters.applications.negatives.pairs import decoder_pairs
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.reading import read_nbest
+    from rerank_adapters.formats.references import read_references
+    from rerank_adapters.pipeline.job import Job
+
+    job = Job.create(flags.settings, registry)
+    lists = read_nbest([Path(path) for path in nbest], job.format)
+    references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(decoder_pairs(lists, references), ("segment",)))

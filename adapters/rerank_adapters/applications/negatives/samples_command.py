@@ -1,0 +1,48 @@
+"""`rerank negatives samples`: sentences of an n-gram model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+@click.command("samples")
+@click.argument("text", default="-")
+@click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
+              "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
+@output_option("Where to write the pairs.")
+@job_flags("config", "seed")
+@click.pass_obj
+def command(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
+    """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
+
+    Columns of the output: the sentence, the made-up one, how many words both have. Use a model of other text than
+    TEXT, and of the same kind.
+
+    \b
+    rerank train ngram news.txt --order 3 -o trigram.ngram
+    rerank negatives samples dev.txt -m trigram.ngram > made.tsv
+    """  # noqa: D301
+    from numpy.random import default_rng
+
+    from rerank_adapters.applications.negatives.pairs import sampled_pairs
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.references import read_lines
+    from rerank_adapters.pipeline.job import Job
+
+    job = Job.create(flags.settings, registry)
+    sentences = [words for line in read_lines(text) if (words := line.split())]
+    pairs = list(sampled_pairs(sentences, model, default_rng(job.config.seed)))
+    if not pairs:
+        raise ConfigError(f"{model}: made no sentence as long as one of {text}")
+    if len(pairs) < len(sentences):
+        left = len(sentences) - len(pairs)
+        click.echo(f"{left} of {len(sentences)} sentences left out: the model does not make such long ones", err=True)
+    with open_atomic(output) as out:
+        out.writelines(pair_lines(pairs, ("words",)))

@@ -1,0 +1,76 @@
+"""`rerank parse`: text or n-best lists to CoNLL-U or brackets; or a parser against gold trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_plugins import ConfigError
+from rerank_plugins.plugins import Registry
+
+
+@click.command("parse")
+@click.argument("text", required=False)
+@click.option("--nbest", multiple=True, metavar="LIST", help="N-best lists, instead of a text. Repeatable.")
+@click.option("--evaluate", "gold", multiple=True, metavar="GOLD", help="Gold trees to compare with. Repeatable.")
+@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
+@click.option(
+    "--trees",
+    "kind",
+    type=click.Choice(["conllu", "brackets"]),
+    help="What to write: dependencies or constituents. Default: what the parser gives, CoNLL-U where it gives both.",
+)
+@click.option("--k-best", is_flag=True, help="All of the parser's trees: `id ||| brackets ||| ln p`.")
+@click.option("--longest", type=click.IntRange(1), metavar="N", help="Evaluate on sentences of up to N words only.")
+@output_option("Where the trees go.")
+@job_flags("config", "format_", "jobs")
+@click.pass_obj
+def command(
+    registry: Registry,
+    flags: JobFlags,
+    text: str | None,
+    nbest: tuple[str, ...],
+    gold: tuple[str, ...],
+    parser: str,
+    kind: str | None,
+    k_best: bool,
+    longest: int | None,
+    output: Path,
+) -> None:
+    """Parse a TEXT (one tokenised sentence per line), or the distinct hypotheses of n-best lists.
+
+    What is parsed is kept in the cache of parses (`rerank cache`): an interrupted run goes on where it stopped, and
+    features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line of a text, or the
+    segment and the rank of a hypothesis, and sentences without a parse are left out, and counted; brackets are one tree
+    a line, an empty line where there is none. With --evaluate, for each GOLD file: of CoNLL-U, accuracy of tags (UPOS)
+    and attachment scores (UAS, LAS) over all words; of brackets, labelled precision, recall and F1, exact match, tags
+    and coverage by EVALB's conventions; and sentences a second of CPU.
+
+    \b
+    rerank parse corpus.en.xz -o corpus.conllu.xz
+    rerank parse --nbest tune.nbest.gz --parser udpipe,model=english.udpipe -o tune.conllu
+    rerank parse --evaluate dev.conllu.xz
+    rerank parse --parser treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
+    """  # noqa: D301
+    from rerank_adapters.applications.parsing.writing import build_parser, evaluate_parser, write_parses
+    from rerank_adapters.pipeline.job import Job
+
+    if sum(map(bool, (text, nbest, gold))) != 1:
+        raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
+    if k_best and kind == "conllu":
+        raise ConfigError("--k-best writes brackets: leave --trees conllu out")
+    job = Job.create(flags.settings, registry)
+    chosen = build_parser(job, parser)
+    if gold:
+        header: list[str] = []
+        for path in gold:
+            row = evaluate_parser(chosen.parser, path, longest)
+            if list(row) != header:
+                header = list(row)
+                click.echo("\t".join(header))
+            click.echo("\t".join(row.values()))
+        return
+    counts = write_parses(job, chosen, text, [Path(path) for path in nbest], output, kind, k_best)
+    click.echo(f"{counts.sentences} sentences, {counts}", err=True)

@@ -1,0 +1,101 @@
+"""`rerank parse`: the sentences of a text or of n-best lists to CoNLL-U or brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import tee
+from pathlib import Path
+
+from rerank_adapters.applications.parsing.evaluation import evaluate_parser
+from rerank_adapters.config import plugin_table
+from rerank_adapters.formats.compressed import open_atomic, open_text
+from rerank_adapters.formats.reading import stream_nbest
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.parsing import ParseCounts, Words, parse_in_order
+from rerank_adapters.tasks.counting_bar import CountingBar
+from rerank_plugins import ConfigError, NBestList, Parse
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.trees.dependency import write_conllu
+from rerank_plugins.trees.k_best import write_scored
+
+__all__ = ["ParseCounts", "build_parser", "evaluate_parser", "parse_in_order", "write_parses"]
+KINDS = {"conllu": "dependencies", "brackets": "constituents"}
+
+
+def build_parser(job: Job, name: str) -> CachedParser:
+    """The parser that a command line names (NAME or NAME,option=value), or one of the config's `[parser]` tables."""
+    if name in job.config.parser:
+        made: CachedParser = job.builder.named_object("parser", name, "--parser")
+        return made
+    return CachedParser(job.builder.build("parser", plugin_table(name), f"--parser {name}"))
+
+
+def write_parses(
+    job: Job,
+    parser: CachedParser,
+    text: str | None,
+    nbest: Sequence[Path],
+    output: Path,
+    kind: str | None = None,
+    k_best: bool = False,
+) -> ParseCounts:
+    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists.
+
+    `kind` is "conllu" or "brackets"; None takes what the first sentence with a parse has. `k_best` writes all
+    constituency trees with their ln p. Raises ConfigError for a kind that the parser does not give.
+    """
+    counts = ParseCounts()
+    kind = "brackets" if k_best else kind
+    with ExitStack() as files:
+        if text is not None:
+            found = _lines(files.enter_context(open_text(text)))
+        else:
+            found = _distinct_hypotheses(stream_nbest(nbest, job.format))
+        out = files.enter_context(open_atomic(output))
+        progress = files.enter_context(CountingBar("sentences parsed"))
+        names, sentences = tee(found)
+        parses = parse_in_order(parser, (words for _, words in sentences), job.config.jobs, counts)
+        empty = 0  # sentences without a parse before the first that has one
+        for (name, _), (words, parse) in zip(names, parses, strict=True):
+            progress.add(1)
+            if kind is None:
+                if parse.is_empty:
+                    empty += 1
+                    continue
+                kind = "conllu" if parse.dependencies is not None else "brackets"
+                out.write("\n" * empty if kind == "brackets" else "")
+            out.write(_written(name, words, parse, kind, k_best))
+    return counts
+
+
+def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> str:
+    """The lines of a sentence; nothing where it has no parse (a line of brackets is empty then)."""
+    there = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
+    if not there and not parse.is_empty:
+        other = "brackets" if kind == "conllu" else "conllu"
+        raise ConfigError(f"the parser gives no {KINDS[kind]}: --trees {other} writes what it gives")
+    if kind == "conllu":
+        tree = parse.dependencies
+        return "" if tree is None else write_conllu(tree, {"sent_id": name, "text": " ".join(words)})
+    if k_best:
+        return "".join(write_scored(name, *scored) for scored in parse.constituents)
+    return f"{parse.tree}\n" if parse.tree else "\n"
+
+
+def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Words]]:
+    """Line number and words of each line that has any."""
+    for number, line in enumerate(lines, 1):
+        if words := tuple(line.split()):
+            yield str(number), words
+
+
+def _distinct_hypotheses(nbests: Iterable[NBestList]) -> Iterator[tuple[str, Words]]:
+    """Segment and rank (from 1), and words, of each hypothesis whose words have not been in the lists before."""
+    seen: set[Words] = set()
+    for nbest in nbests:
+        for rank, text in enumerate(nbest.texts, 1):
+            words = tuple(text.split())
+            if words and words not in seen:
+                seen.add(words)
+                yield f"{nbest.segment_id}.{rank}", words

@@ -1,0 +1,41 @@
+"""`rerank similarity apply`: scores for pairs of sentences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rerank_adapters.applications.similarity.command import similarity_of, similarity_options
+from rerank_adapters.commands.options import output_option
+
+
+@click.command("apply")
+@click.argument("pairs", type=Path)
+@similarity_options
+@click.option("--with-pairs", is_flag=True, help="Write the sentences after the score.")
+@output_option("Where to write the scores.")
+def command(
+    pairs: Path,
+    model: Path | None,
+    measure: str | None,
+    data: dict[str, Any],
+    steps: tuple[str, ...],
+    with_pairs: bool,
+    output: Path,
+) -> None:
+    """Score PAIRS of sentences, a line a pair.
+
+    Words are weighted by how rare they are among the pairs of the file: score those of one kind together.
+    """
+    from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+    from rerank_adapters.applications.similarity.training import score_pairs
+    from rerank_adapters.formats.compressed import open_atomic
+
+    found = read_sentence_pairs(pairs)
+    system, given = similarity_of(model, measure, data, steps)
+    scores = score_pairs(system, found, given)
+    with open_atomic(output) as out:
+        for score, pair in zip(scores.tolist(), found.pairs, strict=True):
+            out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")

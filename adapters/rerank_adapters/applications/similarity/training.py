@@ -1,0 +1,248 @@
+"""Textual similarity: training on scored pairs of several sources, scores for new pairs, correlation with people's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.applications.similarity.correlation import Correlation, correlate, pearson
+from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.applications.similarity.random_forest import train_forest
+from rerank_adapters.applications.similarity.selection import select, select_as_paper
+from rerank_adapters.applications.similarity.shrinkage import shrink
+from rerank_adapters.applications.similarity.system import Learner, Mode, Regression, SimilarityModel
+from rerank_adapters.formats.compressed import display_name
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.models.similarity.pools import PAPER, POOLS
+from rerank_plugins.plugins import suggestion
+
+FEWEST = 20  # pairs, for ten folds
+OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where their data are given
+
+
+@dataclass(frozen=True)
+class SimilaritySettings:
+    """How a system is trained: measures of the families and pools `without` stay out.
+
+    Regressions are `shrunk`, with all measures (similarity_shrinkage), `selected`, with at most `most`
+    (similarity_selection), both with the `penalty` of ridge regression; or those of the `paper`, which has neither, on
+    the measures that it selects from (models/similarity/pools).
+    """
+
+    mode: Mode = "one"
+    learner: Learner = "shrunk"
+    without: tuple[str, ...] = ()
+    penalty: float = 100.0
+    most: int = 30
+    seed: int = 1
+    text: tuple[str, ...] = ("penn-tokenize",)
+
+
+def measure(
+    found: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
+) -> FloatArray:
+    """(pairs, measures) values of the pairs of a file, 0 for families that are not among `only`."""
+    first, second = (text.apply([pair[side] for pair in found.pairs]) for side in (0, 1))
+    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)], only)
+
+
+def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
+    """Files by source, from `SOURCE=FILE` or `FILE`, whose source is its name up to the first dot."""
+    sources: dict[str, list[Path]] = {}
+    for argument in arguments:
+        source, sign, path = argument.partition("=")
+        given = sign and "/" not in source
+        name = source if given else Path(argument).name.partition(".")[0]
+        sources.setdefault(name, []).append(Path(path if given else argument))
+    return sources
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """(n, names) values of pairs, (n) their scores, and (n) the number of the source of each."""
+
+    names: tuple[str, ...]
+    values: FloatArray
+    scores: FloatArray
+    source: IntArray
+
+    def without(self, families: Sequence[str]) -> Training:
+        """The same less the measures of some families, or pools of the paper. Raises ConfigError for an unknown one."""
+        known = [*dict.fromkeys(map(family_of, self.names)), *POOLS]
+        for family in families:
+            if family not in known:
+                raise ConfigError(f"no family of measures is named {family!r}{suggestion(family, known)}")
+        out = {name for family in families for name in POOLS.get(family, ())}
+        return self.only([name for name in self.names if family_of(name) not in families and name not in out])
+
+    def only(self, names: Collection[str]) -> Training:
+        """The same with those measures, of the names given, that there are. Raises ConfigError where none is left."""
+        keep = [i for i, name in enumerate(self.names) if name in names]
+        if not keep:
+            raise ConfigError("no measure is left: leave out fewer families")
+        return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
+
+    def of(self, settings: SimilaritySettings) -> Training:
+        """The same with the measures that a system is to be trained with. Raises ConfigError as `without`."""
+        rest = self.without(settings.without)
+        return rest.only(PAPER) if settings.learner == "paper" else rest
+
+
+def family_of(name: str) -> str:
+    """`tfidf` of `tfidf.words`."""
+    return name.partition(".")[0]
+
+
+def gather(
+    sources: Mapping[str, Sequence[Path]],
+    measures: Measures,
+    text: TextPipeline,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Training:
+    """The measures of the pairs of all sources. Raises FormatError for files without scores."""
+    blocks, scores, number = [], [], []
+    for index, path in ((index, path) for index, paths in enumerate(sources.values()) for path in paths):
+        found = read_sentence_pairs(path)
+        if found.scores is None:
+            raise FormatError("the pairs have no scores to learn from", path=found.name)
+        progress(f"measuring {found.name}")
+        blocks.append(measure(found, measures, text))
+        scores.append(found.scores)
+        number.append(np.full(len(found.pairs), index, np.int64))
+    return Training(measures.names, np.concatenate(blocks), np.concatenate(scores), np.concatenate(number))
+
+
+def fit(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """Regressions, and the forest that mixes them. Raises ConfigError for too few pairs, or one
+    source where a mixture is asked for.
+    """
+    if settings.mode != "one" and len(sources) < 2:
+        raise ConfigError(f"--mode {settings.mode} is for pairs of two sources or more, found one")
+    parts = {"all": np.full(len(training.scores), True)}
+    if settings.mode != "one":
+        parts = {name: training.source == index for index, name in enumerate(sources)}
+    regressions = {}
+    for name, rows in parts.items():
+        if rows.sum() < FEWEST:
+            raise ConfigError(f"{rows.sum()} pairs of source {name!r} are too few: wanted {FEWEST} or more")
+        progress(f"learning from {name}")
+        data = training.values[rows], training.scores[rows], training.source[rows], training.names
+        rng, penalty = np.random.default_rng(settings.seed), settings.penalty
+        if settings.learner == "selected":
+            regressions[name] = select(*data, penalty=penalty, most=settings.most, rng=rng)
+        elif settings.learner == "paper":
+            values, scores, _, names = data
+            regressions[name] = select_as_paper(values, scores, names, rng=rng)
+        else:
+            regressions[name] = shrink(*data, penalty=penalty, rng=rng)
+    forest = train_forest(training.values, training.source, settings.seed) if settings.mode != "one" else None
+    scale = float(training.scores.min()), float(training.scores.max())
+    return SimilarityModel(settings.mode, training.names, regressions, scale, settings.text, forest)
+
+
+def left_out(
+    training: Training,
+    sources: Sequence[str],
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> dict[str, float]:
+    """Pearson correlation for each source of the scores by a system trained on the others: what to expect of pairs of a
+    source that nobody scored. None where the other sources are too few.
+    """
+    found = {}
+    for index, name in enumerate(sources):
+        rest = [other for other in sources if other != name]
+        rows = training.source == index
+        if len(rest) < (1 if settings.mode == "one" else 2):
+            continue
+        numbers = training.source[~rows] - (training.source[~rows] > index)
+        others = Training(training.names, training.values[~rows], training.scores[~rows], numbers)
+        if (len(numbers) if settings.mode == "one" else min(np.bincount(numbers))) < FEWEST:
+            continue
+        progress(f"leaving out {name}")
+        model = fit(others, rest, settings)
+        found[name] = pearson(model.scores(training.values[rows]), training.scores[rows])
+    return found
+
+
+def train_similarity(
+    sources: Mapping[str, Sequence[Path]],
+    measures: Measures,
+    settings: SimilaritySettings,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> SimilarityModel:
+    """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `Training.of`."""
+    training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
+    model = fit(training, list(sources), settings, progress)
+    kept = measures.vectors if "vectors" in model.families else None
+    data = {family: each for family, each in measures.data.items() if family in model.families}
+    provenance = {
+        "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
+        "pairs": len(training.scores),
+        "left_out": left_out(training, list(sources), settings, progress),
+        "settings": asdict(settings),
+        "absent": [name for name in PAPER if name not in measures.names] if settings.learner == "paper" else [],
+    }
+    return replace(model, vectors=kept, data=data, provenance=provenance)
+
+
+def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
+    """A measure on its own, on its own scale: nothing is learnt. Raises ConfigError for an unknown one."""
+    if name not in measures.names:
+        family = family_of(name)
+        hint = f" (those of {family} need --{family})" if family in OF_DATA and family not in measures.families else ""
+        raise ConfigError(f"no measure is named {name!r}{suggestion(name, measures.names)}{hint}")
+    regression = Regression((name,), np.ones(1), 0.0)
+    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
+
+
+def score_pairs(model: SimilarityModel, found: SentencePairs, given: Measures) -> FloatArray:
+    """(pairs) scores on the scale of the training pairs; `given` has the data that the model does not hold.
+
+    Raises ConfigError where they are missing, or others than those of training.
+    """
+    check_data(model, given)
+    measures = replace(given, vectors=model.vectors)
+    values = measure(found, measures, TextPipeline(model.text), model.families)
+    columns = dict(zip(measures.names, values.T, strict=True))
+    absent = np.zeros(len(values))  # columns that no score depends on
+    return model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
+
+
+def check_data(model: SimilarityModel, given: Measures) -> None:
+    """Raise ConfigError where data that the model was trained with are missing, or others."""
+    for family, trained in model.data.items():
+        found = given.data.get(family)
+        if found != trained:
+            wanted = f"the system was trained with {trained} (measures of {family})"
+            raise ConfigError(f"{wanted}: give it by --{family}" if found is None else f"{wanted}, not with {found}")
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A file's pairs with people's scores, and how the system's scores go along with them."""
+
+    name: str
+    correlation: Correlation
+
+
+def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Measures) -> list[Tested]:
+    """A result a file. Raises FormatError for a file without scores."""
+    results = []
+    for path in paths:
+        found = read_sentence_pairs(path)
+        if found.scores is None:
+            raise FormatError("the pairs have no scores to compare with", path=found.name)
+        results.append(Tested(found.name, correlate(score_pairs(model, found, given), found.scores)))
+    return results

@@ -1,0 +1,103 @@
+"""Trees for training: from treebanks, or from text that is parsed on the way.
+
+What has been parsed lies in the cache of parses, so that an interrupted training continues where it stopped, and one
+with other settings parses nothing again. A sentence without a parse is left out, and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from rerank_adapters.applications.parsing.writing import build_parser
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import Parse
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.trees.cleaning import clean
+from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+
+AnyTree = TypeVar("AnyTree")
+Words = tuple[str, ...]
+BLOCK = 1000
+
+
+@dataclass(frozen=True)
+class TreeKind(Generic[AnyTree]):
+    """A kind of trees: what the names of its treebanks end in (compressed or not), and how to get its trees."""
+
+    endings: tuple[str, ...]
+    read: Callable[[Iterable[str], str], Iterator[AnyTree]]
+    of_parse: Callable[[Parse], AnyTree | None]
+
+    def is_treebank(self, path: Path) -> bool:
+        """Whether the name says so: `ewt.conllu`, `ewt.conllu.xz`."""
+        return any(ending in path.suffixes[-2:] for ending in self.endings)
+
+
+def _clean_trees(lines: Iterable[str], path: str) -> Iterator[Tree]:
+    return (tree for tree in map(clean, read_trees(lines, path)) if tree is not None)
+
+
+def _best_tree(parse: Parse) -> Tree | None:
+    return parse.constituents[0].tree if parse.constituents else None
+
+
+DEPENDENCIES: TreeKind[DependencyTree] = TreeKind((".conllu",), read_conllu, lambda parse: parse.dependencies)
+CONSTITUENTS: TreeKind[Tree] = TreeKind((".ptb", ".mrg", ".brackets"), _clean_trees, _best_tree)
+
+
+@dataclass
+class TreeSource(Generic[AnyTree]):
+    """Trees of files, in order: treebanks as they stand, any other text through `text` and the parser, line by line.
+
+    `counts` says how many sentences were parsed, `seen` is told of every BLOCK trees. The parser is built when the
+    first text comes.
+    """
+
+    kind: TreeKind[AnyTree]
+    job: Job
+    parser: str
+    text: TextPipeline
+    counts: ParseCounts
+    seen: Callable[[int], None] = lambda trees: None
+    _built: CachedParser | None = None
+
+    def trees(self, paths: Iterable[Path]) -> Iterator[AnyTree]:
+        """The trees of all the files."""
+        for path in paths:
+            trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
+            while block := list(islice(trees, BLOCK)):
+                yield from block
+                self.seen(len(block))
+
+    def provenance(self, paths: Iterable[Path]) -> dict[str, object]:
+        """What a model says of its training data: the files and, where text was parsed, the parser."""
+        paths = list(paths)
+        parsed = {} if all(map(self.kind.is_treebank, paths)) else {"parser": self.parser, "text": self.text.describe()}
+        return {"files": [path.name for path in paths], **parsed}
+
+    def _read(self, path: Path) -> Iterator[AnyTree]:
+        with open_text(path) as lines:
+            yield from self.kind.read(lines, str(path))
+
+    def _parse(self, path: Path) -> Iterator[AnyTree]:
+        if self._built is None:
+            self._built = build_parser(self.job, self.parser)
+        with open_text(path) as lines:
+            for _, parse in parse_in_order(self._built, self._sentences(lines), self.job.config.jobs, self.counts):
+                tree = self.kind.of_parse(parse)
+                if tree is not None:
+                    yield tree
+
+    def _sentences(self, lines: Iterator[str]) -> Iterator[Words]:
+        while block := list(islice(lines, BLOCK)):
+            for line in self.text.apply([line.strip() for line in block]):
+                if words := tuple(line.split()):
+                    yield words

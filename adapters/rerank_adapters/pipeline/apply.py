@@ -1,0 +1,76 @@
+"""Weights applied to lists: the new order of each, by the features that the weights were tuned for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from rerank_adapters.extraction import feature_names
+from rerank_adapters.formats.compressed import display_name
+from rerank_adapters.formats.decoder_features import align
+from rerank_adapters.pipeline.extract import dense_rule
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.provenance import RECORDED, check_same_lists
+from rerank_adapters.reranking import rerank
+from rerank_adapters.weights import Weights
+from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList, Rescored
+
+
+def apply_weights(
+    job: Job, weights: Weights, pairs: Iterable[tuple[NBestList, FeatureTable]]
+) -> Iterator[tuple[NBestList, Rescored]]:
+    """Each list with its new order; `pairs` are lists with tables of one or more segments each, streaming.
+
+    Raises ConfigError where the weights are for other features.
+    """
+    measure = job.measures[0] if weights.decision == "mbr" else None
+    rule = dense_rule(job)
+    added = feature_names(job.extractors) if RECORDED in weights.provenance else None
+    for nbest, table in pairs:
+        dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
+        sparse = [name for name in table.all_names if name in weights.sparse]  # of many, those that this list has
+        try:
+            aligned = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
+        except ConfigError as error:
+            origin = weights.provenance.get("file", "weights")
+            raise ConfigError(
+                f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
+            ) from None
+        yield from rerank(
+            [nbest],
+            aligned,
+            np.array([*dense.values(), *(weights.sparse[name] for name in sparse)]),
+            utility=measure.metric if measure else None,
+            scale=weights.scale,
+            evidence=weights.evidence or None,
+            texts=[measure.text.apply(nbest.texts)] if measure else None,
+            added=added,
+        )
+
+
+def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
+    """The lists of a file, streaming. Raises FormatError for a segment that comes again: its lists must be merged."""
+    seen: set[str] = set()
+    for nbest in nbests:
+        if nbest.segment_id in seen:
+            again = f"segment {nbest.segment_id} comes again after other segments: `rerank merge` the lists first"
+            raise FormatError(again, path=display_name(path), line=nbest.line or None)
+        seen.add(nbest.segment_id)
+        yield nbest
+
+
+def table_pairs(nbests: Sequence[NBestList], table: FeatureTable) -> Iterator[tuple[NBestList, FeatureTable]]:
+    """Each list with its own segment of a table. Raises ConfigError where lists and table do not belong together."""
+    check_same_lists(nbests, table)
+    for segment, nbest in enumerate(nbests):
+        yield nbest, _compact(table.take_segments([segment])[0])
+
+
+def _compact(table: FeatureTable) -> FeatureTable:
+    """The table without the sparse features that none of its rows has: a list has few of all there are."""
+    used, indices = np.unique(table.sparse.indices, return_inverse=True)
+    names = tuple(table.sparse.names[column] for column in used)
+    return replace(table, sparse=replace(table.sparse, names=names, indices=indices.astype(np.int32)))

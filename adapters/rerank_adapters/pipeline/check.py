@@ -1,0 +1,190 @@
+"""What can be wrong, found before any long work: what is missing, does not fit together, or looks odd.
+
+Every finding is reported, not only the first: an error would stop a run, a warning would spoil its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Literal, TypeVar
+
+from rerank_adapters.config import DataSet
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.extract import dense_rule
+from rerank_adapters.pipeline.job import Data, Job, through
+from rerank_adapters.pipeline.preflight import rehearse
+from rerank_adapters.text import looks_like, vocabulary_warnings
+from rerank_plugins import FeatureExtractor, RerankError
+
+Found = TypeVar("Found")
+SAMPLE = 1000  # texts of a set whose looks are compared
+STYLES = {"bpe", "sentencepiece", "escaped", "lower-case", "upper-case", "tokenised", "detokenised"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of a check."""
+
+    level: Literal["ok", "warning", "error"]
+    where: str
+    text: str
+
+
+@dataclass
+class Check:
+    """Checks a job step by step; `findings` grows."""
+
+    job: Job
+    findings: list[Finding] = field(default_factory=list)
+    _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
+
+    def run(self) -> list[Finding]:
+        """Everything, in the order of a run."""
+        config = self.job.config
+        usable = self._plugins()
+        sets = [("tune", config.tune)] if config.tune else []
+        named = [*sets, *((test.name, test) for test in config.test)] if usable else []
+        read = [(name, self._data(name, data)) for name, data in named]
+        present = [(name, data) for name, data in read if data is not None]
+        if not sets and not config.test:
+            self._say("error", "config", "neither [tune] nor [[test]] names any lists")
+        elif not sets and config.test[0].name != "lists":
+            self._say("warning", "config", "no [tune] table: `rerank run` has nothing to tune on")
+        self._same_features(present)
+        if config.tune and present and not self._failed(""):
+            tuning = present[0][1]
+            decoder = decoder_table(tuning.nbests, dense_rule(self.job))
+            self._try("[tuning]", lambda: rehearse(self.job, tuning, decoder))
+        for name, data in present:
+            self._texts(name, data)
+        return self.findings
+
+    def _plugins(self) -> bool:
+        """Build everything that the config names, each by itself; whether the lists can be read."""
+        job = self.job
+        format_ = self._try("[nbest]", lambda: job.format)
+        labels = self._try("[[feature]]", lambda: job.labels) or ()
+        for label in labels:
+            extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
+            if extractor is not None:
+                self._extractors[label] = extractor
+        for key in ("text", "source_text"):
+            self._try("[[feature]]", lambda key=key: job.pipelines(key))  # type: ignore[misc]
+        for position in range(len(job.config.metric)):
+            self._try(f"[[metric]] {position + 1}", lambda position=position: job.measure(position))  # type: ignore[misc]
+        if not self._failed("[[metric]]"):
+            self._try("[[metric]]", lambda: job.measures)
+        self._try("[tuner]", lambda: job.tuner)
+        if not self.findings:
+            uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
+            self._say("ok", "plugins", ", ".join(uses))
+        return format_ is not None
+
+    def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
+        self.findings.append(Finding(level, where, text))
+
+    def _try(self, where: str, action: Callable[[], Found]) -> Found | None:
+        try:
+            return action()
+        except RerankError as error:
+            self._say("error", where, str(error).removeprefix(f"{where}: "))
+            return None
+
+    def _data(self, name: str, data: DataSet) -> Data | None:
+        read = self._try(name, lambda: self.job.read(data, references=False))
+        if read is None:
+            return None
+        sizes = [len(nbest) for nbest in read.nbests]
+        distinct = sum(len(set(nbest.texts)) for nbest in read.nbests)
+        table = self._try(name, lambda: decoder_table(read.nbests, dense_rule(self.job)))
+        if table is not None:
+            features = f"{len(table.names)} features" + (
+                f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
+            )
+            about = f"{len(sizes)} segments, {sum(sizes)} hypotheses ({distinct} distinct texts), {features}"
+            self._say("ok", name, about)
+        for warning in self._oddities(read):
+            self._say("warning", name, warning)
+        ids = [nbest.segment_id for nbest in read.nbests]
+        paths = [self.job.config.path(path) for path in data.references]
+        references = self._try(name, lambda: read_references(paths, data.reference_form)) if paths else None
+        if references is None:
+            if not paths:
+                self._say(
+                    "error" if name == "tune" else "warning", name, "no references: nothing can be tuned or evaluated"
+                )
+            return read
+        found = self._try(name, lambda: references.for_segments(ids))
+        if found is not None and len(references) > len(ids):
+            self._say(
+                "warning", name, f"{len(references)} reference lines for {len(ids)} segments: the others are not used"
+            )
+        return Data(name, read.nbests, found) if found is not None else read
+
+    @staticmethod
+    def _oddities(data: Data) -> Iterator[str]:
+        empty = sum(not h.text.strip() for nbest in data.nbests for h in nbest)
+        if empty:
+            yield f"{empty} hypotheses are empty"
+        single = sum(len(nbest) == 1 for nbest in data.nbests)
+        if single:
+            yield f"{single} lists have a single hypothesis: nothing to choose"
+        scores = [[h.score for h in nbest if h.score is not None] for nbest in data.nbests]
+        unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
+        if unsorted:
+            yield f"{unsorted} lists are not sorted by their totals: the first hypothesis counts as the 1-best"
+
+    def _same_features(self, sets: list[tuple[str, Data]]) -> None:
+        if len(sets) < 2:
+            return
+        (first, data), *others = sets
+        wanted = set(data.nbests[0].feature_names)
+        for name, other in others:
+            has = set(other.nbests[0].feature_names)
+            if has != wanted:
+                missing, extra = sorted(wanted - has), sorted(has - wanted)
+                differ = f"without {missing or 'none'}, also {extra or 'none'}"
+                self._say("error", name, f"other features than {first}: {differ}")
+
+    def _texts(self, name: str, data: Data) -> None:
+        texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]
+        pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
+        for label, extractor in self._extractors.items():
+            seen = pipelines.get(label)
+            known = extractor.vocabulary
+            if known is not None:
+                words = seen.apply(texts) if seen else texts
+                for warning in vocabulary_warnings(known.__contains__, words, f"the model of {label!r}"):
+                    self._say("warning", name, warning)
+        if not any(data.references) or self._failed("[[metric]]"):
+            return
+        default = "" if "metric" in self.job.config.model_fields_set else ", the default metric,"
+        for measure in self.job.measures:
+            (hypotheses,) = through(measure.text, [texts])
+            (references,) = through(measure.text, [[r for refs in data.references for r in refs][:SAMPLE]])
+            looks, wanted = looks_like(hypotheses) & STYLES, looks_like(references) & STYLES
+            if looks != wanted:
+                differ = f"hypotheses look {_list(looks)}, references {_list(wanted)}"
+                self._say(
+                    "warning",
+                    name,
+                    f"{differ}, as {measure.name!r}{default} sees them: give the metric a text pipeline",
+                )
+
+    def _failed(self, where: str) -> bool:
+        return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
+
+
+def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:
+    """The extractor, its model (if it has one) read: a file that is missing or no model is found now."""
+    known = extractor.vocabulary
+    if known is not None:
+        known.__contains__("")
+    return extractor
+
+
+def _list(names: frozenset[str] | set[str]) -> str:
+    return " and ".join(sorted(names)) or "plain"

@@ -1,0 +1,29 @@
+"""Which tuner generalises best, told on the tuning set alone: cross-validation, beside weights that need no tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.provenance import check_same_lists
+from rerank_adapters.pipeline.tune import baseline_weights, start_weights, tuning_data
+from rerank_adapters.tuning import CrossValidation, cross_validate
+from rerank_plugins import FeatureTable, Tuner
+
+
+def compare_tuners(
+    job: Job,
+    tuners: Mapping[str, Tuner],
+    data: Data,
+    table: FeatureTable,
+    folds: int,
+    seeds: Sequence[int],
+    progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
+) -> CrossValidation:
+    """Held-out scores of the tuners, of equal weights, and of the decoder's own where its totals tell them."""
+    check_same_lists(data.nbests, table)
+    problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    return cross_validate(
+        problem, tuners, start, folds, seeds, baselines=baseline_weights(job, data, table), progress=progress
+    )

@@ -1,0 +1,58 @@
+"""Evaluation of systems by all metrics of a config, each on the text that its pipeline makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
+from rerank_adapters.pipeline.job import Job, Measure, through
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import NBestList
+
+
+def compare(
+    job: Job,
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    *,
+    baseline: str | None = None,
+    nbests: Sequence[NBestList] | None = None,
+    sources: Sequence[str | None] | None = None,
+    segment_ids: Sequence[str] | None = None,
+) -> Evaluation:
+    """Compare systems (name -> one output a segment) by the job's metrics, the tuned one first.
+
+    With `nbests`, oracle and anti-oracle of these lists too. Texts of segments in the result are those that the first
+    metric saw.
+    """
+    settings = job.config.evaluation
+    parts = []
+    lengths = reference_lengths(through(job.measures[0].text, references))  # one set of buckets for all metrics
+    for text, measures in _by_pipeline(job.measures):
+        lists = through(text, [nbest.texts for nbest in nbests]) if nbests is not None else None
+        parts.append(
+            evaluate(
+                {name: text.apply(outputs) for name, outputs in systems.items()},
+                through(text, references),
+                {measure.name: measure.metric for measure in measures},
+                baseline=baseline,
+                seed=job.config.seed,
+                bootstrap=settings.bootstrap,
+                randomisation=settings.randomisation,
+                nbests=lists,
+                sources=sources,
+                segment_ids=segment_ids,
+                lengths=lengths,
+                text=text.describe() if text.steps else "",
+            )
+        )
+    results = {result.name: result for part in parts for result in part.metrics}
+    return replace(parts[0], metrics=tuple(results[measure.name] for measure in job.measures))
+
+
+def _by_pipeline(measures: Sequence[Measure]) -> list[tuple[TextPipeline, list[Measure]]]:
+    groups: dict[str, tuple[TextPipeline, list[Measure]]] = {}
+    for measure in measures:
+        groups.setdefault(measure.text.describe(), (measure.text, []))[1].append(measure)
+    return list(groups.values())

@@ -1,0 +1,85 @@
+"""The whole job of a config: extract, tune, rerank, evaluate; every step leaves its files in the work folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rerank_adapters.evaluation import Evaluation
+from rerank_adapters.formats.compressed import open_atomic
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.pipeline.apply import apply_weights, table_pairs
+from rerank_adapters.pipeline.evaluate import compare
+from rerank_adapters.pipeline.extract import dense_rule, feature_table
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.preflight import rehearse
+from rerank_adapters.pipeline.tune import Learnt, learn
+from rerank_adapters.report.html import html_page
+from rerank_adapters.weights import Weights, write_weights
+from rerank_plugins import ConfigError
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run made: weights, how they came about, and an evaluation of each test set with references, by name."""
+
+    learnt: Learnt
+    evaluations: dict[str, Evaluation]
+
+
+def run(job: Job, work: Path, say: Say) -> Outcome:
+    """Do the whole job. Feature tables, weights, 1-bests, reranked lists and reports go to `work`."""
+    if job.config.tune is None:
+        raise ConfigError("the config has no [tune] table: which lists are the weights tuned on?")
+    job.check_options()
+    tuning_set = job.read(job.config.tune)
+    tests = [job.read(test) for test in job.config.test]
+    for test in tests:
+        difference = names_differ(tuning_set.nbests[0].feature_names, test.nbests[0].feature_names)
+        if difference:
+            raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
+    rehearse(job, tuning_set, decoder_table(tuning_set.nbests, dense_rule(job)))
+    work.mkdir(parents=True, exist_ok=True)
+    say(_size("tune", tuning_set))
+    table = feature_table(job, tuning_set.nbests, work / "tune.npz")
+    learnt = learn(job, tuning_set, table, work)
+    write_weights(learnt.weights, work / "weights.toml")
+    for line in learnt.summary:
+        say(line)
+    evaluations = {test.name: _test(job, learnt.weights, test, work, say) for test in tests}
+    return Outcome(learnt, {name: found for name, found in evaluations.items() if found is not None})
+
+
+def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evaluation | None:
+    say(_size(data.name, data))
+    table = feature_table(job, data.nbests, work / f"{data.name}.npz")
+    chosen = []
+    with open_atomic(work / f"{data.name}.1best") as best, open_atomic(work / f"{data.name}.nbest.gz") as lists:
+        for nbest, rescored in apply_weights(job, weights, table_pairs(data.nbests, table)):
+            chosen.append(nbest[rescored.order[0]].text)
+            best.write(chosen[-1] + "\n")
+            lists.writelines(job.format.write(nbest, rescored))
+    if not all(data.references):
+        say(f"{data.name}: no references, so no evaluation; 1-bests in {work / f'{data.name}.1best'}")
+        return None
+    evaluation = compare(
+        job,
+        {"1-best": [nbest[0].text for nbest in data.nbests], "reranked": chosen},
+        data.references,
+        nbests=data.nbests,
+        sources=[nbest.source for nbest in data.nbests],
+        segment_ids=[nbest.segment_id for nbest in data.nbests],
+    )
+    for name, text in (("json", evaluation.to_json()), ("html", html_page(evaluation, data.name))):
+        with open_atomic(work / f"{data.name}.report.{name}") as report:
+            report.write(text)
+    return evaluation
+
+
+def _size(name: str, data: Data) -> str:
+    hypotheses = sum(map(len, data.nbests))
+    return f"{name}: {len(data.nbests)} segments, {hypotheses} hypotheses"

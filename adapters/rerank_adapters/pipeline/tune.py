@@ -1,0 +1,131 @@
+"""Tuning as a job: statistics of the lists, the tuner that the config names, weights that say how they were made."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.extraction import feature_names
+from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.pipeline.job import Data, Job, through
+from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, tune
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult, TuningStep
+
+
+def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
+    """What the tuner sees: the table, and the statistics of the job's first metric."""
+    measure = job.measures[0]
+    hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
+    statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
+    settings = job.config.tuning
+    return prepare(
+        table,
+        statistics,
+        measure.metric,
+        hypotheses=hypotheses,
+        fixed=settings.fixed,
+        lower=settings.lower,
+        upper=settings.upper,
+    )
+
+
+def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
+    """The start vector that the config asks for: uniform, the decoder's, a table of weights, or a weights file (in
+    which features that are extracted here may be missing: they start from 0, as a decoder's weights need).
+    """
+    start = job.config.tuning.start
+    if isinstance(start, str) and start not in ("uniform", "decoder"):
+        weights = read_weights(job.config.path(Path(start)))
+        new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
+        return replace(weights, dense={**weights.dense, **new}).vector_for(table)
+    totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
+    ours = set(feature_names(job.extractors))
+    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in ours])
+
+
+def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
+    """Weights that need no tuning: equal ones, and the decoder's where its totals tell them."""
+    found = {"equal weights": start_weights(job.starting_from("uniform"), data, table)}
+    with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
+        found["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+    return found
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """Tuned weights, how they came about, and lines that say how good they are beside weights that were not tuned."""
+
+    weights: Weights
+    result: TuningResult
+    summary: tuple[str, ...]
+
+
+def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
+    """Tune on the lists; the weights are to be written in `folder` (their provenance names files relative to it)."""
+    check_same_lists(data.nbests, table)
+    problem = tuning_data(job, data, table)
+    start = start_weights(job, data, table)
+    settings = job.config.tuning
+    with TuningProgress(job.measures[0].name) as progress:
+        result = tune(
+            problem,
+            job.tuner,
+            start,
+            seed=job.config.seed,
+            heldout=settings.heldout,
+            average_restarts=settings.average_restarts,
+            report=progress,
+        )
+    measure = job.measures[0]
+    nrefs = {len(references) for references in data.references}
+    provenance = {
+        **record(problem, job.tuner, start, job.config.seed, result),
+        "made": datetime.now(UTC).isoformat(timespec="seconds"),
+        "metric": full_signature(measure.metric, nrefs.pop() if len(nrefs) == 1 else None),
+        "text": measure.text.describe(),
+        "tuning": settings.model_dump(mode="json"),
+        "lists": table.provenance.get("lists"),
+        RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
+    }
+    summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
+    return Learnt(Weights.from_tuning(table, result, provenance), result, summary)
+
+
+def _summary(
+    metric: str, problem: TuningData, baselines: Mapping[str, FloatArray], result: TuningResult
+) -> tuple[str, ...]:
+    scores = [f"{name} {held_out_score(problem, TuningResult(w, 0.0)):.2f}" for name, w in baselines.items()]
+    ends = result.restart_scores
+    spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
+    line = f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
+    return (*result.notes, line)
+
+
+class TuningProgress:
+    """The current score on one line of stderr, where that is a terminal."""
+
+    def __init__(self, metric: str) -> None:
+        self.metric, self.shown = metric, False
+
+    def __enter__(self) -> TuningProgress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.shown:
+            sys.stderr.write("\r\033[K")
+
+    def __call__(self, step: TuningStep) -> None:
+        """Show a step."""
+        if sys.stderr.isatty():
+            self.shown = True
+            sys.stderr.write(
+                f"\r\033[Ktuning: restart {step.restart}, iteration {step.iteration}, {self.metric} {step.score:.2f}"
+            )
+            sys.stderr.flush()

@@ -1,1 +1,0 @@
-"""Jobs that users have, each a composition of the steps below."""

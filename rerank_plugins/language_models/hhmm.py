@@ -1,0 +1,116 @@
+"""The incremental HHMM syntactic language model (models/hhmm): any grammar, or the embedded English one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKind
+from rerank_plugins.pickling import PickledFields
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.hhmm.model import Hhmm
+    from rerank_plugins.models.hhmm.store import Beam
+
+EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/hhmm.pcfg"))
+
+
+@dataclass(frozen=True)
+class HhmmModel(LanguageModel, PickledFields):
+    """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
+
+    Natural logs. Also an `IncrementalLM`: a state is a `Beam`, a value. Sentences are scored over the trie of their
+    prefixes. A word that no store of the beam can read has a low probability, and the model begins anew after it (see
+    models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or version.
+    """
+
+    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
+    beam: int = option(500, doc="stores kept after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
+    threshold: float = option(1e-6, doc="stores below this share of the best are left out")
+
+    def __post_init__(self) -> None:
+        if self.beam < 0 or not 1 <= self.depth <= 63 or not 0 <= self.threshold < 1:
+            raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")
+
+    @cached_property
+    def hhmm(self) -> Hhmm:
+        """The grammar as a hierarchic hidden Markov model, made on first use."""
+        from rerank_plugins.models.hhmm.model import Hhmm
+        from rerank_plugins.models.hhmm.model_file import read_hhmm
+
+        grammar, events = read_hhmm(self.model or EMBEDDED)
+        return Hhmm(grammar, self.depth, self.beam, self.threshold, events=events)
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.hhmm.grammar.lexicon
+
+    def start(self) -> Beam:
+        """The beam before the first word."""
+        return self.hhmm.start()
+
+    def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
+        """Ln p(word | state), and the beam after it."""
+        return self.hhmm.advance(state, word)
+
+    def finish(self, state: Beam) -> float:
+        """Ln p(</s> | state)."""
+        return self.hhmm.finish(state)
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it, and of `</s>` last."""
+        return self.score_and_lost(sentences)[0]
+
+    def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
+        """What `score` gives, and (n) how many words of each sentence no store of the beam could read."""
+        from rerank_plugins.models.hhmm.prefix_trie import walk
+
+        scores, lost = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
+        for number, ln_p, states in walk(self.hhmm, sentences):
+            scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
+            lost[number] = states[-1].lost
+        return scores, lost
+
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+
+        return ln_unigrams(self.hhmm.grammar)
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by how frequent the grammar makes it (models/pcfg/unigrams.py)."""
+        from rerank_plugins.models.pcfg.unigrams import unigram_scores
+
+        return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
+
+    def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
+        """Surprisal, entropy and expected depth of the store, word by word (language_models/complexity.py)."""
+        from rerank_plugins.models.hhmm.prefix_trie import walk
+
+        found: list[Complexity | None] = [None] * len(sentences)
+        measuring = self._measuring
+        for number, ln_p, states in walk(measuring, sentences):
+            values = np.array([*ln_p, measuring.finish(states[-1])])
+            entropies = [state.store_entropy if entropy == "stores" else state.derivation_entropy for state in states]
+            bits = np.array(entropies) / LN2
+            if entropy == "printed":  # Σ P log2 P, P with the words so far
+                ln_prefix = np.cumsum([0.0, *ln_p])
+                bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
+            depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "lost"))
+            found[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
+        return [each for each in found if each is not None]
+
+    @cached_property
+    def _measuring(self) -> Hhmm:
+        """The model that keeps entropies, with the same tables."""
+        measuring = replace(self.hhmm, entropies=True)
+        measuring.__dict__["tables"] = self.hhmm.tables
+        return measuring

@@ -1,0 +1,183 @@
+"""N-gram models of our own file format or ARPA, scored many sentences at a time.
+
+Words are numbered by one compiled call for all sentences (0.05 µs a word) and scored by another (0.1 µs).
+Differs from KenLM in nothing but speed and words: KenLM splits at ASCII white space alone. Left out: KenLM binaries
+(the language model `kenlm` reads those). An ARPA file is read into memory, about 1 µs an n-gram.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.model_file import (
+    is_model_file,
+    read_model,
+    table_arrays,
+    tables_from,
+    word_array,
+    words_from,
+    write_model,
+)
+from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, Vocabulary
+from rerank_plugins.pickling import PickledFields
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.ngram.sampling import NgramSampler
+
+KIND = "ngram"
+State = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """An n-gram model in memory: vocabulary, tables, and the settings that it was made with."""
+
+    vocabulary: Vocabulary
+    tables: BackoffTables
+    settings: dict[str, Any]
+
+    def save(self, path: Path) -> int:
+        """Write the model file; its size in bytes. Raises OSError."""
+        words = word_array(self.vocabulary.words)
+        settings = {**self.settings, "unseen": self.tables.unseen}
+        return write_model(
+            path, KIND, settings, {**table_arrays(self.tables), "words": words, "hashes": self.vocabulary.table}
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Ngrams:
+        """A model file (mapped) or ARPA file (read, may be .gz, .bz2 or .xz). Raises ModelError."""
+        return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
+
+    @classmethod
+    def _mapped(cls, path: Path) -> Ngrams:
+        settings, arrays = read_model(path, KIND)
+        tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+        if missing := [name for name in ("words", "hashes") if name not in arrays]:
+            raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
+        words = words_from(arrays["words"])
+        if len(words) != tables.sizes[0]:
+            raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
+        return cls(Vocabulary(words, arrays["hashes"]), tables, settings)
+
+    @classmethod
+    def _from_arpa(cls, path: Path) -> Ngrams:
+        from rerank_plugins.models.backoff.arpa_reading import read_arpa
+        from rerank_plugins.models.backoff.arpa_tables import arpa_tables
+        from rerank_plugins.models.backoff.workspace import Workspace
+
+        try:
+            if is_kenlm_binary(path):
+                raise ModelError(f"{path}: is a KenLM binary, which the language model 'kenlm' reads")
+            with open_arpa(path) as stream:
+                vocabulary, orders = read_arpa(stream, str(path), Workspace())
+        except DAMAGED as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ModelError(f"{path}: cannot be read ({reason})") from None
+        settings = {"arpa": path.name, "order": len(orders)}
+        return cls(vocabulary, arpa_tables(vocabulary, orders, str(path)), settings)
+
+
+@dataclass(frozen=True)
+class NgramModel(LanguageModel, PickledFields):
+    """N-gram model made by `rerank train ngram`, or an ARPA file of any order up to 6.
+
+    Natural logs; with stupid backoff, scores in place of probabilities. Also an `IncrementalLM`: a state is (context,
+    number of words before), a value. A pickled copy carries the path and maps the same file. Raises ModelError for a
+    file that is missing, cut short, of another version or kind.
+    """
+
+    model: Path = option(doc="model file, or ARPA file, plain or compressed")
+
+    @cached_property
+    def ngrams(self) -> Ngrams:
+        """Vocabulary and tables, loaded on first use."""
+        return Ngrams.load(self.model)
+
+    @property
+    def order(self) -> int:
+        """Length of the longest n-grams."""
+        return self.ngrams.tables.order
+
+    def __contains__(self, word: str) -> bool:
+        return word in self.ngrams.vocabulary
+
+    def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, NDArray[np.int64]]:
+        """Ln p of all words and `</s>`s in one array, and the length of the n-gram that each was found as."""
+        from rerank_plugins.models.backoff.scoring import matched_lengths
+        from rerank_plugins.models.backoff.text_scoring import score_text
+
+        tokens = self.ngrams.vocabulary.encode(sentences)
+        scores, found = score_text(self.ngrams.tables, tokens, BOS, EOS)
+        return scores, matched_lengths(self.ngrams.tables, found)
+
+    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
+        return _cut(self._scores(sentences), sentences)
+
+    def matches(self, sentences: Sequence[Sentence]) -> list[NDArray[np.int64]]:
+        """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
+        return _cut(self.score_flat(sentences)[1], sentences)
+
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, `</s>` included."""
+        scores = self._scores(sentences)
+        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences)) + 1
+        return np.add.reduceat(scores, np.cumsum(lengths) - lengths) if len(lengths) else np.zeros(0)
+
+    def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
+        from rerank_plugins.models.backoff.text_scoring import score_text
+
+        return score_text(self.ngrams.tables, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word, `</s>` last, by the model's 1-grams; of an unknown word that of `<unk>`."""
+        from rerank_plugins.models.backoff.scoring import LN10
+
+        ids = self.ngrams.vocabulary.encode(sentences)
+        return _cut(LN10 * self.ngrams.tables.events["log10"][ids].astype(np.float64), sentences)
+
+    def start(self) -> State:
+        """The state after `<s>`."""
+        return int(self.ngrams.tables.events[BOS]["next"]), 1
+
+    def advance(self, state: State, word: str) -> tuple[float, State]:
+        """Ln p(word | state), and the state after it."""
+        return self._step(state, self.ngrams.vocabulary.inner.get(word, UNK))
+
+    def finish(self, state: State) -> float:
+        """Ln p(</s> | state)."""
+        return self._step(state, EOS)[0]
+
+    def sampler(self, shortest: int, longest: int) -> NgramSampler:
+        """What draws sentences of so many words; without `<unk>`."""
+        from rerank_plugins.models.ngram.sampling import NgramSampler
+
+        return NgramSampler(self.ngrams, shortest, longest)
+
+    def _step(self, state: State, number: int) -> tuple[float, State]:
+        from rerank_plugins.models.backoff.scoring import score_step
+
+        ln_p, context = score_step(self.ngrams.tables, *state, number)
+        return ln_p, (context, min(state[1] + 1, self.order - 1))
+
+
+def _cut(values: NDArray[Any], sentences: Iterable[Sentence]) -> list[NDArray[Any]]:
+    cut, start = [], 0
+    for sentence in sentences:
+        end = start + len(sentence) + 1
+        cut.append(values[start:end])
+        start = end
+    return cut

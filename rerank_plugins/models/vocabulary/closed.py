@@ -1,0 +1,116 @@
+"""The words of a model of trees by number: a closed vocabulary, with signatures for the words outside it.
+
+Number 0 is `<s>`, which stands before the first word and is never predicted; the others follow by falling frequency,
+equal ones in alphabetical order. `UNK`, the signature without features, is always there. Brackets are in their normal
+form, whichever spelling a text has (trees/penn.py).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, known_form, signature
+from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.penn import known_spelling
+
+START = "<s>"
+Sentence = Sequence[str]
+IntArray = NDArray[np.int32]
+REMEMBERED = 1 << 20  # unknown words whose numbers are kept
+
+
+@dataclass(frozen=True, eq=False)
+class ClosedVocabulary(PickledFields):
+    """The words by number, and (V) how often each was in the training corpus; of `<s>`, how many sentences it had."""
+
+    words: tuple[str, ...]
+    counts: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return isinstance(word, str) and word != START and known_spelling(word, self.number) is not None
+
+    @cached_property
+    def number(self) -> dict[str, int]:
+        """Number of each word."""
+        return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _first(self) -> _Numbers:
+        return _Numbers(self.number, 0)
+
+    @cached_property
+    def _later(self) -> _Numbers:
+        return _Numbers(self.number, 1)
+
+    def encode(self, sentences: Iterable[Sentence]) -> IntArray:
+        """(n) the words of all sentences; unknown ones as the most specific of their signatures that is known."""
+        first, later = self._first, self._later
+        ids = ((first[sentence[0]], *map(later.__getitem__, sentence[1:])) for sentence in sentences if sentence)
+        return np.fromiter(chain.from_iterable(ids), np.int32)
+
+    @cached_property
+    def ln_unigram(self) -> FloatArray:
+        """(V) ln p of each word by its count, that of the end of a sentence at number 0; what was not seen counts 1."""
+        counts = np.maximum(self.counts, 1)
+        return np.asarray(np.log(counts / counts.sum()), np.float64)
+
+    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """Ln p of each word and of the end by the unigram distribution: len(sentence) + 1 values per sentence."""
+        ln_p, starts = self.ln_unigram[self.encode(sentences)], np.cumsum([len(each) for each in sentences])
+        return [np.append(words, self.ln_unigram[0]) for words in np.split(ln_p, starts[:-1])] if len(starts) else []
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words as they stand in a sentence, first or later; remembered for the words that come."""
+
+    def __init__(self, number: dict[str, int], position: int) -> None:
+        self._number, self._position = number, position
+
+    def __missing__(self, word: str) -> int:
+        form = word if word != START else UNKNOWN  # no word of a sentence
+        found = self._number[known_form(form, self._position, self._number)]
+        if len(self) < REMEMBERED:
+            self[word] = found
+        return found
+
+
+def close_vocabulary(
+    sentences: Sequence[Sentence], unknown: UnknownWords, min_count: int = 1
+) -> tuple[ClosedVocabulary, IntArray]:
+    """The vocabulary of a training corpus and (n) the numbers of its words, some of them signatures.
+
+    Brackets must be in their normal form. First `unknown` says which occurrences become signatures; then all words
+    do that are left fewer than `min_count` times.
+    """
+    replaced = unknown.replaced(sentences)
+    counts = Counter(chain.from_iterable(replaced))
+    rare = {word for word, count in counts.items() if count < min_count}
+    if rare:
+        known = counts.keys() - rare
+        replaced = [
+            tuple(
+                (word if word in known else signature(source, i == 0, source.lower() in known))
+                for i, (word, source) in enumerate(zip(sentence, sources, strict=True))
+            )
+            for sentence, sources in zip(replaced, sentences, strict=True)
+        ]
+        counts = Counter(chain.from_iterable(replaced))
+    counts.setdefault(UNKNOWN, 0)
+    words = (START, *sorted(counts.keys() - {START}, key=lambda word: (-counts[word], word)))
+    number = {word: i for i, word in enumerate(words)}
+    number[START] = number[UNKNOWN]
+    tokens = np.fromiter(map(number.__getitem__, chain.from_iterable(replaced)), np.int32)
+    totals = np.bincount(tokens, minlength=len(words)).astype(np.int64)
+    totals[0] = len(sentences)
+    return ClosedVocabulary(words, totals), tokens
