@@ -41,7 +41,7 @@ KINDS = {  # kind, as users name it -> hook that registers it
 }
 BUILTIN = (
     "rerank_plugins.features",
-    "rerank_plugins.models",
+    "rerank_plugins.language_models",
     "rerank_plugins.parsers",
 )
 

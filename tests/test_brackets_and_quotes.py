@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_plugins.builder import Builder
 from rerank_plugins.features.oov_count import OovCount
 from rerank_plugins.language_models.unigram import UnigramModel
@@ -32,7 +32,7 @@ from rerank_plugins.trees.dependency import read_conllu
 from rerank_plugins.trees.penn import BRACKETS, PLAIN, known_spelling, normal_form, normal_text, spellings
 from tests.command_line import done
 
-REGISTRY = load_plugins(ADAPTERS, installed=False)
+REGISTRY = load_plugins(BUILTIN, installed=False)
 SENTENCES = ("He said ( quietly ) that it rained .", "It [ the rain ] fell {", ") said Mary Zyzx (")
 NAMES = {character: name for name, character in BRACKETS.items()}
 OF_THE_TEXT_ITSELF = {"character-length", "ngram-lm"}  # letters as written; the words of the user's own model

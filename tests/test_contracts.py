@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_plugins import ConfigError
 from rerank_plugins.builder import Builder
 from rerank_plugins.models.headlex import model as headlex_model
@@ -33,7 +33,7 @@ from tests.naive_svs_parsing import random_model
 ROOT = Path(__file__).resolve().parent.parent
 ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
 GOLDEN = Path(__file__).parent / "golden" / "formats"
-REGISTRY = load_plugins(ADAPTERS, installed=False)
+REGISTRY = load_plugins(BUILTIN, installed=False)
 ENTRIES = [entry for kind in KINDS for entry in REGISTRY.entries[kind].values()]
 
 # By kind and name: the options to check a plugin with, the defaults (or what is required) first.

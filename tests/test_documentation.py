@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.report.plugin_reference import TITLES, plugin_page
 from rerank_plugins.plugins import KINDS, load_plugins
 from tests.command_line import done
 from tests.conftest import ROOT
 
-REGISTRY = load_plugins(ADAPTERS, installed=False)
+REGISTRY = load_plugins(BUILTIN, installed=False)
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 TABLES = {  # kind -> the page and the heading of the first column of the table that says what each of them is
     "feature": ("features.md", "feature"),

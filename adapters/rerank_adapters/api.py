@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -40,7 +40,7 @@ def _job(**tables: object) -> Job:
 
 def _registry() -> Registry:
     """All plugins; one that is left out is a warning."""
-    registry = load_plugins(ADAPTERS)
+    registry = load_plugins(BUILTIN)
     for failure in registry.failures:
         warnings.warn(str(failure), stacklevel=4)
     return registry

@@ -16,14 +16,13 @@ from typing import Any, NoReturn
 
 import click
 
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.commands.lazy_group import GroupOfPlugins
 from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
 from rerank_plugins import PluginError, RerankError, __version__
 from rerank_plugins.plugins import Registry, load_plugins, suggestion
-
-ADAPTERS = tuple(f"rerank_adapters.{package}" for package in ("formats", "metrics", "tuners", "commands"))
 
 
 class PluginGroup(GroupOfPlugins):
@@ -40,7 +39,7 @@ class PluginGroup(GroupOfPlugins):
     def _load(self, ctx: click.Context) -> None:
         files = tuple(Path(file) for file in ctx.params.get("plugin", ()))
         if not isinstance(ctx.obj, Registry) or ctx.meta.get("plugin_files") != files:
-            ctx.obj = load_plugins(ADAPTERS, files)
+            ctx.obj = load_plugins(BUILTIN, files)
             ctx.meta["plugin_files"] = files
             self.commands.clear()  # those of another call's plugins
             ctx.obj.add_commands(self)

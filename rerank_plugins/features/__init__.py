@@ -1,4 +1,4 @@
-"""Built-in feature extractors: one thin file each over a model or the list itself; and language models that parse."""
+"""Built-in feature extractors: one thin file each over a model or the list itself."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 
@@ -38,12 +38,3 @@ def register_feature_extractors(register: Register) -> None:
     register("consensus", Consensus)
     register("random-indexing", RandomIndexing)
     register("svs-similarity", SvsSimilarity)
-
-
-@hookimpl
-def register_language_models(register: Register) -> None:
-    """Register the language models whose probability is a sum over parses."""
-    from rerank_plugins.language_models.parsed import Headlex, Treelet
-
-    register("treelet-lm", Treelet)
-    register("headlex", Headlex)

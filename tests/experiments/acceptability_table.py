@@ -36,7 +36,7 @@ from rerank_adapters.applications.acceptability.pairs.scoring import (
     pair_table,
 )
 from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_options, plugin_table
 from rerank_adapters.evaluation.wilson import wilson_interval
 from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
@@ -57,7 +57,7 @@ def first_columns(
     own = {table["label"]: [table["text"]] for table in tables if "text" in table}
     features = [{**table, "text": table["label"]} if "text" in table else table for table in tables]
     config = Config(feature=features, language_model=models, text=own, jobs=jobs)
-    table = pair_table(Job.create(config, load_plugins(ADAPTERS)), pairs, TextPipeline(steps))
+    table = pair_table(Job.create(config, load_plugins(BUILTIN)), pairs, TextPipeline(steps))
     labels = [each["label"] for each in tables]
     first = [next(i for i, name in enumerate(table.names) if name.rpartition(".")[0] == label or name == label)
              for label in labels]  # fmt: skip

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import click
 import numpy as np
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
@@ -113,7 +113,7 @@ def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bo
     config = Config(
         nbest={"use": kind.nbest}, metric=[plugin_table(kind.metric)], feature=features, tuner={"use": kind.tuner}
     )
-    job = Job.create(config, load_plugins(ADAPTERS))
+    job = Job.create(config, load_plugins(BUILTIN))
     metric = job.measures[0].metric
     say(f"extracting {', '.join(specs)}")
     sets = {part: Lists(read(lists, part, job), job) for part in ("tune", "test")}

@@ -24,7 +24,7 @@ from rerank_adapters.applications.completion.answering import combined_answers, 
 from rerank_adapters.applications.completion.questions_file import read_questions
 from rerank_adapters.applications.parsing.writing import build_parser
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.mcnemar import mcnemar
 from rerank_adapters.evaluation.wilson import wilson_interval
@@ -102,7 +102,7 @@ def percent(right: np.ndarray) -> str:
 @click.option("--jobs", default=2, help="Processes that parse.")
 def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: int) -> None:
     """Train, answer, print."""
-    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(ADAPTERS))
+    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(BUILTIN))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))
     sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]

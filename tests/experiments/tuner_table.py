@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.cli import ADAPTERS
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
@@ -47,7 +47,7 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
     """Extract, tune by each tuner, print."""
     tables = [plugin_table(feature) for feature in features]
     config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=tables)
-    job = Job.create(config, load_plugins(ADAPTERS))
+    job = Job.create(config, load_plugins(BUILTIN))
     sets = {}
     for name in ("tune", "test"):
         files = [file_of(lists, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]

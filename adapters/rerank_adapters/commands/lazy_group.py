@@ -1,4 +1,4 @@
-"""A group of subcommands, each the `command` of a file GROUP_NAME.py beside this one, imported when it is asked for.
+"""A group of subcommands, each the `command` of a module that is imported only when the subcommand is asked for.
 
 Plugins may add subcommands of their own: `cli.subgroup("train").add_command(command)` in `register_commands`.
 """
@@ -6,6 +6,7 @@ Plugins may add subcommands of their own: `cli.subgroup("train").add_command(com
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -43,15 +44,15 @@ class GroupOfPlugins(click.Group):
 
 
 class LazyGroup(GroupOfPlugins):
-    """`@click.group("train", cls=LazyGroup, names=("ngram", "dependency-lm"))`: train_ngram.py, train_dependency_lm.py.
+    """`@click.group("train", cls=LazyGroup, modules={"ngram": "package.ngram_command"})`.
 
-    Help lists the subcommands in the order of `names`, then those of plugins; hyphens are underscores in the names of
-    files.
+    `modules` maps the names of subcommands to the modules that define them, each by its `command`. Help lists the
+    subcommands in this order, then those of plugins.
     """
 
-    def __init__(self, name: str, *, names: tuple[str, ...], **settings: Any) -> None:
+    def __init__(self, name: str, *, modules: Mapping[str, str], **settings: Any) -> None:
         super().__init__(name, **settings)
-        self.names = names
+        self.modules = modules
 
     def without_guests(self) -> LazyGroup:
         """A copy without the subcommands of plugins."""
@@ -61,7 +62,7 @@ class LazyGroup(GroupOfPlugins):
 
     def list_names(self) -> list[str]:
         """Our names, then those of plugins."""
-        return [*self.names, *self.commands]
+        return [*self.modules, *self.commands]
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """The same."""
@@ -69,8 +70,7 @@ class LazyGroup(GroupOfPlugins):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The subcommand of that name."""
-        if cmd_name not in self.names:
+        if cmd_name not in self.modules:
             return super().get_command(ctx, cmd_name)
-        file = f"{self.name}_{cmd_name}".replace("-", "_")
-        command: click.Command = import_module(f"{__package__}.{file}").command
+        command: click.Command = import_module(self.modules[cmd_name]).command
         return command

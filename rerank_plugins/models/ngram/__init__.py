@@ -1,1 +1,1 @@
-"""Ngram."""
+"""N-gram models: their estimation from text, and sentences drawn from them."""

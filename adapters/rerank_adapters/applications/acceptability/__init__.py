@@ -1,1 +1,1 @@
-"""Acceptability."""
+"""Grammaticality: minimal pairs, single sentences, test suites."""

@@ -1,4 +1,4 @@
-"""`rerank acceptability`: grammaticality; each subcommand is the `command` of a file `acceptability_NAME.py` here."""
+"""`rerank acceptability`: grammaticality; each subcommand is the `command` of a module below this package."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import click
 
 from rerank_adapters.commands.lazy_group import LazyGroup
 
-TASKS = ("pairs", "suites", "sentences", "classify", "fit")
+MODULES = {
+    "pairs": f"{__package__}.pairs.command",
+    "suites": f"{__package__}.suites.command",
+    "sentences": f"{__package__}.sentences.command",
+    "classify": f"{__package__}.sentences.classify_command",
+    "fit": f"{__package__}.pairs.fit_command",
+}
 
 
-@click.group("acceptability", cls=LazyGroup, names=TASKS)
+@click.group("acceptability", cls=LazyGroup, modules=MODULES)
 def command() -> None:
     """Tell acceptable sentences from others, by language models and features.
 

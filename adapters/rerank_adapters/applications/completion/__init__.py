@@ -1,1 +1,1 @@
-"""Completion."""
+"""Sentence completion: which of several words fills a blank."""

@@ -1,1 +1,1 @@
-"""Language models."""
+"""Language models by themselves: scores, surprisal, mixtures, samples."""

@@ -1,1 +1,1 @@
-"""Negatives."""
+"""Pseudo-negative examples: bad sentences made from good ones."""

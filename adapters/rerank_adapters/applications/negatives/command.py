@@ -1,4 +1,4 @@
-"""`rerank negatives`: bad sentences from good ones; each subcommand is the `command` of a file `negatives_KIND.py`."""
+"""`rerank negatives`: bad sentences from good ones; each subcommand is the `command` of a module beside this one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import click
 
 from rerank_adapters.commands.lazy_group import LazyGroup
 
-KINDS = ("errors", "samples", "nbest")
+MODULES = {kind: f"{__package__}.{kind}_command" for kind in ("errors", "samples", "nbest")}
 
 
-@click.group("negatives", cls=LazyGroup, names=KINDS)
+@click.group("negatives", cls=LazyGroup, modules=MODULES)
 def command() -> None:
     """Make bad sentences from good text: pseudo-negative examples, for tests and training of grammaticality.
 

@@ -1,1 +1,1 @@
-"""Similarity."""
+"""Textual similarity: systems trained on scored pairs of sentences."""

@@ -1,4 +1,4 @@
-"""`rerank similarity`: how alike are two sentences? Each subcommand is the `command` of a file `similarity_NAME.py`."""
+"""`rerank similarity`: how alike are two sentences? Each subcommand is the `command` of a module beside this one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rerank_adapters.applications.similarity.system import SimilarityModel
     from rerank_plugins.models.similarity.measures import Measures
 
-TASKS = ("train", "apply", "evaluate")
+MODULES = {task: f"{__package__}.{task}_command" for task in ("train", "apply", "evaluate")}
 DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 
 
@@ -73,7 +73,7 @@ def similarity_of(
     return read_similarity(model), measures_of(**data)
 
 
-@click.group("similarity", cls=LazyGroup, names=TASKS)
+@click.group("similarity", cls=LazyGroup, modules=MODULES)
 def command() -> None:
     """Score how alike in meaning two sentences are, as people would (0 to 5 in the STS tasks).
 

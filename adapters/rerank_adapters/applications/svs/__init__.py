@@ -1,1 +1,1 @@
-"""Svs."""
+"""Models of structured vectorial semantics, looked into."""

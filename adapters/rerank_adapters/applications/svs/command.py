@@ -1,4 +1,4 @@
-"""`rerank svs`: what a model of structured vectorial semantics knows; subcommands are files `svs_NAME.py`."""
+"""`rerank svs`: what a model of structured vectorial semantics knows, a module for each subcommand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from rerank_adapters.commands.lazy_group import LazyGroup
 
 
-@click.group("svs", cls=LazyGroup, names=("clusters",))
+@click.group("svs", cls=LazyGroup, modules={"clusters": f"{__package__}.clusters_command"})
 def command() -> None:
     """Look into a model of structured vectorial semantics (`rerank train svs`).
 

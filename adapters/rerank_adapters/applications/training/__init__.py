@@ -1,1 +1,1 @@
-"""Training."""
+"""Training of models from text and treebanks, a model a module."""

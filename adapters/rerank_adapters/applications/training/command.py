@@ -1,4 +1,4 @@
-"""`rerank train`: models from data; each subcommand is the `command` of a file `train_NAME.py` beside this one."""
+"""`rerank train`: models from data; each subcommand is the `command` of a module beside this one."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ import click
 from rerank_adapters.commands.lazy_group import LazyGroup
 
 MODELS = (
-    "ngram",
-    "word-classes",
-    "dependency-lm",
-    "treelet-lm",
-    "dependency-parser",
-    "grammar",
-    "hhmm",
-    "svs",
-    "random-indexing",
-    "esa",
+    *("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser"),
+    *("grammar", "hhmm", "svs", "random-indexing", "esa"),
 )
+MODULES = {name: f"{__package__}.{name.replace('-', '_')}_command" for name in MODELS}
 
 
-@click.group("train", cls=LazyGroup, names=MODELS)
+@click.group("train", cls=LazyGroup, modules=MODULES)
 def command() -> None:
     """Train a model from text or treebanks.
 

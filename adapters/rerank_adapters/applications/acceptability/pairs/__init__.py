@@ -1,1 +1,1 @@
-"""Pairs."""
+"""Minimal pairs: which of two sentences is the better one."""

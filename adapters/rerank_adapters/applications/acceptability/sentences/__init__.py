@@ -1,1 +1,1 @@
-"""Sentences."""
+"""Single sentences: whether a sentence is acceptable."""

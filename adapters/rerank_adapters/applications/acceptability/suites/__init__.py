@@ -1,1 +1,1 @@
-"""Suites."""
+"""Test suites of targeted syntactic evaluation."""
