@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.applications.language_models.scoring import (
-    Scored,
-    Totals,
-    kenlm_layout,
-    perplexity,
-    score_lines,
-    srilm_layout,
-)
+from rerank_adapters.applications.language_models.layouts import kenlm_layout, srilm_layout
+from rerank_adapters.pipeline.scoring import Scored, Totals, perplexity, score_lines
 from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
 from rerank_plugins.language_models.mixture import Mixture, fit_weights, mixed
 from rerank_plugins.language_models.ngram import NgramModel

@@ -22,7 +22,6 @@ import numpy as np
 
 from rerank_adapters.applications.completion.answering import combined_answers, completion_config, completion_data
 from rerank_adapters.applications.completion.questions_file import read_questions
-from rerank_adapters.applications.parsing.writing import build_parser
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config
@@ -109,7 +108,7 @@ def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: in
     offsets = np.cumsum([0, *map(len, data.nbests)])
 
     started = time.process_time()
-    parses = build_parser(job, parser).parse(sentences)
+    parses = job.parser(parser).parse(sentences)
     trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
     if len(trees) < len(parses):
         raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")

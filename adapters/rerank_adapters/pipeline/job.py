@@ -7,14 +7,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from rerank_adapters.config import Config, DataSet, Table, plugin_options
+from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureExtractor, Metric, NBestFormat, NBestList, Tuner
+from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, Metric, NBestFormat, NBestList, Tuner
 from rerank_plugins.builder import Builder
+from rerank_plugins.model_file import is_model_file
+from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.plugins import Registry, suggestion
 
 
@@ -142,6 +145,34 @@ class Job:
         """The tuner, its options set."""
         made: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
         return made
+
+    def parser(self, spec: str) -> CachedParser:
+        """The parser of one of the config's `[parser]` tables, or of NAME,option=value,…; its parses are cached."""
+        if spec in self.config.parser:
+            named: CachedParser = self.builder.named_object("parser", spec, "--parser")
+            return named
+        return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
+
+    def language_model_table(self, spec: str | Path) -> dict[str, Any]:
+        """The config table of a language model: of its file, of its name in the config, or of NAME,option=value,….
+
+        A path is always a file's; a name of the config goes before a file of the same name.
+        """
+        if isinstance(spec, str) and spec in self.config.language_model:
+            return dict(self.config.language_model[spec])
+        path = Path(spec)
+        if isinstance(spec, Path) or path.is_file():
+            return {"use": "ngram" if is_model_file(path) else "kenlm", "model": str(path.resolve())}
+        return plugin_table(spec)
+
+    def language_model(self, spec: str | Path) -> LanguageModel:
+        """The language model of `language_model_table`. A model file is read when the model is first used."""
+        where = str(spec) if isinstance(spec, Path) else "--lm"
+        if isinstance(spec, str) and spec in self.config.language_model:
+            named: LanguageModel = self.builder.named_object("language_model", spec, where)
+            return named
+        model: LanguageModel = self.builder.build("language_model", self.language_model_table(spec), where)
+        return model
 
     def check_options(self) -> None:
         """Build everything that the config names: errors in its options come now, before any work."""

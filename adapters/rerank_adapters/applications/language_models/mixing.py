@@ -1,4 +1,4 @@
-"""Language models by file or name, and mixtures of them fitted to held-out text."""
+"""Mixtures of language models, their weights fitted to held-out text."""
 
 from __future__ import annotations
 
@@ -9,56 +9,31 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.applications.language_models.scoring import Totals, score_lines
-from rerank_adapters.config import plugin_table
 from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.scoring import Totals, score_lines
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.language_models.mixture import fit_weights, mixed
-from rerank_plugins.model_file import is_model_file
 
 Table = dict[str, Any]
-
-
-def file_table(path: Path) -> Table:
-    """The table of a model's file: `ngram` for our own, `kenlm` for ARPA files and KenLM binaries."""
-    return {"use": "ngram" if is_model_file(path) else "kenlm", "model": str(path.resolve())}
-
-
-def model_of_file(path: Path) -> LanguageModel:
-    """The language model of a file. It is read when it is first used."""
-    from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-    from rerank_plugins.language_models.ngram import NgramModel
-
-    return NgramModel(path) if is_model_file(path) else KenlmModel(path)
-
-
-def language_model(job: Job, text: str) -> LanguageModel:
-    """A language model by its name in the job's config, or from NAME,option=value,… as of the command line."""
-    made: LanguageModel = (
-        job.builder.named_object("language_model", text, "--lm")
-        if text in job.config.language_model
-        else job.builder.build("language_model", plugin_table(text), "--lm")
-    )
-    return made
 
 
 def name_models(job: Job, files: Sequence[Path], specs: Sequence[str]) -> tuple[Job, dict[str, LanguageModel]]:
     """The models by a name for each, and a job whose config has all of them as tables."""
     tables: dict[str, Table] = {}
     for number, path in enumerate(files, 1):
-        tables[_new_name(f"lm{number}", tables, job)] = file_table(path)
+        tables[_new_name(f"lm{number}", tables, job)] = job.language_model_table(path)
     names = list(tables)
     for spec in specs:
         if spec in job.config.language_model:
             names.append(spec)
         else:
-            table = plugin_table(spec)
+            table = job.language_model_table(spec)
             names.append(_new_name(table["use"], tables, job))
             tables[names[-1]] = table
     if len(names) < 2 or len(set(names)) < len(names):
         raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-m FILE, --lm LM)")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    return job, {name: job.builder.named_object("language_model", name, "--lm") for name in names}
+    return job, {name: job.language_model(name) for name in names}
 
 
 def _new_name(name: str, tables: Iterable[str], job: Job) -> str:

@@ -47,14 +47,13 @@ def command(
     """  # noqa: D301
     import numpy as np
 
-    from rerank_adapters.applications.language_models.mixing import language_model
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_plugins.interfaces import GenerativeLM
 
     shortest, longest = length_range(length)
     job = Job.create(flags.settings, registry)
-    model = language_model(job, lm)
+    model = job.language_model(lm)
     sampler: Any = model.sampler(shortest, longest) if isinstance(model, GenerativeLM) else None
     if sampler is None or (trees and not hasattr(sampler, "sample_trees")):
         what = "trees" if trees else "sentences"

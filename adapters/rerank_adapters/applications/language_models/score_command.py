@@ -36,22 +36,17 @@ def command(
     rerank score dev.en --lm unigram --detail 2
     rerank score dev.en -m lm.arpa --layout table > scores.tsv
     """  # noqa: D301
-    from rerank_adapters.applications.language_models.mixing import language_model, model_of_file
-    from rerank_adapters.applications.language_models.scoring import (
-        kenlm_layout,
-        score_lines,
-        srilm_layout,
-        table_layout,
-    )
+    from rerank_adapters.applications.language_models.layouts import kenlm_layout, srilm_layout, table_layout
     from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.scoring import score_lines
 
     if (model is None) == (lm is None):
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
-    made = model_of_file(model) if model else language_model(Job.create(flags.settings, registry), str(lm))
+    language_model = Job.create(flags.settings, registry).language_model(model or str(lm))
     detail = detail if detail is not None else int(layout == "table")
     with open_text(text) as lines, open_atomic(output) as out:
-        scored = score_lines(made, lines, lengths=detail > 1)
+        scored = score_lines(language_model, lines, lengths=detail > 1)
         if layout == "srilm":
             out.writelines(srilm_layout(scored, detail, display_name(text)))
         else:

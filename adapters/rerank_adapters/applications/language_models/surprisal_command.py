@@ -39,7 +39,6 @@ def command(
     rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
     rerank surprisal stories.txt -m lm.arpa --layout json
     """  # noqa: D301
-    from rerank_adapters.applications.language_models.mixing import language_model, model_of_file
     from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
     from rerank_adapters.formats.compressed import open_atomic, open_text
@@ -47,9 +46,9 @@ def command(
 
     if model is not None and lm is not None:
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
-    made = model_of_file(model) if model else language_model(Job.create(flags.settings, registry), lm or "hhmm")
+    language_model = Job.create(flags.settings, registry).language_model(model or lm or "hhmm")
     with open_text(text) as lines, open_atomic(output) as out:
-        measured = measure(made, lines, entropy)  # type: ignore[arg-type]
+        measured = measure(language_model, lines, entropy)  # type: ignore[arg-type]
         if plot is not None:
             kept = list(measured)
             chosen = next((each for each in kept if each.line == sentence), None)

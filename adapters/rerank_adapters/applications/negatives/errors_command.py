@@ -36,7 +36,6 @@ def command(
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import ERROR_COLUMNS, error_inserter, noisy_pairs
-    from rerank_adapters.applications.parsing.writing import build_parser
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
@@ -45,7 +44,7 @@ def command(
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter = error_inserter([line.split() for line in read_lines(forms)] if forms else sentences, kinds)
-    made = build_parser(job, parser) if parser != "none" else None
+    made = job.parser(parser) if parser != "none" else None
     pairs = noisy_pairs(sentences, inserter, made, default_rng(job.config.seed))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ERROR_COLUMNS))

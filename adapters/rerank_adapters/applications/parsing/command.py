@@ -54,7 +54,8 @@ def command(
     rerank parse --evaluate dev.conllu.xz
     rerank parse --parser treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
     """  # noqa: D301
-    from rerank_adapters.applications.parsing.writing import build_parser, evaluate_parser, write_parses
+    from rerank_adapters.applications.parsing.evaluation import evaluate_parser
+    from rerank_adapters.applications.parsing.writing import write_parses
     from rerank_adapters.pipeline.job import Job
 
     if sum(map(bool, (text, nbest, gold))) != 1:
@@ -62,7 +63,7 @@ def command(
     if k_best and kind == "conllu":
         raise ConfigError("--k-best writes brackets: leave --trees conllu out")
     job = Job.create(flags.settings, registry)
-    chosen = build_parser(job, parser)
+    chosen = job.parser(parser)
     if gold:
         header: list[str] = []
         for path in gold:

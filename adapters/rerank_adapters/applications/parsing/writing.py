@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
 
-from rerank_adapters.applications.parsing.evaluation import evaluate_parser
-from rerank_adapters.config import plugin_table
 from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.pipeline.job import Job
@@ -19,16 +17,7 @@ from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.trees.dependency import write_conllu
 from rerank_plugins.trees.k_best import write_scored
 
-__all__ = ["ParseCounts", "build_parser", "evaluate_parser", "parse_in_order", "write_parses"]
 KINDS = {"conllu": "dependencies", "brackets": "constituents"}
-
-
-def build_parser(job: Job, name: str) -> CachedParser:
-    """The parser that a command line names (NAME or NAME,option=value), or one of the config's `[parser]` tables."""
-    if name in job.config.parser:
-        made: CachedParser = job.builder.named_object("parser", name, "--parser")
-        return made
-    return CachedParser(job.builder.build("parser", plugin_table(name), f"--parser {name}"))
 
 
 def write_parses(

@@ -52,8 +52,8 @@ def command(
     rerank train hhmm train.ptb --estimation events --language en -o english.hhmm
     rerank score dev.txt --lm hhmm,model=english.pcfg
     """  # noqa: D301
-    from rerank_adapters.applications.language_models.scoring import perplexity
     from rerank_adapters.formats.compressed import open_text
+    from rerank_adapters.pipeline.scoring import perplexity
     from rerank_plugins.language_models.hhmm import HhmmModel
     from rerank_plugins.models.hhmm.left_progeny import fitting_mass
     from rerank_plugins.models.pcfg.training import GrammarSettings

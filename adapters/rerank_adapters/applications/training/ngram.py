@@ -10,8 +10,8 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.applications.language_models.scoring import perplexity
 from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_adapters.pipeline.scoring import perplexity
 from rerank_adapters.tasks.stages import Stages
 from rerank_plugins import __version__
 from rerank_plugins.language_models.ngram import NgramModel, Ngrams

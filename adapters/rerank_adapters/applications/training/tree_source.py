@@ -12,7 +12,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from rerank_adapters.applications.parsing.writing import build_parser
 from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
@@ -89,7 +88,7 @@ class TreeSource(Generic[AnyTree]):
 
     def _parse(self, path: Path) -> Iterator[AnyTree]:
         if self._built is None:
-            self._built = build_parser(self.job, self.parser)
+            self._built = self.job.parser(self.parser)
         with open_text(path) as lines:
             for _, parse in parse_in_order(self._built, self._sentences(lines), self.job.config.jobs, self.counts):
                 tree = self.kind.of_parse(parse)

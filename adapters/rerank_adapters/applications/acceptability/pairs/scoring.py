@@ -13,13 +13,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from rerank_adapters.applications.acceptability.logistic import fit_logistic
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.language_models.mixing import file_table
-from rerank_adapters.config import plugin_table
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_adapters.pipeline.extract import extract_with
@@ -31,6 +30,16 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray, NBestList, __v
 from rerank_plugins.plugins import suggestion
 
 
+def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:
+    """What a language model is called, and its table: as in the config, as its file without endings, as its plugin."""
+    table = job.language_model_table(spec)
+    if spec in job.config.language_model:
+        return spec, table
+    if Path(spec).is_file():
+        return Path(spec).name.split(".")[0], table
+    return str(table.pop("label", table["use"])), table
+
+
 def with_models(job: Job, specs: Sequence[str]) -> Job:
     """The job with a feature `ngram-lm` for each language model: a file, a name of the config, or a plugin's options.
 
@@ -39,16 +48,8 @@ def with_models(job: Job, specs: Sequence[str]) -> Job:
     config = job.config
     features, models = list(config.feature), dict(config.language_model)
     for spec in specs:
-        path = Path(spec)
-        if spec in models:
-            label = spec
-        elif path.is_file():
-            label = path.name.split(".")[0]
-            models[label] = file_table(path)
-        else:
-            table = plugin_table(spec)
-            label = str(table.pop("label", table["use"]))
-            models[label] = table
+        label, table = named_model(job, spec)
+        models[label] = table
         features.append({"use": "ngram-lm", "lm": label, "label": label})
     return job.with_config({"feature": features, "language_model": models})
 

@@ -41,7 +41,7 @@ def command(
     \b
     rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs.scoring import with_models
+    from rerank_adapters.applications.acceptability.pairs.scoring import named_model
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
@@ -53,13 +53,12 @@ def command(
 
     if not models:
         raise ConfigError("nothing to judge with: give a language model with --lm")
-    job = with_models(Job.create(flags.settings, registry), models)
-    named = {
-        str(table["label"]): job.builder.named_object("language_model", table["lm"], "--lm")
-        for table in job.config.feature[-len(models) :]
-    }
-    if len(named) < len(models):
+    job = Job.create(flags.settings, registry)
+    tables = dict(named_model(job, spec) for spec in models)
+    if len(tables) < len(models):
         raise ConfigError("--lm: two language models have the same name; give them others in a config")
+    job = job.with_config({"language_model": {**job.config.language_model, **tables}})
+    named = {name: job.language_model(name) for name in tables}
     for name, model in named.items():
         if isinstance(model, ParsedLM):
             raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")

@@ -1,4 +1,4 @@
-"""Text scored by any language model: words, sentences, unknown words, perplexity, in the layouts that others print.
+"""Scored text in the layouts that other programs print.
 
 SRILM's `ngram -ppl`: unknown words do not count; ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)), ppl1
 the same without the sentences' ends. KenLM's `query`: perplexity with unknown words (at the probability of `<unk>`)
@@ -8,103 +8,10 @@ and without. Both log10. Left out: SRILM's statistics of -debug 3 and up.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from rerank_plugins import FloatArray, LanguageModel
-
-LN10 = math.log(10.0)
-ZERO = -99.0 * LN10  # ln p from here down is that of the impossible
-BLOCK = 2048  # sentences scored at a time
-
-
-@dataclass
-class Totals:
-    """Sums over sentences; `logprob` counts neither unknown words nor impossible ones, `of_oovs` those alone (ln)."""
-
-    sentences: int = 0
-    words: int = 0
-    oovs: int = 0
-    zeroprobs: int = 0
-    logprob: float = 0.0
-    of_oovs: float = 0.0
-
-    def add(self, other: Totals) -> None:
-        """Add another's sums."""
-        for name, value in vars(other).items():
-            setattr(self, name, getattr(self, name) + value)
-
-    @property
-    def excluding(self) -> float:
-        """Perplexity without unknown words, `</s>` counted: SRILM's ppl."""
-        return _perplexity(self.logprob, self.words - self.oovs - self.zeroprobs + self.sentences)
-
-    @property
-    def excluding_ends(self) -> float:
-        """The same with `</s>` not counted as a word, its probability still in: SRILM's ppl1."""
-        return _perplexity(self.logprob, self.words - self.oovs - self.zeroprobs)
-
-    @property
-    def including(self) -> float:
-        """Perplexity with unknown words at the model's probability of them."""
-        return _perplexity(self.logprob + self.of_oovs, self.words - self.zeroprobs + self.sentences)
-
-    def summary(self) -> str:
-        """One line for a report."""
-        return (
-            f"{self.words:,} words, {self.oovs:,} OOVs ({self.oovs / max(self.words, 1):.2%}), perplexity "
-            f"{self.including:.2f} with OOVs, {self.excluding:.2f} without"
-        )
-
-
-def _perplexity(logprob: float, count: int) -> float:
-    return math.exp(-logprob / count) if count > 0 else math.nan
-
-
-@dataclass(frozen=True)
-class Scored:
-    """A sentence: words and `</s>`, ln p of each, whether it is unknown, length of the matched n-gram if known."""
-
-    words: tuple[str, ...]
-    ln_p: FloatArray
-    unknown: tuple[bool, ...]
-    lengths: Sequence[int] | None
-
-    @property
-    def totals(self) -> Totals:
-        """Its own sums."""
-        unknown = np.array(self.unknown)
-        zero = ~unknown & (self.ln_p <= ZERO)
-        return Totals(
-            1, len(self.words) - 1, int(unknown.sum()), int(zero.sum()),
-            float(self.ln_p[~unknown & ~zero].sum()), float(self.ln_p[unknown].sum()),
-        )  # fmt: skip
-
-
-def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = False) -> Iterator[Scored]:
-    """Each line scored, many at a time; `lengths`: of the matched n-grams too, where the model knows such."""
-    matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
-    known: dict[str, bool] = {}
-    lines = iter(lines)
-    while block := [line.split() for line in islice(lines, BLOCK)]:
-        for word in {word for words in block for word in words} - known.keys():
-            known[word] = word in model
-        found = matches(block) if matches else [None] * len(block)
-        for words, ln_p, matched in zip(block, model.score(block), found, strict=True):
-            unknown = (*(not known[word] for word in words), False)
-            yield Scored((*words, "</s>"), ln_p, unknown, matched)
-
-
-def perplexity(model: LanguageModel, lines: Iterable[str]) -> Totals:
-    """Sums over all lines."""
-    totals = Totals()
-    for scored in score_lines(model, lines):
-        totals.add(scored.totals)
-    return totals
+from rerank_adapters.pipeline.scoring import LN10, ZERO, Scored, Totals
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
