@@ -38,7 +38,7 @@ from rerank_adapters.applications.acceptability.pairs.scoring import (
 from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_options, plugin_table
-from rerank_adapters.evaluation.wilson import wilson_interval
+from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline

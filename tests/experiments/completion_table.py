@@ -25,8 +25,7 @@ from rerank_adapters.applications.completion.questions_file import read_question
 from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config
-from rerank_adapters.evaluation.mcnemar import mcnemar
-from rerank_adapters.evaluation.wilson import wilson_interval
+from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.parsing import ParseCounts

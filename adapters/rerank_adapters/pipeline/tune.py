@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,9 +13,10 @@ from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.pipeline.job import Data, Job, through
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.progress import TuningProgress
 from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, tune
 from rerank_adapters.weights import Weights, read_weights
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult, TuningStep
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
 
 
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
@@ -81,7 +81,7 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
             seed=job.config.seed,
             heldout=settings.heldout,
             average_restarts=settings.average_restarts,
-            report=progress,
+            report=progress.show,
         )
     measure = job.measures[0]
     nrefs = {len(references) for references in data.references}
@@ -106,26 +106,3 @@ def _summary(
     spread = f" ({len(ends)} restarts: {min(ends):.2f} to {max(ends):.2f})" if len(ends) > 1 else ""
     line = f"{metric} on the tuning set: {', '.join(scores)}, tuned {result.score:.2f}{spread}"
     return (*result.notes, line)
-
-
-class TuningProgress:
-    """The current score on one line of stderr, where that is a terminal."""
-
-    def __init__(self, metric: str) -> None:
-        self.metric, self.shown = metric, False
-
-    def __enter__(self) -> TuningProgress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.shown:
-            sys.stderr.write("\r\033[K")
-
-    def __call__(self, step: TuningStep) -> None:
-        """Show a step."""
-        if sys.stderr.isatty():
-            self.shown = True
-            sys.stderr.write(
-                f"\r\033[Ktuning: restart {step.restart}, iteration {step.iteration}, {self.metric} {step.score:.2f}"
-            )
-            sys.stderr.flush()

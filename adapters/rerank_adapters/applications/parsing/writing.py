@@ -11,7 +11,7 @@ from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_adapters.formats.reading import stream_nbest
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.parsing import ParseCounts, Words, parse_in_order
-from rerank_adapters.tasks.counting_bar import CountingBar
+from rerank_adapters.progress import CountingBar
 from rerank_plugins import ConfigError, NBestList, Parse
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.trees.dependency import write_conllu

@@ -11,8 +11,8 @@ from math import atanh, sqrt, tanh
 
 import numpy as np
 
+from rerank_adapters.evaluation.proportions import Z
 from rerank_adapters.evaluation.significance import Interval
-from rerank_adapters.evaluation.wilson import Z
 from rerank_plugins.feature_table import FloatArray
 
 

@@ -50,7 +50,7 @@ def command(
     from rerank_adapters.applications.similarity.report import plot_curve, training_lines
     from rerank_adapters.applications.similarity.system import write_similarity
     from rerank_adapters.applications.similarity.training import SimilaritySettings, by_source, train_similarity
-    from rerank_adapters.tasks.stages import Stages
+    from rerank_adapters.progress import StatusLine
     from rerank_plugins import ConfigError
 
     if plot is not None and learner == "shrunk":
@@ -61,7 +61,7 @@ def command(
                 why = "linear regression has no penalty, and all rounds of the selection are made"
                 raise ConfigError(f"--{option} is not for --learner paper: {why}")
     settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
-    with Stages() as stages:
+    with StatusLine() as stages:
         model = train_similarity(by_source(files), measures_of(**data), settings, stages)
         size = write_similarity(model, output)
     for line in training_lines(model):

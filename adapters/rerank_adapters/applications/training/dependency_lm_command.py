@@ -64,7 +64,7 @@ def command(
     from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.tasks.counting_bar import CountingBar
+    from rerank_adapters.progress import CountingBar
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.models.dependency_lm import Settings, write_model
     from rerank_plugins.models.ngram.training import parse_prune

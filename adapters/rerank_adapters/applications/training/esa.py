@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_adapters.tasks.stages import Stages
+from rerank_adapters.progress import StatusLine
 from rerank_plugins.models.esa.documents import Document, documents
 from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.esa.model_file import write_model
@@ -20,7 +20,7 @@ def train_esa(
 ) -> EsaModel:
     """Index files, write the model, and say what it is and took."""
     started = time.monotonic()
-    with Stages() as stages:
+    with StatusLine() as stages:
         model = train(_documents(texts, form), settings, progress=stages)
         source = {"texts": [display_name(text) for text in texts], "form": form}
         model = replace(model, provenance={**model.provenance, **source})

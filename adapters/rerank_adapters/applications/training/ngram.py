@@ -12,7 +12,7 @@ import click
 
 from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
 from rerank_adapters.pipeline.scoring import perplexity
-from rerank_adapters.tasks.stages import Stages
+from rerank_adapters.progress import StatusLine
 from rerank_plugins import __version__
 from rerank_plugins.language_models.ngram import NgramModel, Ngrams
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -33,7 +33,7 @@ def train_ngram(
     """Train on files, write the model (and ARPA), and say on stderr what it is, took and gives on held-out text."""
     started = time.monotonic()
     workspace = Workspace(memory, folder)
-    with Stages() as stages:
+    with StatusLine() as stages:
         trained = train(_opened(texts), settings, workspace=workspace, jobs=jobs, progress=stages)
         seconds = time.monotonic() - started
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_adapters.tasks.stages import Stages
+from rerank_adapters.progress import StatusLine
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 from rerank_plugins.models.random_indexing.model_file import write_model
 from rerank_plugins.models.random_indexing.training import Settings, train
@@ -19,7 +19,7 @@ def train_vectors(
 ) -> RandomIndexModel:
     """Train on files, write the model, and say what it is and took."""
     started = time.monotonic()
-    with Stages() as stages:
+    with StatusLine() as stages:
         model = train(_opened(texts), settings, jobs=jobs, progress=stages)
         model = replace(model, provenance={**model.provenance, "texts": [display_name(text) for text in texts]})
         stages("writing")

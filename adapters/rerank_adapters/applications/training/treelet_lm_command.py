@@ -63,7 +63,7 @@ def command(
     from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TreeSource
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.tasks.counting_bar import CountingBar
+    from rerank_adapters.progress import CountingBar
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.models.headlex import model as headlex
     from rerank_plugins.models.headlex.model_file import write_model as write_headlex

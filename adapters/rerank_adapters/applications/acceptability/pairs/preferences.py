@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.evaluation.mcnemar import McNemar, binomial_p_value
+from rerank_adapters.evaluation.proportions import McNemar, binomial_p_value, wilson_interval
 from rerank_adapters.evaluation.significance import Interval
-from rerank_adapters.evaluation.wilson import wilson_interval
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import BoolArray
 

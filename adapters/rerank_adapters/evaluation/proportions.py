@@ -1,0 +1,63 @@
+"""Shares of questions answered rightly: their confidence intervals, and whether two systems differ.
+
+Wilson's score interval (1927) holds all shares that a normal test at this level does not reject,
+|s - p| <= z sqrt(p (1 - p) / n); it keeps its level near 0 and 1, too. McNemar's exact test (1947) compares two systems
+on the same questions: only those that one has right and the other wrong can tell. If both were equally good, each of
+these would favour either with probability 1/2, so the smaller of the two counts is binomial. The test is linear in the
+number of such questions (exact integers).
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from rerank_adapters.evaluation.significance import Interval
+from rerank_plugins.interfaces import BoolArray
+
+Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
+
+
+def wilson_interval(successes: float, trials: int) -> Interval:
+    """The 95 % interval of successes / trials, between 0 and 1; all of it for no trials.
+
+    >>> low, high = wilson_interval(5, 10)
+    >>> f"{low:.4f} {high:.4f}"
+    '0.2366 0.7634'
+    """
+    if trials == 0:
+        return Interval(0.0, 1.0)
+    share, spread = successes / trials, Z * Z / trials
+    centre = (share + spread / 2) / (1 + spread)
+    half = Z * sqrt(share * (1 - share) / trials + spread / (4 * trials)) / (1 + spread)
+    return Interval(max(0.0, centre - half), min(1.0, centre + half))
+
+
+class McNemar(NamedTuple):
+    """Questions that only the first or only the second system has right, and the two-sided p-value."""
+
+    first_only: int
+    second_only: int
+    p_value: float
+
+
+def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
+    """The exact test, two-sided, of whether each of two systems is right: (questions) each.
+
+    >>> mcnemar(np.array([True] * 5 + [False]), np.array([False] * 6))
+    McNemar(first_only=5, second_only=0, p_value=0.0625)
+    """
+    first_only, second_only = int(np.sum(first & ~second)), int(np.sum(second & ~first))
+    return McNemar(first_only, second_only, binomial_p_value(first_only, second_only))
+
+
+def binomial_p_value(heads: int, tails: int) -> float:
+    """Probability that a fair coin falls as unevenly, either way, in heads + tails throws."""
+    throws = heads + tails
+    term = tail = 1  # C(throws, k) for k = 0, each from the one before
+    for k in range(min(heads, tails)):
+        term = term * (throws - k) // (k + 1)
+        tail += term
+    return float(min(1.0, 2 * tail / (1 << throws)))
