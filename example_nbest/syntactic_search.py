@@ -37,7 +37,7 @@ from decoder.syntactic import Syntactic
 from decoder.weights import Weights
 
 from rerank_adapters import api
-from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 
 HERE = Path(__file__).parent
 METRIC = "bleu,tokenize=none"
@@ -124,7 +124,7 @@ def decoder_weights(tuned: api.Weights) -> Weights:
     return Weights.read(["[weight]", *(f"{label}= {' '.join(map(str, values))}" for label, values in lines.items())])
 
 
-def with_syntax(model: HhmmModel, lists: Sequence[Path], path: Path) -> float:
+def with_syntax(model: HhmmLanguageModel, lists: Sequence[Path], path: Path) -> float:
     """Write n-best lists with ln p by the model among the features; back: seconds of CPU for each list."""
     started = time.process_time()
     segments: dict[str, dict[str, list[str]]] = {}
@@ -194,7 +194,7 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
         results.decode(f"n-grams, {more} pops", larger)
     for grammar in (None, *arguments.grammar):
         label = f", {grammar.stem}" if grammar else ""
-        model = HhmmModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
+        model = HhmmLanguageModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
         model.score([["the", "dog"]])  # compiled and laid out before the time is taken
         tune_lists = lists / f"syntax{label}.tune.0.nbest"
         with_syntax(model, plain_lists, tune_lists)

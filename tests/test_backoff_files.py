@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 
 from rerank_plugins import checksums
 from rerank_plugins.errors import ModelError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.ngram import NgramModel, Ngrams
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
 from rerank_plugins.model_file import read_model, write_model
 from rerank_plugins.models.backoff.arpa_lines import parse_lines
 from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
@@ -57,7 +57,7 @@ def model(tmp_path_factory):
 @pytest.fixture(scope="module")
 def arpa(model):
     path = model.with_name("lm.arpa")
-    path.write_bytes(arpa_bytes(Ngrams.load(model)))
+    path.write_bytes(arpa_bytes(NgramModel.load(model)))
     return path
 
 
@@ -69,8 +69,8 @@ def same(left, right):
 
 def test_the_contract_is_kept(model, arpa):
     for path in (model, arpa):
-        check_language_model(NgramModel(path), CORPUS)
-        check_incremental_lm(NgramModel(path), CORPUS, atol=1e-9)
+        check_language_model(NgramLanguageModel(path), CORPUS)
+        check_incremental_lm(NgramLanguageModel(path), CORPUS, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 6])
@@ -79,11 +79,11 @@ def test_saving_and_loading_are_identities(tmp_path, order, prune):
     made = trained(order, prune=prune[:order])
     size = made.save(tmp_path / "lm")
     assert (tmp_path / "lm").stat().st_size == size
-    again = Ngrams.load(tmp_path / "lm")
+    again = NgramModel.load(tmp_path / "lm")
     same(made, again)
     assert again.settings["order"] == order
     (tmp_path / "lm.arpa").write_bytes(arpa_bytes(made))
-    imported = Ngrams.load(tmp_path / "lm.arpa")
+    imported = NgramModel.load(tmp_path / "lm.arpa")
     same(made, imported)
     assert arpa_bytes(imported) == arpa_bytes(made)
 
@@ -91,8 +91,8 @@ def test_saving_and_loading_are_identities(tmp_path, order, prune):
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "stupid-backoff"])
 def test_states_are_values(tmp_path, smoothing):
     trained(3, smoothing=smoothing).save(tmp_path / "lm")
-    check_incremental_lm(NgramModel(tmp_path / "lm"), CORPUS, atol=1e-9)
-    lm = NgramModel(tmp_path / "lm")
+    check_incremental_lm(NgramLanguageModel(tmp_path / "lm"), CORPUS, atol=1e-9)
+    lm = NgramLanguageModel(tmp_path / "lm")
     left = lm.advance(lm.advance(lm.start(), "the")[1], "cat")[1]
     assert left == lm.advance(lm.advance(lm.start(), "the")[1], "cat")[1]
     assert hash(left) is not None
@@ -101,7 +101,7 @@ def test_states_are_values(tmp_path, smoothing):
 @given(SENTENCES)
 @settings(max_examples=40)
 def test_kenlm_reads_the_same_from_our_arpa(model, arpa, sentences):
-    ours, theirs = NgramModel(model), KenlmModel(arpa)
+    ours, theirs = NgramLanguageModel(model), KenlmLanguageModel(arpa)
     for left, right in zip(ours.score(sentences), theirs.score(sentences), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
     for left, right in zip(ours.matches(sentences), theirs.matches(sentences), strict=True):
@@ -114,7 +114,7 @@ def test_kenlm_reads_the_same_from_our_arpa(model, arpa, sentences):
 def test_any_arpa_is_read_exactly(tmp_path, order):
     """Against the recursion on the file's own numbers, in double precision."""
     path = write_arpa(tmp_path / "x.arpa", order=order)
-    model = NgramModel(path)
+    model = NgramLanguageModel(path)
     rng = np.random.default_rng(order)
     for _ in range(40):
         sentence = list(rng.choice(WORDS, rng.integers(0, 12)))
@@ -124,7 +124,7 @@ def test_any_arpa_is_read_exactly(tmp_path, order):
 def test_unigrams_alone(tmp_path):
     text = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <unk>\n-1.25\t</s>\n-99\t<s>\n-0.5 cat\n\n\\end\\\n"
     (tmp_path / "u.arpa").write_text(text)
-    scores = NgramModel(tmp_path / "u.arpa").score([["cat", "dog"]])[0]
+    scores = NgramLanguageModel(tmp_path / "u.arpa").score([["cat", "dog"]])[0]
     np.testing.assert_allclose(scores / LN10, [-0.5, -1, -1.25])
 
 
@@ -162,7 +162,7 @@ ngram 3=2
 def test_missing_pieces_spaces_and_infinities(tmp_path):
     """`c b` is missing where `c c b` is there; weights are missing; a weight above 0; no `<unk>`."""
     (tmp_path / "x.arpa").write_text(PRUNED)
-    model = NgramModel(tmp_path / "x.arpa")
+    model = NgramLanguageModel(tmp_path / "x.arpa")
 
     def log10(text):
         return (model.score([text.split()])[0] / LN10).tolist()
@@ -202,7 +202,7 @@ def test_a_broken_arpa_is_one_clear_line(tmp_path, case):
     assert changed != PRUNED
     (tmp_path / "x.arpa").write_text(changed)
     with pytest.raises(ModelError, match=message) as caught:
-        NgramModel(tmp_path / "x.arpa").ngrams  # noqa: B018
+        NgramLanguageModel(tmp_path / "x.arpa").ngrams  # noqa: B018
     assert "\n" not in str(caught.value)
     assert str(tmp_path / "x.arpa") in str(caught.value)
 
@@ -235,10 +235,10 @@ def test_the_compiled_parser_reads_what_the_plain_one_does(rows):
 def test_compressed_missing_and_foreign_files(arpa, tmp_path):
     for name, pack in (("a.gz", gzip.compress), ("a.xz", lzma.compress)):
         (tmp_path / name).write_bytes(pack(arpa.read_bytes()))
-        same(Ngrams.load(tmp_path / name), Ngrams.load(arpa))
+        same(NgramModel.load(tmp_path / name), NgramModel.load(arpa))
         (tmp_path / "cut").write_bytes(pack(arpa.read_bytes())[:-40])
         with pytest.raises(ModelError, match="cut: cannot be read"):
-            Ngrams.load(tmp_path / "cut")
+            NgramModel.load(tmp_path / "cut")
     (tmp_path / "binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(99))
     (tmp_path / "bytes").write_bytes(bytes(range(256)) * 9)
     (tmp_path / "empty").write_bytes(b"")
@@ -253,7 +253,7 @@ def test_compressed_missing_and_foreign_files(arpa, tmp_path):
         ("", "cannot be read"),
     ):
         with pytest.raises(ModelError, match=message):
-            NgramModel(tmp_path / name).score([["the"]])
+            NgramLanguageModel(tmp_path / name).score([["the"]])
 
 
 def test_broken_model_files_are_one_clear_line(model, tmp_path):
@@ -273,14 +273,14 @@ def test_broken_model_files_are_one_clear_line(model, tmp_path):
     for name, (content, message) in broken.items():
         write_content(tmp_path / name, content)
         with pytest.raises(ModelError, match=message) as caught:
-            NgramModel(tmp_path / name).score([["the"]])
+            NgramLanguageModel(tmp_path / name).score([["the"]])
         assert str(tmp_path / name) in str(caught.value)
         assert "\n" not in str(caught.value)
     made = trained()
     made.tables.contexts[-1]["events"] += 1
     made.save(tmp_path / "fit")
     with pytest.raises(ModelError, match="do not fit together"):
-        Ngrams.load(tmp_path / "fit")
+        NgramModel.load(tmp_path / "fit")
 
 
 def test_a_failed_save_leaves_the_old_file(model, tmp_path, monkeypatch):
@@ -312,7 +312,7 @@ def test_a_model_is_mapped_not_read(tmp_path):
 
 def test_damage_to_a_model_file_is_seen(model, tmp_path):
     (tmp_path / "lm").write_bytes(model.read_bytes())
-    check_damage_is_seen(tmp_path / "lm", Ngrams.load, ModelError, flips=150)
+    check_damage_is_seen(tmp_path / "lm", NgramModel.load, ModelError, flips=150)
 
 
 def test_a_checksum_for_every_16_mib(tmp_path):
@@ -354,20 +354,20 @@ def test_what_the_parent_has_checked_a_worker_does_not_check_again(model, tmp_pa
     path.write_bytes(model.read_bytes())
     os.utime(path, (1, 1))  # long ago: a file of this moment may change without its time showing it
     monkeypatch.setattr(checksums, "_checked", set())
-    Ngrams.load(path)
+    NgramModel.load(path)
     known = checksums.checked_files()
     assert [identity[0] for identity in known] == [str(path)]
     monkeypatch.setattr(checksums, "_checked", set())
     monkeypatch.setattr(checksums, "checked", lambda whole: pytest.fail("the file is checked again"))
     checksums.trust(known)
-    same(Ngrams.load(path), Ngrams.load(path))
+    same(NgramModel.load(path), NgramModel.load(path))
     monkeypatch.undo()
     checksums.trust(known)
-    check_damage_is_seen(path, Ngrams.load, ModelError, flips=2)
+    check_damage_is_seen(path, NgramModel.load, ModelError, flips=2)
 
 
 def test_a_pickled_copy_carries_the_path(model):
-    lm = NgramModel(model)
+    lm = NgramLanguageModel(model)
     before = lm.score([["the", "cat"]])[0]
     packed = pickle.dumps(lm)
     assert len(packed) < 500 + len(str(model))
@@ -400,7 +400,7 @@ def test_words_are_numbered_as_by_a_dictionary(sentences):
 
 def test_kenlm_sums_to_one_over_our_vocabulary(arpa, model):
     lm = kenlm.Model(str(arpa))
-    words = [word for word in Ngrams.load(model).vocabulary.words if word != "<s>"]
+    words = [word for word in NgramModel.load(model).vocabulary.words if word != "<s>"]
     for context in ([], ["the"], ["the", "cat"], ["zebra", "zebra"], ["the", "cat", "sat"]):
         state = kenlm.State()
         lm.BeginSentenceWrite(state)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_plugins.builder import Builder
-from rerank_plugins.features.oov_count import OovCount
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.features.oov_count import OovCountFeature
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.dependency_lm.model_file import read_model as read_dependency_lm
 from rerank_plugins.models.esa import training as esa_training
 from rerank_plugins.models.esa.documents import documents
@@ -181,7 +181,7 @@ def test_stored_trees_are_found_in_every_spelling(bank):
 def test_word_lists_classes_and_texts(tmp_path):
     (tmp_path / "words").write_text("(\n-RRB-\n``\n")
     asked = sample_nbest(["( -LRB- -lrb- ) -RRB- -rrb-", "``", '"', "[", "''"])
-    assert OovCount(words=tmp_path / "words").extract(asked)[:5].ravel().tolist() == [0, 0, 0, -1, -1]
+    assert OovCountFeature(words=tmp_path / "words").extract(asked)[:5].ravel().tolist() == [0, 0, 0, -1, -1]
     classes = WordClasses.of_treebank([[("(", "-LRB-"), ("-LRB-", "-LRB-")]])  # together seen often enough
     assert classes.apply("( -LRB- -lrb-") == "( ( ("
     of = Lexicon().text
@@ -206,7 +206,7 @@ def test_indexes_of_documents():
 
 
 def test_marks_of_the_model_are_no_words_of_a_sentence():
-    model = UnigramModel()
+    model = UnigramLanguageModel()
     for mark in ("<s>", "</s>", "<unk>"):
         assert mark not in model
         assert model.ln(mark) == model.ln("zzyzx-never-seen")
@@ -216,7 +216,7 @@ def test_marks_of_the_model_are_no_words_of_a_sentence():
 
 
 def test_a_plain_quotation_mark_is_either_directed_one():
-    model = UnigramModel()
+    model = UnigramLanguageModel()
     assert model.ln('"') == pytest.approx(np.logaddexp(model.ln("``"), model.ln("''")))
 
 

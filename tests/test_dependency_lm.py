@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
-from rerank_plugins.features.dependency_lm import DependencyLM
+from rerank_plugins.features.dependency_lm import DependencyFeature
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, read_model, train, write_model
 from rerank_plugins.models.dependency_lm.paths import NONE, lay_out, paths
@@ -291,7 +291,7 @@ def model_file(tmp_path_factory):
 
 
 def test_feature_values(model_file):
-    extractor = DependencyLM(model_file, ChainParser())
+    extractor = DependencyFeature(model_file, ChainParser())
     check_feature_extractor(extractor)
     model = read_model(model_file)
     texts = "a dog saw a zebra", "a dog %", "", "a dog saw a zebra"
@@ -311,7 +311,7 @@ def test_feature_values(model_file):
 
 
 def test_hypotheses_without_parse_are_counted_in_the_log(model_file, caplog):
-    extractor = DependencyLM(model_file, CachedParser(ChainParser(), None))
+    extractor = DependencyFeature(model_file, CachedParser(ChainParser(), None))
     extractor.extract(NBestList("0", tuple(map(Hypothesis, ["a dog %", "a dog", "% %"]))))
     assert "no parse of 2 sentences" in caplog.text
 
@@ -321,5 +321,5 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
     rng = np.random.default_rng(1)
     words = rng.choice(["the", "of", "dog", "river", "because", "walked", "under", ",", "she", "xqzzv", "sing"], 320)
     long, short = " ".join(words), " ".join(words[:250])
-    unparsed, parsed = DependencyLM().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
+    unparsed, parsed = DependencyFeature().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
     assert unparsed < parsed

@@ -32,10 +32,10 @@ from rerank_plugins import (
     RerankError,
     SparseBlock,
 )
-from rerank_plugins.features.consensus import Consensus
-from rerank_plugins.features.length import CharacterLength, Length
-from rerank_plugins.features.lexical_overlap import LexicalOverlap
-from rerank_plugins.features.ngram_lm import NgramLM
+from rerank_plugins.features.consensus import ConsensusFeature
+from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature
+from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
+from rerank_plugins.features.ngram_lm import NgramFeature
 from rerank_plugins.plugins import load_plugins
 from tests.naive_features import write_arpa
 
@@ -57,7 +57,12 @@ def lists(segments=20, size=30, seed=0):
 @pytest.fixture(scope="module")
 def extractors(tmp_path_factory):
     arpa = write_arpa(tmp_path_factory.mktemp("lm") / "lm.arpa")
-    return {"lm": NgramLM(model=arpa), "mbr": Consensus(), "len": Length(), "overlap": LexicalOverlap()}
+    return {
+        "lm": NgramFeature(model=arpa),
+        "mbr": ConsensusFeature(),
+        "len": LengthFeature(),
+        "overlap": LexicalOverlapFeature(),
+    }
 
 
 def saved(table, path):
@@ -80,7 +85,7 @@ class Spy(FeatureExtractor):
 
     def extract(self, nbest):
         self.seen.update((nbest.segment_id, text) for text in nbest.texts)
-        return Length().extract(nbest)
+        return LengthFeature().extract(nbest)
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,7 @@ class Interrupted(FeatureExtractor):
     def extract(self, nbest):
         if os.path.exists(self.stop) and nbest.segment_id == "13":
             raise KeyboardInterrupt
-        return Length().extract(nbest)
+        return LengthFeature().extract(nbest)
 
 
 class Plain:
@@ -141,7 +146,7 @@ class Dies(FeatureExtractor):
     def extract(self, nbest):
         if os.getpid() != self.parent:
             os._exit(1)
-        return Length().extract(nbest)
+        return LengthFeature().extract(nbest)
 
 
 @pytest.fixture
@@ -193,13 +198,13 @@ def test_each_distinct_text_of_a_list_is_seen_once():
     table = extract_features(nbests, {"spy": spy}, texts={"spy": TextPipeline(("uppercase",))}, jobs=1)
     assert set(spy.seen.values()) == {1}
     assert set(spy.seen) == {(nbest.segment_id, text.upper()) for nbest in nbests for text in nbest.texts}
-    wanted = np.concatenate([Length().extract(nbest) for nbest in nbests])
+    wanted = np.concatenate([LengthFeature().extract(nbest) for nbest in nbests])
     np.testing.assert_array_equal(table.values, wanted)
 
 
 def test_text_pipelines_of_hypothesis_and_source():
     nbests = [NBestList("0", (Hypothesis("HA@@ US x"), Hypothesis("haus X")), source="da@@ s haus")]
-    overlap = {"o": LexicalOverlap(ignore_case=False)}
+    overlap = {"o": LexicalOverlapFeature(ignore_case=False)}
     bpe, lower = TextPipeline(("undo-bpe",)), TextPipeline(("undo-bpe", "lowercase"))
     plain = extract_features(nbests, overlap)
     np.testing.assert_allclose(plain.values, [[0, 0], [1 / 2, 1 / 3]])
@@ -212,7 +217,7 @@ def test_text_pipelines_of_hypothesis_and_source():
 
 def test_nothing_depends_on_chunks_or_processes(extractors, tmp_path, eager_workers):
     nbests = lists(30)
-    extractors = {**extractors, "lower": CharacterLength()}
+    extractors = {**extractors, "lower": CharacterLengthFeature()}
     del extractors["mbr"]  # loading its kernel takes a second in each worker; the real lists below have it
     texts = {"lower": TextPipeline(("tokenize:en",))}
     decoder = decoder_of(nbests)
@@ -314,7 +319,7 @@ def test_an_extractor_that_does_not_pickle(eager_workers):
     @dataclass
     class Local(FeatureExtractor):
         def extract(self, nbest):
-            return Length().extract(nbest)
+            return LengthFeature().extract(nbest)
 
     with pytest.raises(PluginError, match="cannot be sent to a worker process"):
         extract_features(lists(30), {"mine": Local()}, jobs=2)
@@ -324,25 +329,27 @@ def test_an_extractor_that_does_not_pickle(eager_workers):
 def test_names_that_collide():
     nbests = lists(2)
     with pytest.raises(ConfigError, match="the decoder has a feature 'B0' too"):
-        extract_features(nbests, {"B0": Length()}, decoder=decoder_of(nbests))
+        extract_features(nbests, {"B0": LengthFeature()}, decoder=decoder_of(nbests))
     with pytest.raises(ConfigError, match="the decoder has a feature 'r_1' too"):
-        extract_features(nbests, {"r_1": Length()}, decoder=decoder_of(nbests))
+        extract_features(nbests, {"r_1": LengthFeature()}, decoder=decoder_of(nbests))
     with pytest.raises(ConfigError, match=r"another extractor gives a feature 'c\.2' too"):
-        extract_features(nbests, {"c": Consensus(), "c.2": Length()})
+        extract_features(nbests, {"c": ConsensusFeature(), "c.2": LengthFeature()})
     with pytest.raises(ConfigError, match="feature 'typo', which is not extracted"):
-        extract_features(nbests, {"c": Consensus()}, texts={"typo": TextPipeline()})
+        extract_features(nbests, {"c": ConsensusFeature()}, texts={"typo": TextPipeline()})
 
 
 def test_the_table_of_other_lists():
     with pytest.raises(ConfigError, match="not that of these n-best lists"):
-        extract_features(lists(3), {"len": Length()}, decoder=decoder_of(lists(4)))
+        extract_features(lists(3), {"len": LengthFeature()}, decoder=decoder_of(lists(4)))
 
 
 def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
     nbests, work, stop = lists(), tmp_path / "work", tmp_path / "stop"
-    whole = saved(extract_features(nbests, {"i": Interrupted(str(stop)), "c": Consensus()}, jobs=1), tmp_path / "whole")
+    whole = saved(
+        extract_features(nbests, {"i": Interrupted(str(stop)), "c": ConsensusFeature()}, jobs=1), tmp_path / "whole"
+    )
     stop.touch()
-    run = {"i": Interrupted(str(stop)), "c": Consensus()}
+    run = {"i": Interrupted(str(stop)), "c": ConsensusFeature()}
     with pytest.raises(KeyboardInterrupt):
         extract_features(nbests, run, jobs=1, work=work)
     finished = sorted(work.iterdir())
@@ -360,7 +367,7 @@ def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
 
 def test_workers_keep_their_chunks(tmp_path, eager_workers):
     nbests, work = lists(30), tmp_path / "work"
-    extractors = {"len": Length(), "overlap": LexicalOverlap()}
+    extractors = {"len": LengthFeature(), "overlap": LexicalOverlapFeature()}
     first = extract_features(nbests, extractors, jobs=2, work=work)
     assert len(list(work.glob("chunk-*.npy"))) == len(list(chunks(nbests)))
     progress = ExtractionProgress()
@@ -371,7 +378,7 @@ def test_workers_keep_their_chunks(tmp_path, eager_workers):
 
 def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chunks):
     nbests, work = lists(), tmp_path / "work"
-    table = extract_features(nbests, {"len": Length()}, jobs=1, work=work)
+    table = extract_features(nbests, {"len": LengthFeature()}, jobs=1, work=work)
     files = sorted(work.iterdir())
     files[0].write_bytes(files[0].read_bytes()[:-9])
     np.save(files[1], np.full((3, 1), np.nan))
@@ -380,7 +387,7 @@ def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chun
     flipped[-30] ^= 1  # in the last value
     files[3].write_bytes(flipped)
     (work / "notes.txt").write_text("mine")
-    again = extract_features(nbests, {"len": Length()}, jobs=1, work=work)
+    again = extract_features(nbests, {"len": LengthFeature()}, jobs=1, work=work)
     np.testing.assert_array_equal(table.values, again.values)
     WorkFolder(work).clear()
     assert [file.name for file in work.iterdir()] == ["notes.txt"]
@@ -390,7 +397,7 @@ def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chun
 def test_a_work_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(RerankError, match="a finished part cannot be written"):
-        extract_features(lists(), {"len": Length()}, jobs=1, work=tmp_path / "file" / "work")
+        extract_features(lists(), {"len": LengthFeature()}, jobs=1, work=tmp_path / "file" / "work")
 
 
 def _key(nbests, extractors, path, **options):
@@ -404,20 +411,20 @@ def test_whatever_changes_values_changes_the_fingerprint(tmp_path):
     arpa = write_arpa(tmp_path / "lm.arpa")
     nbests, work = lists(3), tmp_path / "work"
     keys = [
-        _key(nbests, {"x": Consensus()}, work),
-        _key(nbests, {"x": Consensus(scale=0.1)}, work),
-        _key(nbests, {"x": Consensus(), "y": Length()}, work),
-        _key(nbests, {"x": CharacterLength()}, work),
-        _key(nbests, {"x": Consensus()}, work, texts={"x": TextPipeline(("lowercase",))}),
-        _key(nbests, {"x": Consensus()}, work, sources={"x": TextPipeline(("lowercase",))}),
-        _key(lists(3, seed=1), {"x": Consensus()}, work),
-        _key([NBestList(n.segment_id, n.hypotheses, source="other") for n in nbests], {"x": Consensus()}, work),
-        _key(nbests, {"x": NgramLM(model=arpa)}, work),
+        _key(nbests, {"x": ConsensusFeature()}, work),
+        _key(nbests, {"x": ConsensusFeature(scale=0.1)}, work),
+        _key(nbests, {"x": ConsensusFeature(), "y": LengthFeature()}, work),
+        _key(nbests, {"x": CharacterLengthFeature()}, work),
+        _key(nbests, {"x": ConsensusFeature()}, work, texts={"x": TextPipeline(("lowercase",))}),
+        _key(nbests, {"x": ConsensusFeature()}, work, sources={"x": TextPipeline(("lowercase",))}),
+        _key(lists(3, seed=1), {"x": ConsensusFeature()}, work),
+        _key([NBestList(n.segment_id, n.hypotheses, source="other") for n in nbests], {"x": ConsensusFeature()}, work),
+        _key(nbests, {"x": NgramFeature(model=arpa)}, work),
     ]
     write_arpa(arpa, order=2)
-    keys.append(_key(nbests, {"x": NgramLM(model=arpa)}, work))
+    keys.append(_key(nbests, {"x": NgramFeature(model=arpa)}, work))
     assert len(set.union(*keys)) == sum(map(len, keys))
-    assert _key(lists(3), {"x": Consensus()}, work) == keys[0]
+    assert _key(lists(3), {"x": ConsensusFeature()}, work) == keys[0]
 
 
 def test_descriptions_of_options(tmp_path):
@@ -464,7 +471,7 @@ def test_streams_hold_few_lists():
             yield NBestList(str(s), tuple(Hypothesis("a b") for _ in range(50)))
 
     ahead = 0
-    for done, (nbest, values) in enumerate(stream_features(source(), {"len": Length()}, jobs=1)):
+    for done, (nbest, values) in enumerate(stream_features(source(), {"len": LengthFeature()}, jobs=1)):
         assert values.shape == (len(nbest), 1)
         ahead = max(ahead, pulled - done)
     assert ahead <= 12  # a chunk of 512 hypotheses
@@ -480,7 +487,7 @@ def test_workers_do_not_run_ahead_of_the_reader(eager_workers):
             pulled += 1
             yield nbest
 
-    stream = stream_features(source(), {"len": Length()}, jobs=2)
+    stream = stream_features(source(), {"len": LengthFeature()}, jobs=2)
     next(stream)
     assert pulled < 30
     stream.close()
@@ -562,7 +569,7 @@ def test_features_of_real_lists_do_not_depend_on_jobs(request, root, name, rows,
     if name == "europarl":
         path = request.getfixturevalue("shared_data") / "mt_nbest_moses_europarl" / "nbest.txt"
     nbests = read_nbest([path], MosesFormat())
-    extractors = {"mbr": Consensus(), "len": Length(), "chars": CharacterLength()}
+    extractors = {"mbr": ConsensusFeature(), "len": LengthFeature(), "chars": CharacterLengthFeature()}
     tables = [extract_features(nbests, extractors, decoder=decoder_table(nbests), jobs=jobs) for jobs in (1, 2)]
     assert saved(tables[0], tmp_path / "1") == saved(tables[1], tmp_path / "2")
     assert len(tables[0].values) == rows

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
 from rerank_plugins.builder import Builder
-from rerank_plugins.features.decoder_score import DecoderScore, ReciprocalRank
-from rerank_plugins.features.length import CharacterLength, Length, WordPenalty
-from rerank_plugins.features.lexical_overlap import LexicalOverlap
-from rerank_plugins.features.oov_count import OovCount, read_words
-from rerank_plugins.features.unigram import Unigram
-from rerank_plugins.features.untranslated import Untranslated
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
+from rerank_plugins.features.oov_count import OovCountFeature, read_words
+from rerank_plugins.features.unigram import UnigramFeature
+from rerank_plugins.features.untranslated import UntranslatedFeature
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.plugins import load_plugins
 from tests.naive_features import overlap, write_arpa
 
@@ -29,43 +29,43 @@ def one(texts, source=None, scores=None):
 
 def test_lengths():
     nbest = one(["a bc d", "", "  x  yz "])
-    np.testing.assert_array_equal(Length().extract(nbest)[:, 0], [3, 0, 2])
-    np.testing.assert_array_equal(WordPenalty().extract(nbest)[:, 0], [-3, 0, -2])
-    np.testing.assert_array_equal(CharacterLength().extract(nbest)[:, 0], [4, 0, 3])
-    assert not np.signbit(WordPenalty().extract(one([""]))).any()
+    np.testing.assert_array_equal(LengthFeature().extract(nbest)[:, 0], [3, 0, 2])
+    np.testing.assert_array_equal(WordPenaltyFeature().extract(nbest)[:, 0], [-3, 0, -2])
+    np.testing.assert_array_equal(CharacterLengthFeature().extract(nbest)[:, 0], [4, 0, 3])
+    assert not np.signbit(WordPenaltyFeature().extract(one([""]))).any()
 
 
 def test_decoder_score_and_rank():
     nbest = one(["a", "b"], scores=[-1.5, -2.0])
-    np.testing.assert_array_equal(DecoderScore().extract(nbest), [[-1.5], [-2.0]])
-    np.testing.assert_array_equal(ReciprocalRank().extract(nbest), [[1.0], [0.5]])
+    np.testing.assert_array_equal(DecoderScoreFeature().extract(nbest), [[-1.5], [-2.0]])
+    np.testing.assert_array_equal(ReciprocalRankFeature().extract(nbest), [[1.0], [0.5]])
     with pytest.raises(ConfigError, match="hypothesis 2 of segment 7 has no total"):
-        DecoderScore().extract(one(["a", "b"], scores=[-1.0, None]))
+        DecoderScoreFeature().extract(one(["a", "b"], scores=[-1.0, None]))
 
 
 def test_oov_count(tmp_path):
     (tmp_path / "words").write_text("a\nb 17\n\nc\r\n", encoding="utf-8")
     assert read_words(tmp_path / "words") == {"a", "b", "c"}
-    extractor = OovCount(words=tmp_path / "words")
+    extractor = OovCountFeature(words=tmp_path / "words")
     np.testing.assert_array_equal(extractor.extract(one(["a b c", "x a x", ""]))[:, 0], [0, -2, 0])
-    assert OovCount().extract(one(["the zzyzx"]))[0, 0] == -1
-    lm = KenlmModel(write_arpa(tmp_path / "lm.arpa"))
-    assert OovCount(lm=lm).extract(one(["the zebra zebra"]))[0, 0] == -2
+    assert OovCountFeature().extract(one(["the zzyzx"]))[0, 0] == -1
+    lm = KenlmLanguageModel(write_arpa(tmp_path / "lm.arpa"))
+    assert OovCountFeature(lm=lm).extract(one(["the zebra zebra"]))[0, 0] == -2
     with pytest.raises(ValueError, match="not both"):
-        OovCount(lm=lm, words=tmp_path / "words")
+        OovCountFeature(lm=lm, words=tmp_path / "words")
 
 
 def test_word_list_errors(tmp_path):
     with pytest.raises(ModelError, match=r"no such|No such"):
-        OovCount(words=tmp_path / "none").extract(one(["a"]))
+        OovCountFeature(words=tmp_path / "none").extract(one(["a"]))
     (tmp_path / "latin").write_bytes("Bär".encode("latin-1"))
     with pytest.raises(ModelError, match="byte 1"):
-        OovCount(words=tmp_path / "latin").extract(one(["a"]))
+        OovCountFeature(words=tmp_path / "latin").extract(one(["a"]))
 
 
 def test_unigram():
-    model = UnigramModel()
-    values = Unigram().extract(one(["the cat", "", "zzyzx"]))
+    model = UnigramLanguageModel()
+    values = UnigramFeature().extract(one(["the cat", "", "zzyzx"]))
     total = model.ln("the") + model.ln("cat")
     unknown = model.ln("<unk>")
     np.testing.assert_allclose(values, [[total, total / 2], [0, unknown], [unknown, unknown]])
@@ -74,7 +74,7 @@ def test_unigram():
 
 @given(st.lists(SENTENCES, min_size=1, max_size=6), SENTENCES, st.booleans())
 def test_overlap_agrees_with_crossing_out(texts, source, ignore_case):
-    values = LexicalOverlap(ignore_case=ignore_case).extract(one(texts, source))
+    values = LexicalOverlapFeature(ignore_case=ignore_case).extract(one(texts, source))
     wanted = [overlap(text, source, ignore_case=ignore_case) for text in texts]
     np.testing.assert_allclose(values, wanted)
     assert ((values >= 0) & (values <= 1)).all()
@@ -84,19 +84,19 @@ def test_overlap_agrees_with_crossing_out(texts, source, ignore_case):
 def test_untranslated_agrees_with_crossing_out(texts, source):
     words = [word for word in source.split() if word.isalpha()]
     wanted = [-round(overlap(text, " ".join(words))[1] * len(words)) for text in texts]
-    np.testing.assert_array_equal(Untranslated().extract(one(texts, source))[:, 0], wanted)
+    np.testing.assert_array_equal(UntranslatedFeature().extract(one(texts, source))[:, 0], wanted)
 
 
 def test_untranslated_options():
     source = "die Katze von Tom hat 42 Ideen ."
     nbest = one(["the katze of Tom has 42 Ideen ."], source)
-    assert Untranslated().extract(nbest)[0, 0] == -3  # Katze, Tom, Ideen; not 42 nor the full stop
-    assert Untranslated(ignore_case=False).extract(nbest)[0, 0] == -2
-    assert Untranslated(names=False).extract(nbest)[0, 0] == 0
-    assert Untranslated(lm=UnigramModel()).extract(nbest)[0, 0] == -2  # English has Tom, too
+    assert UntranslatedFeature().extract(nbest)[0, 0] == -3  # Katze, Tom, Ideen; not 42 nor the full stop
+    assert UntranslatedFeature(ignore_case=False).extract(nbest)[0, 0] == -2
+    assert UntranslatedFeature(names=False).extract(nbest)[0, 0] == 0
+    assert UntranslatedFeature(lm=UnigramLanguageModel()).extract(nbest)[0, 0] == -2  # English has Tom, too
 
 
-@pytest.mark.parametrize("extractor", [LexicalOverlap(), Untranslated()])
+@pytest.mark.parametrize("extractor", [LexicalOverlapFeature(), UntranslatedFeature()])
 def test_a_missing_source_is_named(extractor):
     with pytest.raises(ConfigError, match="segment 7 has none"):
         extractor.extract(one(["a"]))

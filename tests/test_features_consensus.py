@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.consensus import Consensus, length_posteriors, token_ids
+from rerank_plugins.features.consensus import ConsensusFeature, length_posteriors, token_ids
 from rerank_plugins.testing import check_feature_extractor
 from tests import naive_features as naive
 
@@ -21,7 +21,7 @@ LISTS = st.lists(
 @given(LISTS, st.booleans(), st.sampled_from(["sum", "mean", "log"]), st.sampled_from([0.0, 0.5, 1.0, 3.0]))
 def test_agrees_with_counting(lists, clipped, value, scale):
     counts = "clipped" if clipped else "presence"
-    extractor = Consensus(counts=counts, value=value, scale=scale, length=False, posterior="score")
+    extractor = ConsensusFeature(counts=counts, value=value, scale=scale, length=False, posterior="score")
     for nbest, values in zip(lists, extractor.extract_all(lists), strict=True):
         posterior = naive.softmax([h.score for h in nbest], scale) if len(nbest) else []
         for n in range(1, 5):
@@ -32,7 +32,7 @@ def test_agrees_with_counting(lists, clipped, value, scale):
 @settings(deadline=None)
 @given(LISTS)
 def test_length_component(lists):
-    extractor = Consensus(length=True, scale=1.0)
+    extractor = ConsensusFeature(length=True, scale=1.0)
     for nbest, values in zip(lists, extractor.extract_all(lists), strict=True):
         lengths = [len(h.words) for h in nbest]
         for row, length in enumerate(lengths):
@@ -52,7 +52,7 @@ def test_length_component(lists):
     ],
 )
 def test_contract(options):
-    check_feature_extractor(Consensus(**options))
+    check_feature_extractor(ConsensusFeature(**options))
 
 
 def nbest_of(texts, scores):
@@ -61,14 +61,14 @@ def nbest_of(texts, scores):
 
 
 def test_a_list_of_one_has_its_own_counts():
-    values = Consensus(length=True).extract(nbest_of(["a b a b c"], [-7.0]))
+    values = ConsensusFeature(length=True).extract(nbest_of(["a b a b c"], [-7.0]))
     np.testing.assert_allclose(values, [[5, 4, 3, 2, 0]])
 
 
 def test_posteriors_do_not_see_a_shift_and_spread_not_a_factor():
     texts, scores = ["a b", "a c", "b"], np.array([-1.0, -2.0, -4.0])
     for posterior in ("score", "spread", "rank", "uniform"):
-        extractor = Consensus(posterior=posterior)
+        extractor = ConsensusFeature(posterior=posterior)
         here = extractor.extract(nbest_of(texts, scores))
         np.testing.assert_allclose(extractor.extract(nbest_of(texts, scores + 100.0)), here, rtol=1e-12)
         scaled = extractor.extract(nbest_of(texts, 7.0 * scores))
@@ -78,30 +78,30 @@ def test_posteriors_do_not_see_a_shift_and_spread_not_a_factor():
 def test_order_of_the_list_matters_to_rank_alone():
     texts, scores = ["a b c", "a c", "b a", "a b"], [-1.0, -2.0, -2.5, -4.0]
     for posterior in ("score", "spread", "uniform", "rank"):
-        extractor = Consensus(posterior=posterior)
+        extractor = ConsensusFeature(posterior=posterior)
         here = extractor.extract(nbest_of(texts, scores))
         turned = extractor.extract(nbest_of(texts[::-1], scores[::-1]))[::-1]
         assert np.allclose(here, turned, rtol=1e-12) == (posterior != "rank")
 
 
 def test_a_repeated_hypothesis_adds_its_mass():
-    extractor = Consensus(posterior="uniform", max_order=1, length=False)
+    extractor = ConsensusFeature(posterior="uniform", max_order=1, length=False)
     np.testing.assert_allclose(extractor.extract(nbest_of(["a", "a", "b"], [0.0] * 3))[:, 0], [2 / 3, 2 / 3, 1 / 3])
 
 
 def test_lists_without_totals_go_by_rank():
     texts = ["a b", "b", "c"]
     without = NBestList("0", tuple(map(Hypothesis, texts)))
-    by_rank = Consensus(posterior="rank").extract(without)
-    np.testing.assert_array_equal(Consensus(posterior="score").extract(without), by_rank)
-    np.testing.assert_allclose(Consensus(scale=1.0).posteriors(without), np.array([6, 3, 2]) / 11)
+    by_rank = ConsensusFeature(posterior="rank").extract(without)
+    np.testing.assert_array_equal(ConsensusFeature(posterior="score").extract(without), by_rank)
+    np.testing.assert_allclose(ConsensusFeature(scale=1.0).posteriors(without), np.array([6, 3, 2]) / 11)
 
 
 def test_equal_scores_and_far_scores():
-    np.testing.assert_allclose(Consensus(posterior="spread").posteriors(nbest_of(["a", "b"], [3.0, 3.0])), 0.5)
+    np.testing.assert_allclose(ConsensusFeature(posterior="spread").posteriors(nbest_of(["a", "b"], [3.0, 3.0])), 0.5)
     far = nbest_of(["a", "b c"], [0.0, -1e6])
     for value in ("sum", "mean", "log"):
-        values = Consensus(value=value, length=True, scale=1.0).extract(far)
+        values = ConsensusFeature(value=value, length=True, scale=1.0).extract(far)
         assert np.isfinite(values).all()
         assert values[1, -1] == pytest.approx(-700)
 
@@ -111,12 +111,12 @@ def test_tokens_and_lengths_of_nothing():
     assert len(words) == 0
     assert offsets.tolist() == [0]
     assert len(length_posteriors(np.zeros(0, np.int64), np.array([0]), np.zeros(0))) == 0
-    assert Consensus().extract_all([]) == []
+    assert ConsensusFeature().extract_all([]) == []
 
 
 def test_max_order_is_checked():
     with pytest.raises(ValueError, match="max_order is 0"):
-        Consensus(max_order=0)
+        ConsensusFeature(max_order=0)
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_consensus_helps_on_held_out_lists(real_lists):
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira
     from rerank_adapters.tuning import cross_validate, prepare, start_vector
-    from rerank_plugins.features.length import Length
+    from rerank_plugins.features.length import LengthFeature
 
     lists, reference = real_lists["tune"]
     nbests = read_nbest([lists], MosesFormat())
@@ -142,4 +142,4 @@ def test_consensus_helps_on_held_out_lists(real_lists):
         data = prepare(table, statistics, metric)
         return cross_validate(data, {"mira": Mira()}, start_vector(table, "uniform"), seeds=(0, 1)).best.mean
 
-    assert held_out({"length": Length(), "consensus": Consensus()}) > held_out({}) + 0.7  # BLEU
+    assert held_out({"length": LengthFeature(), "consensus": ConsensusFeature()}) > held_out({}) + 0.7  # BLEU

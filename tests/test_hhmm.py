@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
 from rerank_plugins.models.hhmm.left_progeny import left_progeny
-from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, Hhmm
+from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, HhmmModel
 from rerank_plugins.testing import check_incremental_lm
 from tests.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
 
@@ -59,7 +59,7 @@ def total(model, sentence):
 def test_without_limits_it_is_the_grammar(seed, sentence):
     """Sentence and prefix probabilities are the PCFG's inside and prefix probabilities, unary cycles among the rules."""
     grammar = random_grammar(seed)
-    model = Hhmm(grammar, depth=len(sentence) + 1, bounded=False, **EXACT)
+    model = HhmmModel(grammar, depth=len(sentence) + 1, bounded=False, **EXACT)
     scores, beams = read(model, sentence)
     np.testing.assert_allclose(np.exp(np.cumsum(scores)), prefixes(grammar, sentence), 1e-9)
     whole = math.exp(sum(scores) + model.finish(beams[-1]))
@@ -72,7 +72,7 @@ def test_a_bounded_store_gives_the_trees_that_fit_in_it(seed, sentence, depth):
     """ln p is that of the trees within the store, given that a tree is within it."""
     grammar = random_grammar(seed, unary=False)
     wanted = sum(p for p, deepest in trees(grammar, sentence) if deepest <= depth) / Trellis(grammar, depth).mass
-    found = total(Hhmm(grammar, depth, **EXACT), sentence)
+    found = total(HhmmModel(grammar, depth, **EXACT), sentence)
     if wanted == 0:
         assert found < UNFINISHED + 1e-9
     else:
@@ -84,7 +84,7 @@ def test_a_bounded_store_gives_the_trees_that_fit_in_it(seed, sentence, depth):
 def test_every_store_has_the_probability_that_the_equations_give_it(seed, sentence, depth):
     """Against (9) and (12)-(24) term by term; stores that differ in an awaited preterminal just read are one here."""
     grammar = random_grammar(seed, unary=False)
-    model, trellis = Hhmm(grammar, depth, **EXACT), Trellis(grammar, depth)
+    model, trellis = HhmmModel(grammar, depth, **EXACT), Trellis(grammar, depth)
     history, ended = trellis.read(sentence)
     scores, beams = read(model, sentence)
     for ln_p, beam, stores in zip(np.cumsum(scores), beams, history, strict=True):
@@ -104,7 +104,7 @@ def test_every_store_has_the_probability_that_the_equations_give_it(seed, senten
 @settings(max_examples=15)
 def test_probabilities_of_the_next_word_and_the_end_sum_to_one(seed, sentence, depth):
     grammar = random_grammar(seed)
-    model = Hhmm(grammar, depth, **EXACT)
+    model = HhmmModel(grammar, depth, **EXACT)
     _, beams = read(model, sentence)
     for beam in [model.start(), *beams]:
         if beam.lost:
@@ -144,18 +144,18 @@ def sums(model, longest, words=("w0", "w1", "w2", "never seen")):
 @settings(max_examples=8)
 def test_sentences_and_longer_prefixes_sum_to_one(seed, depth):
     """With lost words and unfinished sentences slightly more, by what is documented."""
-    model = Hhmm(random_grammar(seed), depth, **EXACT)
+    model = HhmmModel(random_grammar(seed), depth, **EXACT)
     derived, everything, above = sums(model, 4)
     assert derived == pytest.approx(1.0, abs=1e-9)
     assert everything == pytest.approx(1.0 + above, abs=1e-9)
     assert 1 < everything <= EXCESS**4
-    assert sums(Hhmm(random_grammar(seed), depth, beam=2, threshold=0.0), 4)[1] <= EXCESS**4
+    assert sums(HhmmModel(random_grammar(seed), depth, beam=2, threshold=0.0), 4)[1] <= EXCESS**4
 
 
 def test_the_sums_are_of_probabilities_that_trees_have():
     """The same sentences, by all their trees that fit in the store."""
     grammar = random_grammar(7, unary=False)
-    model, mass = Hhmm(grammar, 2, **EXACT), Trellis(grammar, 2).mass
+    model, mass = HhmmModel(grammar, 2, **EXACT), Trellis(grammar, 2).mass
     strings = [each for n in range(1, 4) for each in product(("w0", "w1", "w2"), repeat=n)]
     wanted = [sum(p for p, deepest in trees(grammar, string) if deepest <= 2) / mass for string in strings]
     found = [math.exp(total(model, string)) for string in strings]
@@ -168,7 +168,7 @@ def test_the_sums_are_of_probabilities_that_trees_have():
 @settings(max_examples=12)
 def test_the_best_derivation_is_the_likeliest_tree(seed, sentence):
     grammar = random_grammar(seed, unary=False)
-    model = Hhmm(grammar, 3, derivations=True, **EXACT)
+    model = HhmmModel(grammar, 3, derivations=True, **EXACT)
     wanted = max((p for p, deepest in trees(grammar, sentence) if deepest <= 3), default=0.0)
     if wanted == 0:
         return
@@ -197,7 +197,7 @@ def tree_probability(grammar, tree):
 def test_entropy_of_derivations(seed, sentence, depth):
     grammar = random_grammar(seed, unary=False)
     paths = np.array(Trellis(grammar, depth).derivations(sentence))
-    _, beams = read(Hhmm(grammar, depth, entropies=True, **EXACT), sentence)
+    _, beams = read(HhmmModel(grammar, depth, entropies=True, **EXACT), sentence)
     if not beams[-1].lost:
         p = paths / paths.sum()
         assert beams[-1].derivation_entropy == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
@@ -224,7 +224,7 @@ def figure():
 
 
 def test_figure_5_of_schwartz_et_al(figure):
-    model = Hhmm(figure, 3, derivations=True, **EXACT)
+    model = HhmmModel(figure, 3, derivations=True, **EXACT)
     assert store_sequence(model, SENTENCE) == [
         ("DT",),
         ("NP/NN",),
@@ -241,7 +241,7 @@ def test_figure_5_of_schwartz_et_al(figure):
 
 def test_a_store_of_two_attaches_lower(figure):
     """With two elements the VP cannot wait for its PP: the one of the object NP is all that is left."""
-    model = Hhmm(figure, 2, derivations=True, **EXACT)
+    model = HhmmModel(figure, 2, derivations=True, **EXACT)
     assert store_sequence(model, SENTENCE) == [
         ("DT",), ("NP/NN",), ("S/VP", "VB"), ("S/NP", "DT"), ("S/NP", "NP/NN"), ("S/PP", "IN"), ("S/NP",)
     ]  # fmt: skip
@@ -251,7 +251,7 @@ def test_a_store_of_two_attaches_lower(figure):
 @pytest.mark.parametrize("depth", [2, 3])
 def test_lost_words_and_unfinished_sentences_add_no_more_than_is_documented(figure, depth):
     """Most strings of this grammar's words have no derivation."""
-    model = Hhmm(figure, depth, **EXACT)
+    model = HhmmModel(figure, depth, **EXACT)
     derived, everything, above = sums(model, 4, ("the", "president", "board", "meets", "on", "Friday"))
     assert derived == pytest.approx(1.0, abs=1e-9)
     assert everything == pytest.approx(1.0 + above, abs=1e-9)
@@ -259,7 +259,7 @@ def test_lost_words_and_unfinished_sentences_add_no_more_than_is_documented(figu
 
 
 def test_one_that_no_store_can_read_begins_anew_and_is_counted(figure):
-    model = Hhmm(figure, 3, derivations=True)
+    model = HhmmModel(figure, 3, derivations=True)
     scores, beams = read(model, ["the", "the", "president", "meets", "on"])
     assert [beam.lost for beam in beams] == [0, 1, 1, 1, 2]
     assert scores[1] == pytest.approx(LOST + math.log(0.7 + 0.0) + math.log(1.0), abs=0.3)  # as the first word
@@ -274,7 +274,7 @@ def test_one_that_no_store_can_read_begins_anew_and_is_counted(figure):
 
 @pytest.mark.parametrize("sentence", ["w0 w1 w2 w0", "w1", "unseen w0 42 🙂 w1"])
 def test_states_are_values(sentence):
-    model = Hhmm(random_grammar(5), 4, beam=20, threshold=1e-6)
+    model = HhmmModel(random_grammar(5), 4, beam=20, threshold=1e-6)
     check_incremental_lm(model, [sentence.split()])
     states = [read(model, sentence.split())[1][-1] for _ in range(2)]
     assert states[0] == states[1]
@@ -291,7 +291,7 @@ def test_states_are_values(sentence):
 def test_a_beam_loses_no_more_than_it_leaves_out(seed, sentence):
     """A narrow beam never gives the next words more than one in all; a wide one gives what no limit gives."""
     grammar = random_grammar(seed)
-    narrow, wide, whole = (Hhmm(grammar, 4, beam=beam, threshold=0.0) for beam in (3, 100_000, 0))
+    narrow, wide, whole = (HhmmModel(grammar, 4, beam=beam, threshold=0.0) for beam in (3, 100_000, 0))
     assert read(wide, sentence)[0] == read(whole, sentence)[0]
     _, beams = read(narrow, sentence)
     for beam in beams:
@@ -303,7 +303,7 @@ def test_a_beam_loses_no_more_than_it_leaves_out(seed, sentence):
 
 
 def test_memory_and_work_do_not_grow_with_the_sentence():
-    model = Hhmm(random_grammar(8), 4, beam=50)
+    model = HhmmModel(random_grammar(8), 4, beam=50)
     scores, beams = read(model, ["w0", "w1", "w2", "w1"] * 125)
     assert len(scores) == 500
     assert np.isfinite(scores).all()
@@ -312,7 +312,7 @@ def test_memory_and_work_do_not_grow_with_the_sentence():
 
 
 def test_no_words():
-    model = Hhmm(random_grammar(1), derivations=True)
+    model = HhmmModel(random_grammar(1), derivations=True)
     assert model.finish(model.start()) == UNFINISHED
     assert best_tree(model, []) is None
     assert model.start().mean_depth == model.start().derivation_entropy == 0.0
@@ -329,7 +329,7 @@ def test_no_words():
 )
 def test_options_out_of_range_are_refused(options, message):
     with pytest.raises(ConfigError, match=message):
-        _ = Hhmm(random_grammar(1), **options).tables
+        _ = HhmmModel(random_grammar(1), **options).tables
 
 
 def test_grammars_that_never_end_are_refused():

@@ -11,8 +11,8 @@ import pytest
 
 from rerank_adapters.extraction import extract_features, pool
 from rerank_plugins import FeatureExtractor
-from rerank_plugins.features.hhmm_lm import HhmmLM
-from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.features.hhmm_lm import HhmmFeature
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.models.hhmm.model_file import write_empirical
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
 from rerank_plugins.nbest import Hypothesis, NBestList
@@ -70,7 +70,7 @@ def test_one_process_or_two(path, monkeypatch):
     monkeypatch.setattr("rerank_adapters.extraction.chunk.FIRST", 10)
     monkeypatch.setattr("rerank_adapters.extraction.chunk.LARGEST", 20)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs: self.passed > 0)
-    features = {"narrow": HhmmLM(path, beam=NARROW), "wide": HhmmLM(path, beam=50), "where": Where()}
+    features = {"narrow": HhmmFeature(path, beam=NARROW), "wide": HhmmFeature(path, beam=50), "where": Where()}
     one, two = (extract_features(lists(12), features, jobs=jobs).values for jobs in (1, 2))
     assert one[:, :-1].tobytes() == two[:, :-1].tobytes()
     assert len(set(one[:, -1])) == 1 < len(set(two[:, -1]))
@@ -78,7 +78,7 @@ def test_one_process_or_two(path, monkeypatch):
 
 @pytest.mark.parametrize("beam", [NARROW, 50])
 def test_any_order_of_the_list(path, beam):
-    feature = HhmmLM(path, beam=beam)
+    feature = HhmmFeature(path, beam=beam)
     values = feature.extract(NBestList("0", tuple(map(Hypothesis, SENTENCES))))
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(SENTENCES))
@@ -88,7 +88,7 @@ def test_any_order_of_the_list(path, beam):
 
 @pytest.mark.parametrize("beam", [NARROW, 50])
 def test_prefix_trie_or_sentence_by_sentence(path, beam):
-    model = HhmmModel(path, beam=beam)
+    model = HhmmLanguageModel(path, beam=beam)
     sentences = [tuple(sentence.split()) for sentence in SENTENCES]
     for sentence, together in zip(sentences, model.score(sentences), strict=True):
         state, alone = model.start(), []
@@ -99,7 +99,7 @@ def test_prefix_trie_or_sentence_by_sentence(path, beam):
 
 
 def test_keeping_entropies_or_derivations_changes_no_score(path):
-    model = HhmmModel(path, beam=20)
+    model = HhmmLanguageModel(path, beam=20)
     sentences = [tuple(sentence.split()) for sentence in SENTENCES if sentence]
     scores = model.score(sentences)
     for ln_p, measured in zip(scores, model.complexity(sentences), strict=True):
@@ -115,5 +115,5 @@ def test_keeping_entropies_or_derivations_changes_no_score(path):
 def test_the_beams_here_do_prune(path):
     """Else the tests above would say little: a narrow beam leaves out what a wide one keeps."""
     sentences = [tuple(sentence.split()) for sentence in SENTENCES]
-    narrow, wide = (HhmmModel(path, beam=beam, threshold=0.0).totals(sentences) for beam in (NARROW, 500))
+    narrow, wide = (HhmmLanguageModel(path, beam=beam, threshold=0.0).totals(sentences) for beam in (NARROW, 500))
     assert (narrow < wide - 1e-6).any()

@@ -11,10 +11,10 @@ import pytest
 import zstandard
 
 from rerank_plugins import ModelError, model_file
-from rerank_plugins.features.hhmm_lm import HhmmLM
+from rerank_plugins.features.hhmm_lm import HhmmFeature
 from rerank_plugins.language_models.complexity import complexity
-from rerank_plugins.language_models.hhmm import HhmmModel
-from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.models.hhmm.prefix_trie import prefixes, walk
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
@@ -38,7 +38,7 @@ TREEBANK = """\
 
 @pytest.fixture(scope="module")
 def english():
-    return HhmmModel(beam=100)
+    return HhmmLanguageModel(beam=100)
 
 
 def test_hypotheses_share_their_prefixes(english):
@@ -92,7 +92,7 @@ def test_the_entropy_as_printed(english):
 
 
 def test_an_ngram_model_has_surprisal_alone():
-    model = NgramModel(Path(ARPA))
+    model = NgramLanguageModel(Path(ARPA))
     (measured,) = complexity(model, [["the", "dog"]])
     np.testing.assert_allclose(measured.surprisal, -model.score([["the", "dog"]])[0] / math.log(2))
     assert np.isnan(measured.entropy).all()
@@ -138,7 +138,7 @@ def test_train_from_brackets(tmp_path):
     assert "trees that fit in a store" in ran.err
     assert "perplexity" in ran.err
     assert read_grammar(tmp_path / "small.pcfg").settings["direction"] == "left"
-    model = HhmmModel(tmp_path / "small.pcfg")
+    model = HhmmLanguageModel(tmp_path / "small.pcfg")
     likely, unlikely = model.totals([["the", "cat", "sees", "a", "dog", "."], ["cat", "the", "sees", "a", "dog", "."]])
     assert likely > unlikely
     (parse,) = HhmmParser(tmp_path / "small.pcfg", "en").parse([["the", "cat", "sees", "a", "dog", "."]])
@@ -165,7 +165,7 @@ def test_parts_where_nothing_is_complete(tmp_path, caplog):
 
 @pytest.mark.parametrize("text", ["", "zzyzx 🙂 42 1,000.5 -- ''", "( x ) -LRB- y -RRB-", "the " * 500])
 def test_any_text_has_finite_values(text):
-    feature = HhmmLM(beam=20)
+    feature = HhmmFeature(beam=20)
     values = feature.extract(NBestList("0", (Hypothesis(text, (), 0.0, {}),)))
     assert np.isfinite(values).all()
     assert values[0, 0] < 0
@@ -181,7 +181,7 @@ def test_train_from_counted_events(tmp_path):
     assert "17 reductions" in ran.err
     assert "perplexity" in ran.err
     sentence = ["the", "cat", "sees", "a", "dog", "."]
-    likely, unlikely = HhmmModel(model).totals([sentence, ["cat", "the", "sees", "a", "dog", "."]])
+    likely, unlikely = HhmmLanguageModel(model).totals([sentence, ["cat", "the", "sees", "a", "dog", "."]])
     assert likely > unlikely
     (parse,) = HhmmParser(model, "en").parse([sentence])
     assert str(parse.constituents[0].tree) == (

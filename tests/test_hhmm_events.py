@@ -12,7 +12,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, WITHIN, count_events
 from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
-from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, Hhmm
+from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, HhmmModel
 from rerank_plugins.models.hhmm.training import counting_settings, joined, train_empirical
 from rerank_plugins.models.pcfg.forest import plant
 from rerank_plugins.models.pcfg.grammar import ROOT
@@ -57,7 +57,7 @@ class Drawing:
 def empirical(trees, depth, strength, **options):
     """The model of binary trees as they are, every word known."""
     forest = plant(trees, UnknownWords(first=0, rate=0.0))
-    return Hhmm(treebank_grammar(forest), depth, events=count_events(forest, depth, strength), **options)
+    return HhmmModel(treebank_grammar(forest), depth, events=count_events(forest, depth, strength), **options)
 
 
 def drawn(seed, number, depth, strength):
@@ -286,7 +286,7 @@ def test_prefixes_and_sentences_have_the_probabilities_of_all_their_stores(seed,
         np.testing.assert_allclose([found.get(store, 0.0) for store in wanted], list(wanted.values()), 1e-9, 1e-300)
     if ended > 0:
         assert math.exp(sum(scores) + model.finish(beams[-1])) == pytest.approx(ended, rel=1e-9)
-    measured = Hhmm(model.grammar, depth, entropies=True, events=model.events, **EXACT)
+    measured = HhmmModel(model.grammar, depth, entropies=True, events=model.events, **EXACT)
     p = np.array(twin.derivations(sentence))
     p = p[p > 0] / p.sum()
     assert read(measured, sentence)[1][-1].derivation_entropy == pytest.approx(-(p * np.log(p)).sum(), abs=1e-9)
@@ -296,7 +296,7 @@ def test_prefixes_and_sentences_have_the_probabilities_of_all_their_stores(seed,
 def test_with_ever_more_trees_the_events_approach_the_grammar():
     """Drawn from a grammar: the mean difference in ln p of a sentence falls as one over the root of the trees."""
     grammar = random_grammar(3, unary=False)
-    limit = Hhmm(grammar, 3, **EXACT)
+    limit = HhmmModel(grammar, 3, **EXACT)
     drawing = Drawing(grammar, np.random.default_rng(1))
     sentences = [words for words in (drawing.tree().words() for _ in range(150)) if 2 <= len(words) <= 8]
     wanted = np.array([total(limit, words) for words in sentences])
@@ -316,7 +316,7 @@ def test_unary_chains_are_one_symbol_and_come_back():
     assert [str(joined(tree)) for tree in trees] == ["(ROOT (S (NP+NN Dogs) (VP+VB bark)))", "(ROOT (S+VP+VB Go))"]
     plain = GrammarSettings("en", "left", schedule=Schedule(rounds=0), unknown=UnknownWords(first=0, rate=0.0))
     made = train_empirical([trees], [1.0], plain)
-    model = Hhmm(made.grammar, events=made.events, derivations=True, **EXACT)
+    model = HhmmModel(made.grammar, events=made.events, derivations=True, **EXACT)
     for tree in trees:
         assert best_tree(model, tree.words()).scored.tree == tree
 
@@ -348,7 +348,7 @@ def test_what_cannot_be_counted_is_refused():
     model = empirical(list(read_trees(TWO)), 3, 1.0)
     for options in ({"depth": 2}, {"depth": 3, "bounded": False}):
         with pytest.raises(ConfigError, match="counted for 3 elements"):
-            Hhmm(model.grammar, events=model.events, **options)
+            HhmmModel(model.grammar, events=model.events, **options)
 
 
 def test_states_are_values():

@@ -213,12 +213,12 @@ def test_samples_have_the_lengths_of_the_text(tmp_path):
 
 def test_samples_of_a_length_have_the_distribution_of_the_model():
     """Sentences sorted by length, against those that the sampler makes of that length alone."""
-    from rerank_plugins.language_models.ngram import Ngrams
+    from rerank_plugins.language_models.ngram import NgramModel
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
     found = samples_of_lengths({3: 3000, 4: 10}, MT / "lm.arpa", np.random.default_rng(1))
     assert (len(found[3]), len(found[4])) == (3000, 10)
-    free = NgramSampler(Ngrams.load(MT / "lm.arpa"), 3, 3).sample(3000, np.random.default_rng(9))
+    free = NgramSampler(NgramModel.load(MT / "lm.arpa"), 3, 3).sample(3000, np.random.default_rng(9))
     first, other = Counter(words[0] for words in found[3]), Counter(words[0] for words in free)
     for word, count in other.most_common(5):
         assert first[word] == pytest.approx(count, abs=5 * count**0.5)

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.errors import FormatError, ModelError
-from rerank_plugins.features.ngram_lm import NgramLM
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.unigram import UnigramModel, read_arpa_unigrams, read_embedded
+from rerank_plugins.features.ngram_lm import NgramFeature
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel, read_arpa_unigrams, read_embedded
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.model_files import check_damage_is_seen
@@ -30,14 +30,14 @@ def arpa(tmp_path_factory):
 
 
 def test_kenlm_keeps_the_contract(arpa):
-    check_language_model(KenlmModel(arpa), CORPUS)
-    check_incremental_lm(KenlmModel(arpa), CORPUS)
+    check_language_model(KenlmLanguageModel(arpa), CORPUS)
+    check_incremental_lm(KenlmLanguageModel(arpa), CORPUS)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 5])
 def test_kenlm_agrees_with_the_back_off_recursion(tmp_path, order):
     path = write_arpa(tmp_path / "x.arpa", order=max(order, 2))
-    model = KenlmModel(path)
+    model = KenlmLanguageModel(path)
     assert model.order == max(order, 2)
     rng = np.random.default_rng(order)
     for _ in range(50):
@@ -48,7 +48,7 @@ def test_kenlm_agrees_with_the_back_off_recursion(tmp_path, order):
 @settings(deadline=None)  # the model loads in the first example
 @given(sentences=st.lists(st.lists(st.sampled_from(WORDS), max_size=10), max_size=5))
 def test_totals_are_sums_and_steps_agree(arpa, sentences):
-    model = KenlmModel(arpa)
+    model = KenlmLanguageModel(arpa)
     np.testing.assert_allclose(model.totals(sentences), [s.sum() for s in model.score(sentences)], atol=1e-4)
     for sentence in sentences:
         state, total = model.start(), 0.0
@@ -59,7 +59,7 @@ def test_totals_are_sums_and_steps_agree(arpa, sentences):
 
 
 def test_states_are_values_that_compare(arpa):
-    model = KenlmModel(arpa)
+    model = KenlmLanguageModel(arpa)
     left = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
     right = model.advance(model.advance(model.start(), "the")[1], "cat")[1]
     other = model.advance(model.start(), "dog")[1]
@@ -68,7 +68,7 @@ def test_states_are_values_that_compare(arpa):
 
 
 def test_pickles_by_path_and_loads_quietly(arpa, capfd):
-    model = KenlmModel(arpa)
+    model = KenlmLanguageModel(arpa)
     model.score([["the"]])
     assert len(pickle.dumps(model)) < 500 + len(str(arpa))
     assert capfd.readouterr() == ("", "")
@@ -78,7 +78,7 @@ def test_pickles_by_path_and_loads_quietly(arpa, capfd):
 def test_compressed_arpa(arpa, tmp_path, pack, ending):
     packed = tmp_path / ("lm.arpa" + ending)
     packed.write_bytes(pack(arpa.read_bytes()))
-    for kind in (KenlmModel, UnigramModel):
+    for kind in (KenlmLanguageModel, UnigramLanguageModel):
         np.testing.assert_array_equal(kind(packed).score([CORPUS[0]])[0], kind(arpa).score([CORPUS[0]])[0])
 
 
@@ -98,7 +98,7 @@ def _broken(arpa: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("case", ["empty", "text", "bytes", "cut", "header", "number", "gzip", "binary", "count"])
-@pytest.mark.parametrize("kind", [KenlmModel, UnigramModel])
+@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
 def test_a_broken_model_is_one_clear_line(arpa, tmp_path, case, kind):
     path = tmp_path / "broken"
     path.write_bytes(_broken(arpa)[case])
@@ -108,7 +108,7 @@ def test_a_broken_model_is_one_clear_line(arpa, tmp_path, case, kind):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [KenlmModel, UnigramModel])
+@pytest.mark.parametrize("kind", [KenlmLanguageModel, UnigramLanguageModel])
 def test_a_missing_model_or_a_folder(tmp_path, kind):
     for path in (tmp_path / "no.arpa", tmp_path):
         with pytest.raises(ModelError, match=str(path)):
@@ -120,11 +120,11 @@ def test_unigram_model_reads_the_first_section_alone(arpa, tmp_path):
     text = arpa.read_text()
     (tmp_path / "head.arpa").write_text(text[: text.index("\\3-grams")])
     assert read_arpa_unigrams(tmp_path / "head.arpa") == table
-    model = UnigramModel(arpa, case="exact")
+    model = UnigramLanguageModel(arpa, case="exact")
     check_language_model(model)
     for word in WORDS:
-        assert model.ln(word) == pytest.approx(KenlmModel(arpa).unigram(word), abs=1e-4)
-        assert (word in model) == (word in KenlmModel(arpa))
+        assert model.ln(word) == pytest.approx(KenlmLanguageModel(arpa).unigram(word), abs=1e-4)
+        assert (word in model) == (word in KenlmLanguageModel(arpa))
 
 
 def test_unigram_model_without_unk(arpa, tmp_path):
@@ -132,11 +132,11 @@ def test_unigram_model_without_unk(arpa, tmp_path):
     size = next(line for line in lines if line.startswith("ngram 1="))
     lines[lines.index(size)] = f"ngram 1={int(size[8:]) - 1}"
     (tmp_path / "x.arpa").write_text("\n".join(lines))
-    assert UnigramModel(tmp_path / "x.arpa").ln("zebra") == pytest.approx(-100 * math.log(10))
+    assert UnigramLanguageModel(tmp_path / "x.arpa").ln("zebra") == pytest.approx(-100 * math.log(10))
 
 
 def test_embedded_unigrams_are_a_distribution():
-    model = UnigramModel(case="exact")
+    model = UnigramLanguageModel(case="exact")
     check_language_model(model)
     probabilities = [math.exp(ln) for word, ln in model._table.items() if word != "<unk>"]
     once = math.exp(model.ln("zzyzx-never-seen"))
@@ -149,7 +149,7 @@ def test_embedded_unigrams_are_a_distribution():
 
 
 def test_case_of_unigrams():
-    exact, fallback, ignore = (UnigramModel(case=case) for case in ("exact", "fallback", "ignore"))
+    exact, fallback, ignore = (UnigramLanguageModel(case=case) for case in ("exact", "fallback", "ignore"))
     assert "LONDON" not in exact
     assert "london" not in exact
     assert "london" in fallback
@@ -180,7 +180,7 @@ def test_brackets_and_quotation_marks_of_a_model_file(tmp_path):
     ln_p = {"<unk>": -3, "<s>": -99, "</s>": -1, "-LRB-": -2, "-RRB-": -1.5, ")": -1.25, "``": -1, "''": -1}
     entries = "".join(f"{value}\t{word}\n" for word, value in ln_p.items())
     (tmp_path / "x.arpa").write_text(f"\\data\\\nngram 1={len(ln_p)}\n\n\\1-grams:\n{entries}\n\\end\\\n")
-    model = UnigramModel(tmp_path / "x.arpa")
+    model = UnigramLanguageModel(tmp_path / "x.arpa")
     words = ["(", "-LRB-", "-lrb-", ")", "-RRB-", "``", '"', "[", "</s>"]
     found = [model.ln(word) / math.log(10) for word in words]
     assert found == pytest.approx([-2, -2, -2, -1.25, -1.5, -1, math.log10(0.2), -3, -3])
@@ -198,19 +198,19 @@ def test_the_embedded_table_can_be_made_again(shared_data):
 
 def test_ngram_lm_feature(arpa):
     nbest = sample_nbest()
-    values = NgramLM(model=arpa).extract(nbest)
+    values = NgramFeature(model=arpa).extract(nbest)
     for row, hypothesis in enumerate(nbest):
         scores = arpa_scores(arpa, hypothesis.words)
-        unknown = [word for word in hypothesis.words if word not in KenlmModel(arpa)]
+        unknown = [word for word in hypothesis.words if word not in KenlmLanguageModel(arpa)]
         wanted = [sum(scores), sum(scores) / len(scores), -len(unknown)]
         np.testing.assert_allclose(values[row], wanted, atol=1e-4)
-    np.testing.assert_array_equal(NgramLM(lm=KenlmModel(arpa)).extract(nbest), values)
+    np.testing.assert_array_equal(NgramFeature(lm=KenlmLanguageModel(arpa)).extract(nbest), values)
 
 
 def test_ngram_lm_needs_one_model(arpa):
-    for options in ({}, {"model": arpa, "lm": KenlmModel(arpa)}):
+    for options in ({}, {"model": arpa, "lm": KenlmLanguageModel(arpa)}):
         with pytest.raises(ValueError, match="give one of 'lm'"):
-            NgramLM(**options)
+            NgramFeature(**options)
 
 
 def test_registering_models_does_not_import_kenlm():

@@ -10,8 +10,8 @@ import pytest
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.ngram import NgramModel, Ngrams
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.training import NgramSettings, parse_prune, train
 from tests.command_line import done, refused
@@ -24,7 +24,7 @@ def trained(lines, order=3, **settings):
 
 def scores(tmp_path, made, text):
     made.ngrams.save(tmp_path / "lm")
-    return NgramModel(tmp_path / "lm").score([text.split()])[0]
+    return NgramLanguageModel(tmp_path / "lm").score([text.split()])[0]
 
 
 def test_values_worked_out_by_hand(tmp_path):
@@ -74,7 +74,7 @@ def test_real_text_against_the_definitions(tmp_path, sentences, order, prune):
         ("stupid-backoff", NaiveStupidBackoff(events, order, prune).score),
     ):
         trained(lines, order, prune=prune, smoothing=smoothing).ngrams.save(tmp_path / "lm")
-        found = NgramModel(tmp_path / "lm").score(sentences[half:])
+        found = NgramLanguageModel(tmp_path / "lm").score(sentences[half:])
         for words, values in zip(known, found, strict=True):
             np.testing.assert_allclose(values, sentence_lns(naive, words, order), atol=2e-6)
 
@@ -99,16 +99,16 @@ def test_agrees_with_lmplz(tmp_path, shared_data, prune):
         assert counts == ([found.kept + extra, found.ngrams + extra] if len(counts) > 1 else [found.ngrams + extra])
         np.testing.assert_allclose(found.discounts, [float(d) for d in line.groups()[1:]], rtol=1e-5)
     made.ngrams.save(tmp_path / "ours")
-    ours, theirs = NgramModel(tmp_path / "ours"), Ngrams.load(tmp_path / "theirs")
+    ours, theirs = NgramLanguageModel(tmp_path / "ours"), NgramModel.load(tmp_path / "theirs")
     assert sorted(theirs.vocabulary.words) == sorted(made.ngrams.vocabulary.words)
     theirs.save(tmp_path / "theirs.lm")
     rng = np.random.default_rng(1)
     asked = [line.split() for line in text[::40]]
     asked += [list(rng.permutation([*words, "unseenword"])) for words in asked]
-    imported = NgramModel(tmp_path / "theirs.lm")
+    imported = NgramLanguageModel(tmp_path / "theirs.lm")
     for left, right in zip(ours.score(asked), imported.score(asked), strict=True):
         np.testing.assert_allclose(left / math.log(10), right / math.log(10), atol=1e-6)
-    for left, right in zip(ours.matches(asked), KenlmModel(tmp_path / "theirs").matches(asked), strict=True):
+    for left, right in zip(ours.matches(asked), KenlmLanguageModel(tmp_path / "theirs").matches(asked), strict=True):
         np.testing.assert_array_equal(left, right)
 
 
@@ -126,7 +126,7 @@ def test_vocabulary_cut_off(tmp_path):
 def test_a_closed_vocabulary_has_no_unknown_word(tmp_path):
     made = trained(["a b", "a"], 2, closed=True)
     made.ngrams.save(tmp_path / "lm")
-    lm = NgramModel(tmp_path / "lm")
+    lm = NgramLanguageModel(tmp_path / "lm")
     state = lm.advance(lm.start(), "a")[1]
     for context in (lm.start(), state):
         total = sum(math.exp(lm.advance(context, word)[0]) for word in ("a", "b")) + math.exp(lm.finish(context))
@@ -189,11 +189,11 @@ def test_the_command(tmp_path, small):
     assert re.search(r"^21 sentences, \d+ words, \d+ of them different and known$", ran.err, re.MULTILINE)
     assert re.search(r"^3-grams \d+ of \d+  D1 0\.\d{4} D2 \d\.\d{4} D3\+ \d\.\d{4}", ran.err, re.MULTILINE)
     assert re.search(r"words/s, peak memory [\d.]+ [MG]B, [\d.]+ MB on disk$", ran.err, re.MULTILINE)
-    settings = Ngrams.load(model).settings
+    settings = NgramModel.load(model).settings
     assert settings["prune"] == [0, 0, 1]
     assert [text.rsplit("/", 1)[1] for text in settings["texts"]] == ["tune.en", "more.txt"]
     sentences = [line.split() for line in (small / "test.en").read_text().splitlines()]
-    own, theirs = NgramModel(model), KenlmModel(arpa)
+    own, theirs = NgramLanguageModel(model), KenlmLanguageModel(arpa)
     for left, right in zip(own.score(sentences), theirs.score(sentences), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-5)
     perplexity = math.exp(-own.totals(sentences).sum() / sum(len(words) + 1 for words in sentences))

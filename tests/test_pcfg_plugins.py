@@ -10,7 +10,7 @@ import pytest
 from rerank_plugins import ModelError
 from rerank_plugins.language_models import pcfg as pcfg_model
 from rerank_plugins.language_models.pcfg import FLOOR as WORD_FLOOR
-from rerank_plugins.language_models.pcfg import PcfgModel
+from rerank_plugins.language_models.pcfg import PcfgLanguageModel
 from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -124,14 +124,14 @@ def test_bad_input_is_one_line(small, tmp_path):
 
 def test_word_probabilities_by_hand(small):
     """`the`: 1/2 of the determiners; `dog` 1/2; then a verb follows 3/4 of the time, else another noun."""
-    found = np.exp(PcfgModel(small).score([["the", "dog", "sleeps"]])[0])
+    found = np.exp(PcfgLanguageModel(small).score([["the", "dog", "sleeps"]])[0])
     verb, noun = 0.75 * 0.5, 0.25 * 0.125
     wanted = [0.5, 0.5, verb + noun, 0.5 * verb / (verb + noun)]
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
 
 
 def test_what_has_no_derivation_has_the_floor(small):
-    model = PcfgModel(small)
+    model = PcfgLanguageModel(small)
     scores = model.score([[], ["dog"], ["the", "dog"]])
     np.testing.assert_allclose(scores[0], [WORD_FLOOR])
     np.testing.assert_allclose(scores[1], [WORD_FLOOR, WORD_FLOOR])
@@ -144,7 +144,7 @@ def test_what_has_no_derivation_has_the_floor(small):
 def test_long_sentences_are_scored_as_several(small, monkeypatch):
     """With two words at most: `the dog` as a beginning, then `sleeps` as one, with its end."""
     monkeypatch.setattr(pcfg_model, "LONGEST", 2)
-    model = PcfgModel(small)
+    model = PcfgLanguageModel(small)
     sentence = ["the", "dog", "the"]
     (found,) = model.score([sentence])
     np.testing.assert_allclose(found, [math.log(0.5), math.log(0.5), math.log(0.5), WORD_FLOOR])
@@ -154,7 +154,7 @@ def test_long_sentences_are_scored_as_several(small, monkeypatch):
 
 @needs_grammar
 def test_the_embedded_grammar():
-    parser, model = PcfgParser(language="en", k=4), PcfgModel()
+    parser, model = PcfgParser(language="en", k=4), PcfgLanguageModel()
     sentence = ["the", "old", "man", "saw", "the", "dog", "in", "the", "garden", "."]
     found = parser.parse([sentence])[0].constituents
     assert len({str(scored.tree) for scored in found}) == 4
@@ -174,7 +174,7 @@ def test_next_words_sum_to_one():
     """Over the closed vocabulary and the end of the sentence, after some words."""
     from rerank_plugins.models.pcfg.prefix import PrefixChart
 
-    grammar = PcfgModel().grammar
+    grammar = PcfgLanguageModel().grammar
     chart = PrefixChart(grammar)
     start = grammar.lexicon.ids(("the", "dog"))
     here = chart.log_probabilities(start)

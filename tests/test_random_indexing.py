@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.features.random_indexing import RandomIndexing
+from rerank_plugins.features.random_indexing import RandomIndexingFeature
 from rerank_plugins.features.similarity import consensus
 from rerank_plugins.models.random_indexing.index_vectors import index_vectors
 from rerank_plugins.models.random_indexing.model import SPACES
@@ -219,7 +219,9 @@ def test_the_feature_compares_with_what_is_asked_for(model_file, tmp_path):
     lines = tmp_path / "lines.txt"
     lines.write_text("a dog barked\nthe cat\n", encoding="utf-8")
     nbest = list_of("the cat", "a dog", "", "unheard", source="the cat sat", context="a dog")
-    feature = RandomIndexing(model=model_file, to=("source", "context", "list", "file"), file=lines, weight="none")
+    feature = RandomIndexingFeature(
+        model=model_file, to=("source", "context", "list", "file"), file=lines, weight="none"
+    )
     values = feature.extract(nbest)
     vectors = feature.vectors([text.split() for text in ("the cat", "a dog", "the cat sat")])
     np.testing.assert_allclose(
@@ -227,26 +229,26 @@ def test_the_feature_compares_with_what_is_asked_for(model_file, tmp_path):
     )
     assert values[1, 1] == pytest.approx(1)
     assert not values[2:].any()
-    before = RandomIndexing(model=model_file, to=("file",), file=lines, back=1, weight="none")
+    before = RandomIndexingFeature(model=model_file, to=("file",), file=lines, back=1, weight="none")
     assert before.extract(list_of("a dog barked"))[0, 0] == pytest.approx(1)
     assert before.extract(list_of("a dog barked", id_="0"))[0, 0] == 0
-    assert RandomIndexing(model=model_file).extract(list_of("the cat"))[0, 0] == 0
+    assert RandomIndexingFeature(model=model_file).extract(list_of("the cat"))[0, 0] == 0
 
 
 def test_what_cannot_be_compared_is_said(model_file, tmp_path):
     (tmp_path / "one.txt").write_text("a dog\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="no context"):
-        RandomIndexing(model=model_file, to=("context",)).extract(list_of("a"))
+        RandomIndexingFeature(model=model_file, to=("context",)).extract(list_of("a"))
     with pytest.raises(ConfigError, match=r"one.txt: no line for segment id '1': the file has 1 lines"):
-        RandomIndexing(model=model_file, to=("file",), file=tmp_path / "one.txt").extract(list_of("a"))
+        RandomIndexingFeature(model=model_file, to=("file",), file=tmp_path / "one.txt").extract(list_of("a"))
     with pytest.raises(ConfigError, match="cannot be read as text"):
-        RandomIndexing(model=model_file, to=("file",), file=tmp_path / "none.txt").extract(list_of("a"))
+        RandomIndexingFeature(model=model_file, to=("file",), file=tmp_path / "none.txt").extract(list_of("a"))
     with pytest.raises(ValueError, match="go together"):
-        RandomIndexing(model=model_file, to=("file",))
+        RandomIndexingFeature(model=model_file, to=("file",))
     with pytest.raises(ValueError, match="each once"):
-        RandomIndexing(model=model_file, to=())
+        RandomIndexingFeature(model=model_file, to=())
     with pytest.raises(ValueError, match="back is -1"):
-        RandomIndexing(model=model_file, back=-1)
+        RandomIndexingFeature(model=model_file, back=-1)
 
 
 def test_the_command_and_extraction(root, small, tmp_path):

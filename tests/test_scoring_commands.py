@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.layouts import kenlm_layout, srilm_layout
 from rerank_adapters.pipeline.scoring import Scored, Totals, perplexity, score_lines
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.mixture import Mixture, fit_weights, mixed
-from rerank_plugins.language_models.ngram import NgramModel
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.mixture import MixtureLanguageModel, fit_weights, mixed
+from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.command_line import done, refused
@@ -75,9 +75,9 @@ def test_impossible_words_are_zeroprobs():
 
 def test_sums_are_those_of_kenlm(models, tmp_path):
     done("train", "ngram", models / "text", "-o", tmp_path / "lm", "--order", 2, "--arpa", tmp_path / "lm.arpa")
-    lm = KenlmModel(tmp_path / "lm.arpa")
+    lm = KenlmLanguageModel(tmp_path / "lm.arpa")
     for lines in (LINES, HELD_OUT.splitlines()):
-        sums = perplexity(NgramModel(tmp_path / "lm"), lines)
+        sums = perplexity(NgramLanguageModel(tmp_path / "lm"), lines)
         words = [line.split() for line in lines]
         unknown = [(i, j) for i, line in enumerate(words) for j, word in enumerate(line) if word not in lm]
         scores = lm.score(words)
@@ -96,7 +96,7 @@ def test_the_score_command(models, layout, detail):
     ran = done("score", models / "text", "-m", models / "a.ngram", "--layout", layout, *flags)
     piped = done("score", "-m", models / "a.ngram", "--layout", layout, *flags, stdin=HELD_OUT)
     assert piped.out == ran.out.replace(str(models / "text"), "<stdin>")
-    sums = perplexity(NgramModel(models / "a.ngram"), HELD_OUT.splitlines())
+    sums = perplexity(NgramLanguageModel(models / "a.ngram"), HELD_OUT.splitlines())
     if layout == "srilm":
         assert ran.lines[-2] == f"file {models / 'text'}: 4 sentences, 8 words, {sums.oovs} OOVs"
         assert f" ppl= {sums.excluding:g} ppl1= " in ran.lines[-1]
@@ -108,7 +108,7 @@ def test_the_score_command(models, layout, detail):
         assert ran.out.count("Total: ") == (4 if detail else 0)
     else:
         rows = [line.split("\t") for line in ran.lines]
-        values = NgramModel(models / "a.ngram").score([line.split() for line in HELD_OUT.splitlines()])
+        values = NgramLanguageModel(models / "a.ngram").score([line.split() for line in HELD_OUT.splitlines()])
         if detail == 2:
             assert rows[0] == ["sentence", "word", "ln", "log10", "oov"]
             found = [float(row[2]) for row in rows[1:]]
@@ -164,20 +164,20 @@ def test_weights_of_a_known_mixture():
 
 
 def test_a_mixture_is_the_weighted_mean(models):
-    parts = NgramModel(models / "a.ngram"), NgramModel(models / "b.ngram")
-    lm = Mixture(parts, (0.75, 0.25))
+    parts = NgramLanguageModel(models / "a.ngram"), NgramLanguageModel(models / "b.ngram")
+    lm = MixtureLanguageModel(parts, (0.75, 0.25))
     check_language_model(lm, CORPUS)
     check_incremental_lm(lm, CORPUS, atol=1e-9)
     sentence = [["the", "zebra", "sat"]]
     left, right = (np.exp(part.score(sentence)[0]) for part in parts)
     np.testing.assert_allclose(np.exp(lm.score(sentence)[0]), 0.75 * left + 0.25 * right)
-    np.testing.assert_allclose(Mixture(parts, (1.0, 0.0)).score(sentence)[0], parts[0].score(sentence)[0])
+    np.testing.assert_allclose(MixtureLanguageModel(parts, (1.0, 0.0)).score(sentence)[0], parts[0].score(sentence)[0])
     assert "zebra" not in lm
     assert "garden" not in parts[0]
-    assert "garden" in Mixture((parts[0], UnigramModel()), (0.5, 0.5))
+    assert "garden" in MixtureLanguageModel((parts[0], UnigramLanguageModel()), (0.5, 0.5))
     for weights in ((0.5,), (0.5, 0.6), (1.5, -0.5)):
         with pytest.raises(ValueError, match="weights"):
-            Mixture(parts, weights)
+            MixtureLanguageModel(parts, weights)
 
 
 def test_the_mix_command(models, tmp_path):
@@ -208,6 +208,6 @@ def test_mix_refuses(models, tmp_path):
 
 def test_scored_lines_come_in_order(models):
     lines = [f"the cat w{i}" for i in range(5000)]
-    found = list(score_lines(NgramModel(models / "a.ngram"), lines, lengths=True))
+    found = list(score_lines(NgramLanguageModel(models / "a.ngram"), lines, lengths=True))
     assert [sentence.words[2] for sentence in found] == [f"w{i}" for i in range(5000)]
     assert all(sentence.unknown == (False, False, True, False) for sentence in found)

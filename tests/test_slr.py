@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
-from rerank_plugins.features.slr import Slr
-from rerank_plugins.language_models.hhmm import HhmmModel
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.mixture import Mixture
-from rerank_plugins.language_models.ngram import NgramModel
-from rerank_plugins.language_models.parsed import Headlex, Treelet
-from rerank_plugins.language_models.pcfg import LONGEST, PcfgModel
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.features.slr import SlrFeature
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.mixture import MixtureLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
+from rerank_plugins.language_models.pcfg import LONGEST, PcfgLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.headlex import model as headlex_model
 from rerank_plugins.models.headlex import training as headlex_training
 from rerank_plugins.models.headlex.model_file import write_model as write_headlex
@@ -47,7 +47,7 @@ ARPA = ROOT / "example_nbest/mt/lm.arpa"
 
 
 def ratio(lm, *texts):
-    return Slr(lm).extract(NBestList("0", tuple(map(Hypothesis, texts))))[:, 0]
+    return SlrFeature(lm).extract(NBestList("0", tuple(map(Hypothesis, texts))))[:, 0]
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +63,19 @@ def models(tmp_path_factory):
     write_headlex(
         headlex_training.train(headlex_training.collect(TREES), headlex_model.Settings(), jobs=1), folder / "m.headlex"
     )
-    treelet, headlex = Treelet(model=folder / "m.treelet"), Headlex(model=folder / "m.headlex")
+    treelet, headlex = (
+        TreeletLanguageModel(model=folder / "m.treelet"),
+        HeadlexLanguageModel(model=folder / "m.headlex"),
+    )
     words = (*sorted({word for sentence in CORPUS for word in sentence}), "<unk>")
-    ngram, unigram = NgramModel(folder / "m.ngram"), UnigramModel(arpa, "exact")
+    ngram, unigram = NgramLanguageModel(folder / "m.ngram"), UnigramLanguageModel(arpa, "exact")
     return {
-        "kenlm": (KenlmModel(arpa), words),
+        "kenlm": (KenlmLanguageModel(arpa), words),
         "ngram": (ngram, words),
         "unigram": (unigram, words),
-        "mixture": (Mixture((ngram, unigram), (0.25, 0.75)), words),
-        "pcfg": (PcfgModel(folder / "small.pcfg"), lexicon),
-        "hhmm": (HhmmModel(folder / "small.pcfg"), lexicon),
+        "mixture": (MixtureLanguageModel((ngram, unigram), (0.25, 0.75)), words),
+        "pcfg": (PcfgLanguageModel(folder / "small.pcfg"), lexicon),
+        "hhmm": (HhmmLanguageModel(folder / "small.pcfg"), lexicon),
         "treelet-lm": (treelet, treelet.trees.vocabulary.words[1:]),
         "headlex": (headlex, headlex.trees.vocabulary.words[1:]),
     }
@@ -100,10 +103,10 @@ def test_unigrams_of_an_n_gram_model_are_its_one_grams(models):
 
 
 def test_unigrams_of_a_mixture_are_mixed_with_its_weights(models):
-    one, other = models["ngram"][0], UnigramModel()
+    one, other = models["ngram"][0], UnigramLanguageModel()
     sentence = ("the", "cat", "barked")
     first, second = (np.exp(model.unigram_scores([sentence])[0]) for model in (one, other))
-    found = Mixture((one, other), (0.3, 0.7)).unigram_scores([sentence])[0]
+    found = MixtureLanguageModel((one, other), (0.3, 0.7)).unigram_scores([sentence])[0]
     assert found == pytest.approx(np.log(0.3 * first + 0.7 * second))
 
 
@@ -156,9 +159,9 @@ def test_words_are_replaced_as_the_model_replaces_them(models):
     for name, word in (("pcfg", "UNK"), ("hhmm", "UNK"), ("treelet-lm", "UNK-LC"), ("headlex", "UNK-LC")):
         model = models[name][0]
         np.testing.assert_array_equal(model.unigram_scores([("zebra",)])[0], model.unigram_scores([(word,)])[0])
-    long = PcfgModel().unigram_scores([("the",) * LONGEST + ("Zorgus",)])[0]
-    assert long[-2] == PcfgModel().unigram_scores([("Zorgus",)])[0][0]
-    assert long[-2] != PcfgModel().unigram_scores([("the", "Zorgus")])[0][1]
+    long = PcfgLanguageModel().unigram_scores([("the",) * LONGEST + ("Zorgus",)])[0]
+    assert long[-2] == PcfgLanguageModel().unigram_scores([("Zorgus",)])[0][0]
+    assert long[-2] != PcfgLanguageModel().unigram_scores([("the", "Zorgus")])[0][1]
 
 
 def test_the_ratio_is_over_the_models_own_unigrams(models):
@@ -170,7 +173,9 @@ def test_the_ratio_is_over_the_models_own_unigrams(models):
         assert ratio(model, *map(" ".join, sentences)) == pytest.approx(wanted), name
 
 
-@pytest.mark.parametrize("lm", [HhmmModel(), PcfgModel(), NgramModel(ARPA), KenlmModel(ARPA)])
+@pytest.mark.parametrize(
+    "lm", [HhmmLanguageModel(), PcfgLanguageModel(), NgramLanguageModel(ARPA), KenlmLanguageModel(ARPA)]
+)
 def test_a_string_of_odd_words_is_no_better_than_a_sentence(lm):
     """With unigrams of another vocabulary, brackets and unknown words alone would lift the ratio above a sentence's."""
     sentence, *odd = ratio(lm, "The old man went down to the river .", "( ( ( ( (", "xqzzv brrtk qwxel zzkop")
@@ -182,8 +187,8 @@ def test_the_published_table_has_the_ratio_of_the_feature():
     table = model_scores({"3-gram": f"ngram,model={ARPA}"}, pairs, (), 1)
     texts = [text for pair in pairs for text in (pair.good, pair.bad)]
     assert table.names == ("3-gram", "SLR 3-gram")
-    np.testing.assert_array_equal(table.values[:, 0], NgramModel(ARPA).totals([text.split() for text in texts]))
-    np.testing.assert_array_equal(table.values[:, 1], ratio(NgramModel(ARPA), *texts))
+    np.testing.assert_array_equal(table.values[:, 0], NgramLanguageModel(ARPA).totals([text.split() for text in texts]))
+    np.testing.assert_array_equal(table.values[:, 1], ratio(NgramLanguageModel(ARPA), *texts))
 
 
 class WithoutUnigrams(LanguageModel):
@@ -198,9 +203,9 @@ class WithoutUnigrams(LanguageModel):
 
 def test_a_model_without_unigrams_needs_others(models):
     with pytest.raises(ValueError, match="WithoutUnigrams has no unigrams of its own: name some with 'unigram'"):
-        Slr(WithoutUnigrams())
+        SlrFeature(WithoutUnigrams())
     with pytest.raises(ModelError, match="WithoutUnigrams has no unigrams of its own"):
-        ratio(Mixture((models["ngram"][0], WithoutUnigrams()), (0.5, 0.5)), "the cat")
+        ratio(MixtureLanguageModel((models["ngram"][0], WithoutUnigrams()), (0.5, 0.5)), "the cat")
     words = models["unigram"][0]
-    found = Slr(WithoutUnigrams(), words).extract(NBestList("0", (Hypothesis("the cat"),)))
+    found = SlrFeature(WithoutUnigrams(), words).extract(NBestList("0", (Hypothesis("the cat"),)))
     assert found == pytest.approx((-3 - words.totals([("the", "cat")])[None]) / 2)

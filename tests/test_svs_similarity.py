@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rerank_adapters.applications.similarity.measures_data import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
 from rerank_plugins.features.posteriors import posteriors
-from rerank_plugins.features.svs_similarity import SvsSimilarity
+from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.random_indexing.training import Settings
 from rerank_plugins.models.random_indexing.training import train as train_vectors
@@ -99,7 +99,7 @@ def test_the_feature_is_consensus_and_more(model_file, tmp_path):
     lines.write_text("a b\nb c\n", encoding="utf-8")
     texts = ["a b c", "b", "", "unheard words", "a b c", " ".join("a" * 81)]
     nbest = list_of(*texts, source="c a", context="b b")
-    feature = SvsSimilarity(model=model_file, to=("list", "source", "context", "file"), file=lines)
+    feature = SvsSimilarityFeature(model=model_file, to=("list", "source", "context", "file"), file=lines)
     assert feature.components[:3] == ("list.top", "list.phrase", "source.top")
     values = feature.extract(nbest)
     parser = SvsParser(read_model(model_file), feature.threshold)
@@ -116,25 +116,25 @@ def test_the_feature_is_consensus_and_more(model_file, tmp_path):
             np.testing.assert_allclose(values[i, column : column + 2], wanted, atol=1e-9)
     assert not values[[2, 5]].any()
     assert values[:2].all()
-    assert not SvsSimilarity(model=model_file).extract(list_of("a b")).any()  # a list of one
+    assert not SvsSimilarityFeature(model=model_file).extract(list_of("a b")).any()  # a list of one
 
 
 def test_each_distinct_hypothesis_is_parsed_once(model_file, monkeypatch):
     asked = []
     parse_all = SvsParser.parse_all
     monkeypatch.setattr(SvsParser, "parse_all", lambda self, s: asked.extend(s) or parse_all(self, s))
-    feature = SvsSimilarity(model=model_file)
+    feature = SvsSimilarityFeature(model=model_file)
     first = feature.extract(list_of("a b", "b", "a b"))
     np.testing.assert_array_equal(feature.extract(list_of("a b", "b", "a b")), first)
-    SvsSimilarity(model=model_file, posterior="uniform").extract(list_of("b", "c c"))
+    SvsSimilarityFeature(model=model_file, posterior="uniform").extract(list_of("b", "c c"))
     assert asked == [("a", "b"), ("b",), ("c", "c")]
 
 
 def test_what_cannot_be(model_file, tmp_path):
     with pytest.raises(ValueError, match="threshold is 1, wanted 0 or more and less than 1"):
-        SvsSimilarity(threshold=1)
+        SvsSimilarityFeature(threshold=1)
     with pytest.raises(ValueError, match="longest is 0"):
-        SvsSimilarity(longest=0)
+        SvsSimilarityFeature(longest=0)
     vectors = tmp_path / "words.ri"
     write_vectors(train_vectors([("text", ["a b", "b c"])], Settings(min_count=1)), vectors)
     for path, message in [
@@ -142,7 +142,7 @@ def test_what_cannot_be(model_file, tmp_path):
         (tmp_path / "no", "cannot be"),
     ]:
         with pytest.raises(ModelError, match=message):
-            SvsSimilarity(model=path).extract(list_of("a"))
+            SvsSimilarityFeature(model=path).extract(list_of("a"))
 
 
 def test_the_measures(model_file, tmp_path):
@@ -178,7 +178,7 @@ def test_the_measures(model_file, tmp_path):
 
 
 def test_the_embedded_model():
-    feature = SvsSimilarity(to=("context",))
+    feature = SvsSimilarityFeature(to=("context",))
     texts = ("The dog chased a cat .", "A cat was chased by the dog .", "Yes .", "")
     values = feature.extract(list_of(*texts, context="The dog chased a cat ."))
     np.testing.assert_allclose(values[0], 1)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 
 FOLDER = Path(__file__).parent.parent / "example_nbest"
 SOURCES = [line.split() for line in (FOLDER / "mt/tune.de").read_text(encoding="utf-8").splitlines()[:3]]
@@ -40,7 +40,7 @@ def plain():
 
 @pytest.fixture(scope="module")
 def syntax():
-    return HhmmModel(beam=10, threshold=1e-3)
+    return HhmmLanguageModel(beam=10, threshold=1e-3)
 
 
 @dataclass(frozen=True)

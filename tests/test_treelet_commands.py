@@ -7,12 +7,12 @@ import pytest
 
 from rerank_adapters.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList, Parse, Parser
-from rerank_plugins.features.slr import Slr
-from rerank_plugins.features.treelet_lm import TreeletLM
+from rerank_plugins.features.slr import SlrFeature
+from rerank_plugins.features.treelet_lm import TreeletFeature
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.language_models import parsed as parsed_lm
-from rerank_plugins.language_models.parsed import Headlex, Treelet
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
 from rerank_plugins.models.treelet import TreeletModel, model_file
 from rerank_plugins.models.treelet.model_file import read_model
@@ -106,7 +106,7 @@ def test_samples(folder):
     assert "wanted words, as 7 or 15-20" in refused("sample", lm, "--length", "5-3")
 
 
-@pytest.mark.parametrize("kind", [Treelet, Headlex])
+@pytest.mark.parametrize("kind", [TreeletLanguageModel, HeadlexLanguageModel])
 def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind):
     """Equal trees count once; shares of words are equal and sum to the total; floors without a parse."""
     path = folder / f"bank.{kind.__name__.lower()}"
@@ -146,7 +146,7 @@ def nbest(*texts):
 
 
 def test_treelet_feature(folder, caplog):
-    extractor = TreeletLM(folder / "bank.treelet", CachedParser(KnownTrees(), None))
+    extractor = TreeletFeature(folder / "bank.treelet", CachedParser(KnownTrees(), None))
     check_feature_extractor(extractor)
     hypotheses = nbest("the cat ran", "who is it", "", "the cat ran")
     values = extractor.extract(hypotheses)
@@ -157,23 +157,23 @@ def test_treelet_feature(folder, caplog):
     assert (pickle.loads(pickle.dumps(extractor)).extract(hypotheses) == values).all()
     assert extractor.extract_all([]) == []
     with pytest.raises(ValueError, match="k is 0"):
-        TreeletLM(k=0)
+        TreeletFeature(k=0)
 
 
 def test_slr_is_the_papers_ratio(folder):
     """(ln p_model - ln p_unigram) / |s|, unigrams from the model's own corpus, or others that are named."""
-    lm = Treelet(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
+    lm = TreeletLanguageModel(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
     sentences = [TREES[0].words(), TREES[5].words(), ()]
     hypotheses = nbest(*(" ".join(words) for words in sentences))
     own = [values.sum() for values in lm.trees.vocabulary.unigram_scores(sentences)]
     wanted = (lm.totals(sentences) - own) / [5, 2, 1]
-    extractor = Slr(lm)
+    extractor = SlrFeature(lm)
     check_feature_extractor(extractor)
     assert extractor.extract(hypotheses)[:, 0] == pytest.approx(wanted)
-    words = UnigramModel()
-    other = Slr(lm, words).extract(hypotheses)[:, 0]
+    words = UnigramLanguageModel()
+    other = SlrFeature(lm, words).extract(hypotheses)[:, 0]
     assert other == pytest.approx((lm.totals(sentences) - words.totals(sentences)) / [5, 2, 1])
-    assert Slr(words).extract(hypotheses)[:, 0] == pytest.approx([0, 0, 0])
+    assert SlrFeature(words).extract(hypotheses)[:, 0] == pytest.approx([0, 0, 0])
     assert extractor.extract_all([]) == []
 
 
@@ -186,7 +186,7 @@ def test_the_embedded_model_prefers_grammatical_sentences():
         ("There is a man in the garden .", "There is man a in the garden ."),
         ("They went to the city .", "They to the city went ."),
     ]
-    values = Slr().extract(nbest(*(text for pair in pairs for text in pair)))[:, 0]
+    values = SlrFeature().extract(nbest(*(text for pair in pairs for text in pair)))[:, 0]
     assert (values[::2] > values[1::2]).sum() >= 4
 
 
@@ -207,25 +207,29 @@ def test_features_of_one_model_load_it_once_and_score_a_sentence_once(folder, mo
         loaded.clear()
         return extract_features(lists, features, jobs=1).values, len(scored), len(loaded)
 
-    both, *work = extracted(total=TreeletLM(path, parser), odds=Slr(Treelet(model=path, parser=parser)))
+    both, *work = extracted(
+        total=TreeletFeature(path, parser), odds=SlrFeature(TreeletLanguageModel(model=path, parser=parser))
+    )
     assert work == [4, 1]  # distinct sentences, models
-    total, *_ = extracted(total=TreeletLM(path, parser))
-    odds, *_ = extracted(odds=Slr(Treelet(model=path, parser=parser)))
+    total, *_ = extracted(total=TreeletFeature(path, parser))
+    odds, *_ = extracted(odds=SlrFeature(TreeletLanguageModel(model=path, parser=parser)))
     np.testing.assert_array_equal(both, np.hstack([total, odds]))
 
-    one, other = pickle.loads(pickle.dumps((TreeletLM(path, parser), Slr(Treelet(model=path, parser=parser)))))
+    one, other = pickle.loads(
+        pickle.dumps((TreeletFeature(path, parser), SlrFeature(TreeletLanguageModel(model=path, parser=parser))))
+    )
     assert one._lm is other._lm
-    assert one._lm is not TreeletLM(path, CachedParser(KnownTrees(), None))._lm
-    assert one._lm is not TreeletLM(path, one.parser, k=9)._lm
+    assert one._lm is not TreeletFeature(path, CachedParser(KnownTrees(), None))._lm
+    assert one._lm is not TreeletFeature(path, one.parser, k=9)._lm
     before = one._lm.trees
     path.write_bytes((folder / "bank.headlex").read_bytes())
-    assert TreeletLM(path, one.parser)._lm is not one._lm
+    assert TreeletFeature(path, one.parser)._lm is not one._lm
     assert one._lm.trees is before
 
 
 def test_remembered_sentences_are_forgotten_in_time(folder, monkeypatch):
     monkeypatch.setattr(parsed_lm, "REMEMBERED", 1)
-    lm = Treelet(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
+    lm = TreeletLanguageModel(model=folder / "bank.treelet", parser=KnownTrees(), k=3)
     sentences = [tree.words() for tree in TREES]
     for _ in range(2):
         np.testing.assert_array_equal(lm.totals(sentences), [lm.totals([words])[0] for words in sentences])

@@ -6,35 +6,35 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this package."""
-    from rerank_plugins.features.consensus import Consensus
-    from rerank_plugins.features.decoder_score import DecoderScore, ReciprocalRank
-    from rerank_plugins.features.dependency_lm import DependencyLM
-    from rerank_plugins.features.hhmm_lm import HhmmLM
-    from rerank_plugins.features.length import CharacterLength, Length, WordPenalty
-    from rerank_plugins.features.lexical_overlap import LexicalOverlap
-    from rerank_plugins.features.ngram_lm import NgramLM
-    from rerank_plugins.features.oov_count import OovCount
-    from rerank_plugins.features.random_indexing import RandomIndexing
-    from rerank_plugins.features.slr import Slr
-    from rerank_plugins.features.svs_similarity import SvsSimilarity
-    from rerank_plugins.features.treelet_lm import TreeletLM
-    from rerank_plugins.features.unigram import Unigram
-    from rerank_plugins.features.untranslated import Untranslated
+    from rerank_plugins.features.consensus import ConsensusFeature
+    from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+    from rerank_plugins.features.dependency_lm import DependencyFeature
+    from rerank_plugins.features.hhmm_lm import HhmmFeature
+    from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+    from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
+    from rerank_plugins.features.ngram_lm import NgramFeature
+    from rerank_plugins.features.oov_count import OovCountFeature
+    from rerank_plugins.features.random_indexing import RandomIndexingFeature
+    from rerank_plugins.features.slr import SlrFeature
+    from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
+    from rerank_plugins.features.treelet_lm import TreeletFeature
+    from rerank_plugins.features.unigram import UnigramFeature
+    from rerank_plugins.features.untranslated import UntranslatedFeature
 
-    register("length", Length)
-    register("word-penalty", WordPenalty)
-    register("character-length", CharacterLength)
-    register("decoder-score", DecoderScore)
-    register("reciprocal-rank", ReciprocalRank)
-    register("oov-count", OovCount)
-    register("unigram", Unigram)
-    register("ngram-lm", NgramLM)
-    register("dependency-lm", DependencyLM)
-    register("hhmm-lm", HhmmLM)
-    register("treelet-lm", TreeletLM)
-    register("slr", Slr)
-    register("lexical-overlap", LexicalOverlap)
-    register("untranslated", Untranslated)
-    register("consensus", Consensus)
-    register("random-indexing", RandomIndexing)
-    register("svs-similarity", SvsSimilarity)
+    register("length", LengthFeature)
+    register("word-penalty", WordPenaltyFeature)
+    register("character-length", CharacterLengthFeature)
+    register("decoder-score", DecoderScoreFeature)
+    register("reciprocal-rank", ReciprocalRankFeature)
+    register("oov-count", OovCountFeature)
+    register("unigram", UnigramFeature)
+    register("ngram-lm", NgramFeature)
+    register("dependency-lm", DependencyFeature)
+    register("hhmm-lm", HhmmFeature)
+    register("treelet-lm", TreeletFeature)
+    register("slr", SlrFeature)
+    register("lexical-overlap", LexicalOverlapFeature)
+    register("untranslated", UntranslatedFeature)
+    register("consensus", ConsensusFeature)
+    register("random-indexing", RandomIndexingFeature)
+    register("svs-similarity", SvsSimilarityFeature)

@@ -32,7 +32,7 @@ FLOOR = -700.0  # of ln P(|e|): below it the posterior underflows
 
 
 @dataclass(frozen=True)
-class Consensus(FeatureExtractor):
+class ConsensusFeature(FeatureExtractor):
     """Posterior-weighted n-gram agreement with the list, orders 1 to 4, and the posterior of the length."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"

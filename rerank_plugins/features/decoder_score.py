@@ -14,7 +14,7 @@ from rerank_plugins.nbest import NBestList
 
 
 @dataclass(frozen=True)
-class DecoderScore(FeatureExtractor):
+class DecoderScoreFeature(FeatureExtractor):
     """The decoder's total score, unchanged. Redundant beside all the decoder's features; useful without them."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
@@ -31,7 +31,7 @@ class DecoderScore(FeatureExtractor):
 
 
 @dataclass(frozen=True)
-class ReciprocalRank(FeatureExtractor):
+class ReciprocalRankFeature(FeatureExtractor):
     """1 / rank in the decoder's order, from 1 for its 1-best towards 0: for lists without scores."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"

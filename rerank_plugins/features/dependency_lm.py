@@ -34,7 +34,7 @@ EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.zst"))
 
 
 @dataclass(frozen=True)
-class DependencyLM(SentenceFeature, PickledFields):
+class DependencyFeature(SentenceFeature, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
     model: Path | None = option(None, doc="model from `rerank train dependency-lm`; none: embedded English")

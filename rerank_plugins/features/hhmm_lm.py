@@ -16,12 +16,12 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class HhmmLM(SentenceFeature, PickledFields):
+class HhmmFeature(SentenceFeature, PickledFields):
     """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
 
     model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
@@ -30,7 +30,7 @@ class HhmmLM(SentenceFeature, PickledFields):
     threshold: float = option(1e-5, doc="stores below this share of the best are left out")
 
     def __post_init__(self) -> None:
-        HhmmModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
+        HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -38,8 +38,8 @@ class HhmmLM(SentenceFeature, PickledFields):
         return ("total", "per_word", "lost")
 
     @cached_property
-    def _lm(self) -> HhmmModel:
-        return HhmmModel(self.model, self.beam, self.depth, self.threshold)
+    def _lm(self) -> HhmmLanguageModel:
+        return HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -16,7 +16,7 @@ from rerank_plugins.nbest import NBestList
 
 
 @dataclass(frozen=True)
-class Length(FeatureExtractor):
+class LengthFeature(FeatureExtractor):
     """Number of words of the hypothesis."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
@@ -25,16 +25,16 @@ class Length(FeatureExtractor):
 
 
 @dataclass(frozen=True)
-class WordPenalty(FeatureExtractor):
+class WordPenaltyFeature(FeatureExtractor):
     """Minus the number of words, as decoders have it."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) minus words; 0 for the empty hypothesis."""
-        return 0.0 - Length().extract(nbest)
+        return 0.0 - LengthFeature().extract(nbest)
 
 
 @dataclass(frozen=True)
-class CharacterLength(FeatureExtractor):
+class CharacterLengthFeature(FeatureExtractor):
     """Number of characters of the hypothesis, spaces not counted, so that tokenisation hardly matters."""
 
     def extract(self, nbest: NBestList) -> FloatArray:

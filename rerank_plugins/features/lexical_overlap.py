@@ -20,7 +20,7 @@ from rerank_plugins.trees.penn import normal_text
 
 
 @dataclass(frozen=True)
-class LexicalOverlap(FeatureExtractor):
+class LexicalOverlapFeature(FeatureExtractor):
     """Shares of the hypothesis's and of the source's tokens that the other side has too."""
 
     ignore_case: bool = option(True, doc="compare lower-cased tokens")

@@ -19,14 +19,14 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.model_file import is_model_file
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class NgramLM(SentenceFeature, PickledFields):
+class NgramFeature(SentenceFeature, PickledFields):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
     lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
@@ -48,7 +48,7 @@ class NgramLM(SentenceFeature, PickledFields):
         if self.lm is not None:
             return self.lm
         assert self.model is not None  # __post_init__
-        return NgramModel(self.model) if is_model_file(self.model) else KenlmModel(self.model)
+        return NgramLanguageModel(self.model) if is_model_file(self.model) else KenlmLanguageModel(self.model)
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -18,13 +18,13 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import spellings
 
 
 @dataclass(frozen=True)
-class OovCount(SentenceFeature, PickledFields):
+class OovCountFeature(SentenceFeature, PickledFields):
     """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
 
     lm: LanguageModel | None = option(None, doc="language model whose vocabulary counts")
@@ -37,7 +37,7 @@ class OovCount(SentenceFeature, PickledFields):
     @cached_property
     def _vocabulary(self) -> LanguageModel | frozenset[str]:
         if self.words is None:
-            return UnigramModel() if self.lm is None else self.lm
+            return UnigramLanguageModel() if self.lm is None else self.lm
         return read_words(self.words)
 
     @property

@@ -14,7 +14,7 @@ from rerank_plugins.models.random_indexing.model import RandomIndexModel, Space,
 
 
 @dataclass(frozen=True, kw_only=True)
-class RandomIndexing(SimilarityFeature):
+class RandomIndexingFeature(SimilarityFeature):
     """Similarity by random-indexing vectors: consensus with the list, or to a source, a context or a file.
 
     Raises ModelError for a file that is missing, cut short, of another version or kind, or without the space.

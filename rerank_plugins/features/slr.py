@@ -20,13 +20,13 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
-from rerank_plugins.language_models.parsed import ParsedLM, Treelet, shared
+from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeletLanguageModel, shared
 from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Slr(SentenceFeature, PickledFields):
+class SlrFeature(SentenceFeature, PickledFields):
     """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word.
 
     Raises ValueError for a language model that has no unigrams of its own where none are named.
@@ -45,8 +45,8 @@ class Slr(SentenceFeature, PickledFields):
 
     @cached_property
     def _lm(self) -> LanguageModel:
-        lm = Treelet() if self.lm is None else self.lm
-        return shared(lm) if isinstance(lm, ParsedLM) else lm
+        lm = TreeletLanguageModel() if self.lm is None else self.lm
+        return shared(lm) if isinstance(lm, ParsedLanguageModel) else lm
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -28,7 +28,7 @@ REMEMBERED = 200_000  # sentences, three vectors each
 
 
 @dataclass(frozen=True, kw_only=True)
-class SvsSimilarity(SimilarityFeature):
+class SvsSimilarityFeature(SimilarityFeature):
     """Similarity by structured vectors of sentence and phrases: consensus, or to a source, a context or a file.
 
     Raises ModelError for a file that is missing, cut short, of another version or kind.

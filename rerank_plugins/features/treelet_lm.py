@@ -18,12 +18,12 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
-from rerank_plugins.language_models.parsed import Treelet, shared
+from rerank_plugins.language_models.parsed import TreeletLanguageModel, shared
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class TreeletLM(SentenceFeature, PickledFields):
+class TreeletFeature(SentenceFeature, PickledFields):
     """Treelet language model: ln p of the hypothesis, summed over its k best parses; the same per word."""
 
     model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
@@ -31,7 +31,7 @@ class TreeletLM(SentenceFeature, PickledFields):
     k: int = option(10, doc="parses that are summed over, where the parser gives so many; 1 is cheapest")
 
     def __post_init__(self) -> None:
-        Treelet(parser=self.parser, k=self.k, model=self.model)
+        TreeletLanguageModel(parser=self.parser, k=self.k, model=self.model)
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -39,8 +39,8 @@ class TreeletLM(SentenceFeature, PickledFields):
         return ("total", "per_word")
 
     @cached_property
-    def _lm(self) -> Treelet:
-        return shared(Treelet(parser=self.parser, k=self.k, model=self.model))
+    def _lm(self) -> TreeletLanguageModel:
+        return shared(TreeletLanguageModel(parser=self.parser, k=self.k, model=self.model))
 
     @property
     def vocabulary(self) -> LanguageModel:

@@ -17,12 +17,12 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.pickling import PickledFields
 
 
 @dataclass(frozen=True)
-class Unigram(SentenceFeature, PickledFields):
+class UnigramFeature(SentenceFeature, PickledFields):
     """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file."""
 
     model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
@@ -37,11 +37,11 @@ class Unigram(SentenceFeature, PickledFields):
         return ("total", "per_word")
 
     @cached_property
-    def _unigrams(self) -> UnigramModel:
-        return UnigramModel(self.model, self.case)
+    def _unigrams(self) -> UnigramLanguageModel:
+        return UnigramLanguageModel(self.model, self.case)
 
     @property
-    def vocabulary(self) -> UnigramModel:
+    def vocabulary(self) -> UnigramLanguageModel:
         """The words that have a frequency."""
         return self._unigrams
 

@@ -20,7 +20,7 @@ from rerank_plugins.trees.penn import normal_text
 
 
 @dataclass(frozen=True)
-class Untranslated(FeatureExtractor):
+class UntranslatedFeature(FeatureExtractor):
     """Minus the number of source words copied to the hypothesis; numbers and punctuation may be."""
 
     ignore_case: bool = option(True, doc="compare lower-cased tokens")

@@ -6,19 +6,19 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this package."""
-    from rerank_plugins.language_models.hhmm import HhmmModel
-    from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-    from rerank_plugins.language_models.mixture import Mixture
-    from rerank_plugins.language_models.ngram import NgramModel
-    from rerank_plugins.language_models.parsed import Headlex, Treelet
-    from rerank_plugins.language_models.pcfg import PcfgModel
-    from rerank_plugins.language_models.unigram import UnigramModel
+    from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+    from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+    from rerank_plugins.language_models.mixture import MixtureLanguageModel
+    from rerank_plugins.language_models.ngram import NgramLanguageModel
+    from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
+    from rerank_plugins.language_models.pcfg import PcfgLanguageModel
+    from rerank_plugins.language_models.unigram import UnigramLanguageModel
 
-    register("kenlm", KenlmModel)
-    register("ngram", NgramModel)
-    register("mixture", Mixture)
-    register("pcfg", PcfgModel)
-    register("unigram", UnigramModel)
-    register("hhmm", HhmmModel)
-    register("treelet-lm", Treelet)
-    register("headlex", Headlex)
+    register("kenlm", KenlmLanguageModel)
+    register("ngram", NgramLanguageModel)
+    register("mixture", MixtureLanguageModel)
+    register("pcfg", PcfgLanguageModel)
+    register("unigram", UnigramLanguageModel)
+    register("hhmm", HhmmLanguageModel)
+    register("treelet-lm", TreeletLanguageModel)
+    register("headlex", HeadlexLanguageModel)

@@ -17,14 +17,14 @@ from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKi
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.hhmm.model import Hhmm
+    from rerank_plugins.models.hhmm.model import HhmmModel
     from rerank_plugins.models.hhmm.store import Beam
 
 EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/hhmm.pcfg"))
 
 
 @dataclass(frozen=True)
-class HhmmModel(LanguageModel, PickledFields):
+class HhmmLanguageModel(LanguageModel, PickledFields):
     """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
 
     Natural logs. Also an `IncrementalLM`: a state is a `Beam`, a value. Sentences are scored over the trie of their
@@ -42,13 +42,13 @@ class HhmmModel(LanguageModel, PickledFields):
             raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")
 
     @cached_property
-    def hhmm(self) -> Hhmm:
+    def hhmm(self) -> HhmmModel:
         """The grammar as a hierarchic hidden Markov model, made on first use."""
-        from rerank_plugins.models.hhmm.model import Hhmm
+        from rerank_plugins.models.hhmm.model import HhmmModel
         from rerank_plugins.models.hhmm.model_file import read_hhmm
 
         grammar, events = read_hhmm(self.model or EMBEDDED)
-        return Hhmm(grammar, self.depth, self.beam, self.threshold, events=events)
+        return HhmmModel(grammar, self.depth, self.beam, self.threshold, events=events)
 
     def __contains__(self, word: str) -> bool:
         return word in self.hhmm.grammar.lexicon
@@ -109,7 +109,7 @@ class HhmmModel(LanguageModel, PickledFields):
         return [each for each in found if each is not None]
 
     @cached_property
-    def _measuring(self) -> Hhmm:
+    def _measuring(self) -> HhmmModel:
         """The model that keeps entropies, with the same tables."""
         measuring = replace(self.hhmm, entropies=True)
         measuring.__dict__["tables"] = self.hhmm.tables

@@ -28,7 +28,7 @@ LN10 = math.log(10.0)
 
 
 @dataclass(frozen=True)
-class KenlmModel(LanguageModel, PickledFields):
+class KenlmLanguageModel(LanguageModel, PickledFields):
     """N-gram model of any order from an ARPA file (also .gz, .bz2, .xz) or a KenLM binary.
 
     Natural logs. Also an `IncrementalLM`: its states are `kenlm.State` values. Loads on first use; a pickled copy

@@ -20,7 +20,7 @@ from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
 
 
 @dataclass(frozen=True)
-class Mixture(LanguageModel):
+class MixtureLanguageModel(LanguageModel):
     """Weighted mean of the probabilities of several language models (static interpolation).
 
     Natural logs. Also an `IncrementalLM` where all its models are: a state has one of each.

@@ -41,7 +41,7 @@ State = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Ngrams:
+class NgramModel:
     """An n-gram model in memory: vocabulary, tables, and the settings that it was made with."""
 
     vocabulary: Vocabulary
@@ -57,12 +57,12 @@ class Ngrams:
         )
 
     @classmethod
-    def load(cls, path: Path) -> Ngrams:
+    def load(cls, path: Path) -> NgramModel:
         """A model file (mapped) or ARPA file (read, may be .gz, .bz2 or .xz). Raises ModelError."""
         return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
 
     @classmethod
-    def _mapped(cls, path: Path) -> Ngrams:
+    def _mapped(cls, path: Path) -> NgramModel:
         settings, arrays = read_model(path, KIND)
         tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
         if missing := [name for name in ("words", "hashes") if name not in arrays]:
@@ -73,7 +73,7 @@ class Ngrams:
         return cls(Vocabulary(words, arrays["hashes"]), tables, settings)
 
     @classmethod
-    def _from_arpa(cls, path: Path) -> Ngrams:
+    def _from_arpa(cls, path: Path) -> NgramModel:
         from rerank_plugins.models.backoff.arpa_reading import read_arpa
         from rerank_plugins.models.backoff.arpa_tables import arpa_tables
         from rerank_plugins.models.backoff.workspace import Workspace
@@ -91,7 +91,7 @@ class Ngrams:
 
 
 @dataclass(frozen=True)
-class NgramModel(LanguageModel, PickledFields):
+class NgramLanguageModel(LanguageModel, PickledFields):
     """N-gram model made by `rerank train ngram`, or an ARPA file of any order up to 6.
 
     Natural logs; with stupid backoff, scores in place of probabilities. Also an `IncrementalLM`: a state is (context,
@@ -102,9 +102,9 @@ class NgramModel(LanguageModel, PickledFields):
     model: Path = option(doc="model file, or ARPA file, plain or compressed")
 
     @cached_property
-    def ngrams(self) -> Ngrams:
+    def ngrams(self) -> NgramModel:
         """Vocabulary and tables, loaded on first use."""
-        return Ngrams.load(self.model)
+        return NgramModel.load(self.model)
 
     @property
     def order(self) -> int:

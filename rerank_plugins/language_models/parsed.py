@@ -55,7 +55,7 @@ class TreeModel(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsedLM(LanguageModel, PickledFields):
+class ParsedLanguageModel(LanguageModel, PickledFields):
     """A model of trees, and the parser that gives the trees of a sentence."""
 
     parser: Parser | None = option(None, doc="a parser, by name; none: embedded English grammar")
@@ -121,8 +121,8 @@ class ParsedLM(LanguageModel, PickledFields):
         return self.trees.vocabulary.unigram_scores(sentences)
 
 
-Model = TypeVar("Model", bound=ParsedLM)
-_in_use: WeakValueDictionary[tuple[object, ...], ParsedLM] = WeakValueDictionary()
+Model = TypeVar("Model", bound=ParsedLanguageModel)
+_in_use: WeakValueDictionary[tuple[object, ...], ParsedLanguageModel] = WeakValueDictionary()
 
 
 def shared(lm: Model) -> Model:
@@ -142,7 +142,7 @@ def _identity(option: object) -> object:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Treelet(ParsedLM):
+class TreeletLanguageModel(ParsedLanguageModel):
     """Treelet language model: trees by windows of tree context, summed over the k best parses.
 
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
@@ -165,7 +165,7 @@ class Treelet(ParsedLM):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Headlex(ParsedLM):
+class HeadlexLanguageModel(ParsedLanguageModel):
     """Head-lexicalised language model (Collins' Model 1 and the modifier before), summed over the k best parses.
 
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.

@@ -35,7 +35,7 @@ FLOOR = -30.0  # ln p of a word that no derivation goes on with, and of the end 
 
 
 @dataclass(frozen=True)
-class PcfgModel(LanguageModel, PickledFields):
+class PcfgLanguageModel(LanguageModel, PickledFields):
     """Exact probabilities of a grammar; embedded: English.
 
     A word after which no derivation is left has ln p −30, and the words after it too; so has the end of a sentence (and

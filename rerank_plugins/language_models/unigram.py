@@ -26,7 +26,7 @@ import numpy as np
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.kenlm_wrapper import LN10, KenlmModel
+from rerank_plugins.language_models.kenlm_wrapper import LN10, KenlmLanguageModel
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import DIRECTED, spellings
@@ -37,7 +37,7 @@ UNSEEN = -100.0 * LN10  # of <unk> where a file has none: KenLM's log10 p = -100
 
 
 @dataclass(frozen=True)
-class UnigramModel(LanguageModel, PickledFields):
+class UnigramLanguageModel(LanguageModel, PickledFields):
     """Unigram model: embedded English word frequencies, or the 1-grams of an ARPA file or KenLM binary.
 
     Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
@@ -115,11 +115,11 @@ class UnigramModel(LanguageModel, PickledFields):
         return {}
 
     @cached_property
-    def _binary(self) -> KenlmModel | None:
+    def _binary(self) -> KenlmLanguageModel | None:
         if self.model is None:
             return None
         try:
-            return KenlmModel(self.model) if is_kenlm_binary(self.model) else None
+            return KenlmLanguageModel(self.model) if is_kenlm_binary(self.model) else None
         except OSError as error:
             raise ModelError(f"{self.model}: cannot be read ({error.strerror})") from None
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmModel
+from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmLanguageModel
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.hhmm.model import Hhmm
+    from rerank_plugins.models.hhmm.model import HhmmModel
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class HhmmParser(Parser, PickledFields):
     threshold: float = option(1e-6, doc="stores below this share of the best are left out")
 
     def __post_init__(self) -> None:
-        HhmmModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
+        HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
 
     @property
     def resources(self) -> tuple[Path, ...]:
@@ -43,12 +43,12 @@ class HhmmParser(Parser, PickledFields):
         return () if self.model else (EMBEDDED,)
 
     @cached_property
-    def _hhmm(self) -> Hhmm:
-        from rerank_plugins.models.hhmm.model import Hhmm
+    def _hhmm(self) -> HhmmModel:
+        from rerank_plugins.models.hhmm.model import HhmmModel
         from rerank_plugins.models.hhmm.model_file import read_hhmm
 
         grammar, events = read_hhmm(self.model or EMBEDDED, self.language)
-        return Hhmm(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
+        return HhmmModel(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty one alone."""

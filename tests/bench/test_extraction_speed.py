@@ -8,10 +8,10 @@ import pytest
 
 from rerank_adapters.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.consensus import Consensus
-from rerank_plugins.features.length import Length, WordPenalty
-from rerank_plugins.features.ngram_lm import NgramLM
-from rerank_plugins.features.unigram import Unigram
+from rerank_plugins.features.consensus import ConsensusFeature
+from rerank_plugins.features.length import LengthFeature, WordPenaltyFeature
+from rerank_plugins.features.ngram_lm import NgramFeature
+from rerank_plugins.features.unigram import UnigramFeature
 from tests import naive_features as naive
 
 SEGMENTS, SIZE = 60, 50
@@ -69,7 +69,7 @@ def timed(function, *arguments):
 
 @pytest.mark.benchmark(timer=time.process_time)
 def test_consensus(benchmark, nbests):
-    extractor = Consensus(length=False)
+    extractor = ConsensusFeature(length=False)
     extractor.extract_all(nbests[:1])  # compiles
     made = np.concatenate(benchmark(extractor.extract_all, nbests))
     obvious, seconds = timed(lambda: np.concatenate([counted(nbest, extractor.scale) for nbest in nbests]))
@@ -80,7 +80,12 @@ def test_consensus(benchmark, nbests):
 @pytest.mark.benchmark(timer=time.process_time)
 def test_text_features(benchmark, nbests, tmp_path):
     arpa = naive.write_arpa(tmp_path / "lm.arpa")
-    extractors = {"lm": NgramLM(model=arpa), "unigram": Unigram(), "length": Length(), "words": WordPenalty()}
+    extractors = {
+        "lm": NgramFeature(model=arpa),
+        "unigram": UnigramFeature(),
+        "length": LengthFeature(),
+        "words": WordPenaltyFeature(),
+    }
     extract_features(nbests[:1], extractors, jobs=1)  # loads the models
     made = benchmark(extract_features, nbests, extractors, jobs=1).values
     obvious, seconds = timed(lambda: np.concatenate([one_by_one(nbest, extractors) for nbest in nbests]))

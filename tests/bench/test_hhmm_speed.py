@@ -2,7 +2,7 @@
 
 import pytest
 
-from rerank_plugins.language_models.hhmm import HhmmModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.models.hhmm.prefix_trie import prefixes
 from tests.bench.timing import seconds
 
@@ -32,7 +32,7 @@ SENTENCE = [
 
 @pytest.fixture(scope="module")
 def model():
-    made = HhmmModel(beam=50)
+    made = HhmmLanguageModel(beam=50)
     made.score([SENTENCE])
     return made
 

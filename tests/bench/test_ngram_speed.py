@@ -5,8 +5,8 @@ import time
 import numpy as np
 import pytest
 
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.ngram import NgramModel, Ngrams
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
 from rerank_plugins.models.backoff.arpa_writing import arpa_text
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from tests.naive_backoff import NaiveKneserNey, events_of_text
@@ -61,7 +61,7 @@ def test_training(benchmark, sentences, models):
 def test_scoring(benchmark, sentences, models):
     rng = np.random.default_rng(2)
     asked = [list(rng.permutation(words)) if rng.random() < 0.5 else words for words in sentences]
-    ours, theirs = NgramModel(models / "lm.ngram"), KenlmModel(models / "lm.arpa")
+    ours, theirs = NgramLanguageModel(models / "lm.ngram"), KenlmLanguageModel(models / "lm.arpa")
     ours.score(asked[:2]), theirs.totals(asked[:2])
     made = benchmark(ours.totals, asked)
     kenlm, seconds = timed(theirs.totals, asked)
@@ -71,14 +71,14 @@ def test_scoring(benchmark, sentences, models):
 
 @pytest.mark.benchmark(timer=time.process_time)
 def test_loading(benchmark, models):
-    made = benchmark(Ngrams.load, models / "lm.ngram")
+    made = benchmark(NgramModel.load, models / "lm.ngram")
     assert made.tables.order == ORDER
-    _, seconds = timed(lambda: KenlmModel(models / "lm.arpa").totals([["a"]]))
+    _, seconds = timed(lambda: KenlmLanguageModel(models / "lm.arpa").totals([["a"]]))
     report(benchmark, "KenLM reading ARPA", seconds, 0)
 
 
 @pytest.mark.benchmark(timer=time.process_time)
 def test_reading_arpa(benchmark, models):
-    made = benchmark(Ngrams.load, models / "lm.arpa")
-    _, seconds = timed(lambda: KenlmModel(models / "lm.arpa").totals([["a"]]))
+    made = benchmark(NgramModel.load, models / "lm.arpa")
+    _, seconds = timed(lambda: KenlmLanguageModel(models / "lm.arpa").totals([["a"]]))
     report(benchmark, "KenLM reading ARPA", seconds, sum(made.tables.sizes))

@@ -21,7 +21,7 @@ import click
 
 from rerank_plugins import RerankError
 from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.model import Hhmm
+from rerank_plugins.models.hhmm.model import HhmmModel
 from rerank_plugins.models.hhmm.model_file import read_hhmm
 from rerank_plugins.models.vocabulary.signatures import closed
 from rerank_plugins.trees.constituency import Tree
@@ -30,14 +30,14 @@ from tests.experiments.experiment import FILE, FOLDER, counted, experiment
 from tests.experiments.texts import Words, evaluated_texts, short_dev_trees
 
 
-def with_tables(model: Hhmm, **changes: Any) -> Hhmm:
+def with_tables(model: HhmmModel, **changes: Any) -> HhmmModel:
     """The model with other options, and the same tables."""
     changed = replace(model, **changes)
     changed.__dict__["tables"] = model.tables
     return changed
 
 
-def f1(model: Hhmm, trees: Sequence[Tree]) -> float:
+def f1(model: HhmmModel, trees: Sequence[Tree]) -> float:
     """EVALB's F1 in percent."""
     keeping, brackets = with_tables(model, derivations=True), Parseval()
     for tree in counted(trees, "sentences parsed"):
@@ -46,7 +46,7 @@ def f1(model: Hhmm, trees: Sequence[Tree]) -> float:
     return brackets.percent()["F1"]
 
 
-def perplexity(model: Hhmm, sentences: Sequence[Words]) -> tuple[float, float]:
+def perplexity(model: HhmmModel, sentences: Sequence[Words]) -> tuple[float, float]:
     """Perplexity, and words a second of CPU."""
     total, words, started = 0.0, 0, time.process_time()
     for sentence in counted(sentences, "sentences scored"):
@@ -76,7 +76,7 @@ def main(data: Path, models: tuple[Path, ...], sentences: int, parsed: int) -> N
         grammar, events = read_hhmm(path)
         if set(grammar.lexicon.words) != set(vocabulary):
             raise RerankError(f"{path}: has another vocabulary than {models[0]}, so perplexities cannot be compared")
-        model = Hhmm(grammar, beam=200, events=events)
+        model = HhmmModel(grammar, beam=200, events=events)
         cells = [f"{grammar.size:,}", f"{len(grammar.binary):,}", f"{100 * model.tables.mass:.1f}"]
         perplexity(model, [("the", "dog")])
         measured = [perplexity(model, found) for found in evaluated.values()]

@@ -15,7 +15,7 @@ import click
 
 from rerank_plugins.language_models.hhmm import EMBEDDED
 from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.model import Hhmm
+from rerank_plugins.models.hhmm.model import HhmmModel
 from rerank_plugins.models.hhmm.model_file import read_hhmm
 from tests.experiments.experiment import FILE, FOLDER, experiment
 from tests.experiments.hhmm_grammars import f1
@@ -33,7 +33,7 @@ def main(data: Path, models: tuple[Path, ...], every: int, beam: int) -> None:
     print(f"{len(trees)} sentences, beam {beam}\n\n| model | F1 | sentences/s |\n| --- | ---: | ---: |")
     for path in models or (EMBEDDED,):
         grammar, events = read_hhmm(path)
-        model = Hhmm(grammar, beam=beam, events=events, derivations=True)
+        model = HhmmModel(grammar, beam=beam, events=events, derivations=True)
         best_tree(model, ("the", "dog"))
         started = time.process_time()
         value = f1(model, trees)

@@ -29,9 +29,9 @@ import numpy as np
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmModel
+from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmLanguageModel
 from rerank_plugins.language_models.mixture import fit_weights, mixed
-from rerank_plugins.language_models.pcfg import PcfgModel
+from rerank_plugins.language_models.pcfg import PcfgLanguageModel
 from rerank_plugins.models.hhmm.left_progeny import fitting_mass
 from rerank_plugins.models.hhmm.prefix_trie import prefixes
 from rerank_plugins.models.vocabulary.signatures import UnknownWords, closed
@@ -84,7 +84,7 @@ def main(
 
 def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int], count: int, lines: int) -> None:
     """The table of all models, mixtures below."""
-    grammar = HhmmModel(path).hhmm.grammar
+    grammar = HhmmLanguageModel(path).hhmm.grammar
     vocabulary = grammar.lexicon.index
     replaced = UnknownWords().replaced(sentences_of_trees(file_of(data, GUM_TRAIN)))
     treebank = [closed(words, vocabulary) for words in replaced]
@@ -100,15 +100,15 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
         }
         text = [closed(words, vocabulary) for name in further for words in sentences_of_text(name, lines)]
         models["5-gram, more text"] = ngram_model([*treebank, *text], 5, scratch / "more")
-        models["PCFG, exact"] = PcfgModel(path)
-        models |= {f"HHMM, beam {beam}": HhmmModel(path, beam=beam) for beam in beams}
-        models["HHMM, beam 500, depth 5"] = HhmmModel(path, beam=500, depth=5)
+        models["PCFG, exact"] = PcfgLanguageModel(path)
+        models |= {f"HHMM, beam {beam}": HhmmLanguageModel(path, beam=beam) for beam in beams}
+        models["HHMM, beam 500, depth 5"] = HhmmLanguageModel(path, beam=500, depth=5)
         pairs = [("5-gram", "HHMM, beam 500"), ("5-gram, more text", "HHMM, beam 500"), ("5-gram, more text", "5-gram")]
         if more:
-            larger = HhmmModel(more)
+            larger = HhmmLanguageModel(more)
             if set(larger.hhmm.grammar.lexicon.words) != set(vocabulary):
                 raise RerankError(f"{more}: has another vocabulary than {path}, so perplexities cannot be compared")
-            models |= {f"HHMM, more text, beam {beam}": HhmmModel(more, beam=beam) for beam in beams}
+            models |= {f"HHMM, more text, beam {beam}": HhmmLanguageModel(more, beam=beam) for beam in beams}
             pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
         print("| model | " + " | ".join(texts) + " | words/s |\n| --- " + "| ---: " * (1 + len(texts)) + "|")
         scores: dict[str, dict[str, list[FloatArray]]] = {}
@@ -147,7 +147,7 @@ def mixture(columns: Sequence[Sequence[FloatArray]]) -> float:
 
 def by_length(path: Path) -> None:
     """CPU a word by the length of the sentence: linear time."""
-    model = HhmmModel(path, beam=200)
+    model = HhmmLanguageModel(path, beam=200)
     sentence = ("the man who saw the dog in the garden said that the old house was near the sea , and " * 30).split()
     model.score([sentence[:10]])
     for count in LENGTHS:
@@ -164,7 +164,7 @@ def of_a_list(data: Path, path: Path) -> None:
             segment, text, *_ = line.split(" ||| ")
             by_segment.setdefault(segment, []).append(text.split())
     nbest = max(list(by_segment.values())[:20], key=lambda found: len(found[0]) if len(found) > 90 else 0)
-    model = HhmmModel(path)
+    model = HhmmLanguageModel(path)
     model.score(nbest[:1])
     started = time.process_time()
     together = model.totals(nbest)

@@ -27,8 +27,8 @@ import numpy as np
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmModel
-from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
@@ -108,7 +108,7 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         timed([*ours, text, "-o", model, "--arpa", arpa])
         with open_text(text) as lines:
             some = [line.split() for line in islice(lines, asked)]
-        found = NgramModel(model), KenlmModel(arpa)
+        found = NgramLanguageModel(model), KenlmLanguageModel(arpa)
         if not np.allclose(found[0].totals(some[:100]), found[1].totals(some[:100]), atol=1e-2):
             raise RerankError("KenLM gives other scores by the same model")
         print(f"\n| scoring, {sum(found[0].ngrams.tables.sizes):,} n-grams | words/s |\n| --- | ---: |")

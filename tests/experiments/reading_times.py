@@ -24,8 +24,8 @@ import numpy as np
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel
-from rerank_plugins.language_models.hhmm import HhmmModel
-from rerank_plugins.language_models.unigram import UnigramModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
 from tests.experiments.texts import ngram_model, sentences_of_text
 
@@ -50,7 +50,7 @@ def sentences(path: Path) -> Iterator[list[Token]]:
 
 
 def words(
-    path: Path, model: HhmmModel, bigrams: LanguageModel, unigrams: UnigramModel, stories: int
+    path: Path, model: HhmmLanguageModel, bigrams: LanguageModel, unigrams: UnigramLanguageModel, stories: int
 ) -> Iterator[dict[str, Any]]:
     """One row a word of the first stories: story, form and factors; those of the word before as `…_before`."""
     parsed = [sentence for sentence in sentences(path) if sentence and sentence[0][2][0] <= stories]
@@ -172,7 +172,7 @@ def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         bigrams = ngram_model(text, 2, Path(scratch) / "bigrams")
         say("measuring complexity")
-        measured = words(trees, HhmmModel(model, beam=beam), bigrams, UnigramModel(), stories)
+        measured = words(trees, HhmmLanguageModel(model, beam=beam), bigrams, UnigramLanguageModel(), stories)
         rows = [row for row in measured if row["key"] in times]
     frame = pd.DataFrame(rows)
     frame["time"] = [times[key] for key in frame["key"]]

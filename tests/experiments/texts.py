@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import open_text
-from rerank_plugins.language_models.ngram import NgramModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
@@ -54,7 +54,7 @@ def short_dev_trees(folder: Path) -> list[Tree]:
     return [tree for tree in cleaned_trees(file_of(folder, GUM_DEV)) if len(tree.words()) <= SHORT]
 
 
-def ngram_model(sentences: list[Words], order: int, path: Path) -> NgramModel:
+def ngram_model(sentences: list[Words], order: int, path: Path) -> NgramLanguageModel:
     """An n-gram model of the sentences, by default settings; its file is `path`."""
     train([(path.name, (" ".join(words) for words in sentences))], NgramSettings(order)).ngrams.save(path)
-    return NgramModel(path)
+    return NgramLanguageModel(path)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.dependency_lm.paths import Forest, Ids, lay_out
+from rerank_plugins.models.dependency_lm.paths import Ids, TreePaths, lay_out
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.trees.dependency import DependencyTree
 
@@ -30,7 +30,7 @@ class Corpus(NamedTuple):
 
     vocabulary: Vocabulary
     labels: tuple[str, ...]
-    blocks: list[Forest]
+    blocks: list[TreePaths]
     unknown_types: int
 
 
@@ -39,7 +39,7 @@ class TreeCollector:
 
     def __init__(self) -> None:
         self._words, self._labels = Numbering(), Numbering()
-        self._blocks: list[Forest] = []
+        self._blocks: list[TreePaths] = []
 
     def add(self, trees: Iterable[DependencyTree]) -> None:
         """Take more trees."""
@@ -59,7 +59,7 @@ class TreeCollector:
         """
         words, new_words, unknown = _settled(self._words, [b.words for b in self._blocks], min_count, word_form)
         labels, new_labels, _ = _settled(self._labels, [b.labels for b in self._blocks], 1, label_form)
-        blocks = [Forest(new_words[b.words], b.heads, new_labels[b.labels], b.offsets) for b in self._blocks]
+        blocks = [TreePaths(new_words[b.words], b.heads, new_labels[b.labels], b.offsets) for b in self._blocks]
         self._blocks.clear()
         return Corpus(Vocabulary(words), labels, blocks, unknown)
 

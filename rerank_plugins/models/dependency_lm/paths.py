@@ -28,7 +28,7 @@ NONE = -1  # left of a path that reached ROOT
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class TreePaths:
     """The trees of a corpus side by side, (n) words in all: numbers of words and labels, and where heads are.
 
     `heads` are positions in these arrays, -1 for ROOT; tree t has the words `offsets[t]:offsets[t + 1]`.
@@ -42,11 +42,11 @@ class Forest:
 
 def lay_out(
     trees: Sequence[DependencyTree], words: Mapping[str, int], labels: Mapping[str, int], unknown: tuple[int, int]
-) -> Forest:
+) -> TreePaths:
     """The forest of the trees; `unknown` are the numbers of a word and of a label that the mappings lack."""
     offsets = np.cumsum([0, *(len(tree.words) for tree in trees)], dtype=np.int64)
     size = int(offsets[-1])
-    return Forest(
+    return TreePaths(
         _numbered((tree.words for tree in trees), words, unknown[0], size),
         _absolute((tree.heads for tree in trees), offsets),
         _numbered((tree.relations for tree in trees), labels, unknown[1], size),
@@ -64,7 +64,7 @@ def _absolute(heads: Iterable[Sequence[int]], offsets: NDArray[np.int64]) -> Ids
     return np.where(within < 0, -1, within + start).astype(np.int32)
 
 
-def paths(forest: Forest, order: int, root: int, labels: int) -> Ids:
+def paths(forest: TreePaths, order: int, root: int, labels: int) -> Ids:
     """(n, order): the event of each word, farthest ancestor first and the word last, NONE before ROOT.
 
     `root` is the number of the symbol ROOT among the context words. Context symbols are numbered

@@ -23,7 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.models.headlex.heads import Heads
-from rerank_plugins.models.treelet.forest import EDGE, Forest, IntArray, siblings
+from rerank_plugins.models.treelet.forest import EDGE, IntArray, TreeArrays, siblings
 
 KINDS = ("head", "symbol", "tag", "word")
 START_WORD = 0  # the number of <s>
@@ -47,7 +47,7 @@ def sizes(symbols: int, words: int) -> dict[str, tuple[int, ...]]:
     }
 
 
-def factors(forest: Forest, heads: Heads, root: int, symbols: int, words: int) -> Factors:
+def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: int) -> Factors:
     """All events of the forest; `root` is the number of ROOT, `symbols` and `words` how many there are."""
     nodes = len(forest.symbol)
     widths = {kind: len(size) for kind, size in sizes(symbols, words).items()}

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.models.treelet.forest import Forest, IntArray, Symbols, siblings
+from rerank_plugins.models.treelet.forest import IntArray, Symbols, TreeArrays, siblings
 from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.trees.heads import HeadRules, english_heads
 
@@ -48,7 +48,7 @@ class Heads:
     word: IntArray
 
 
-def find_heads(forest: Forest, finder: HeadFinder) -> Heads:
+def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
     """Heads of all nodes; a phrase without words is its own head word's node."""
     phrases, starts, symbols = rules_of(forest)
     first, following = siblings(forest.parent)

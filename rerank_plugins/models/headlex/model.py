@@ -22,8 +22,8 @@ from rerank_plugins.models.headlex.events import KINDS, factors
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.treelet.forest import (
     UNSEEN,
-    Forest,
     Symbols,
+    TreeArrays,
     lay_out,
     place_words,
     sentences_of,
@@ -63,12 +63,14 @@ class HeadlexModel(PickledFields):
     def _finder(self) -> HeadFinder:
         return HeadFinder(self.symbols)
 
-    def forest(self, trees: Sequence[Tree]) -> Forest:
+    def forest(self, trees: Sequence[Tree]) -> TreeArrays:
         """The trees in numbers."""
         symbol, parent, words, offsets = lay_out(trees, *self.symbols.numbers())
-        return Forest(symbol, parent, place_words(words, self.vocabulary.encode(sentences_of(words, offsets))), offsets)
+        return TreeArrays(
+            symbol, parent, place_words(words, self.vocabulary.encode(sentences_of(words, offsets))), offsets
+        )
 
-    def score_forest(self, forest: Forest) -> FloatArray:
+    def score_forest(self, forest: TreeArrays) -> FloatArray:
         """(trees) ln p(T), words included."""
         heads = find_heads(forest, self._finder)
         root = self.symbols.numbers()[0].get(ROOT, -1)

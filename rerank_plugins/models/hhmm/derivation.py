@@ -18,7 +18,7 @@ import numpy as np
 
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.models.hhmm.counting import WITHIN
-from rerank_plugins.models.hhmm.model import Hhmm
+from rerank_plugins.models.hhmm.model import HhmmModel
 from rerank_plugins.models.hhmm.store import Beam
 from rerank_plugins.models.hhmm.transitions import EMPTY
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -41,7 +41,7 @@ class Step(NamedTuple):
     position: int
 
 
-def steps(model: Hhmm, beam: Beam, row: int = 0) -> list[Step]:
+def steps(model: HhmmModel, beam: Beam, row: int = 0) -> list[Step]:
     """How the best derivation of a store came about, from the first word, or the last that began anew, on."""
     found = []
     now: Beam | None = beam
@@ -179,7 +179,7 @@ class Found(NamedTuple):
     complete: bool
 
 
-def best_tree(model: Hhmm, sentence: Sequence[str]) -> Found | None:
+def best_tree(model: HhmmModel, sentence: Sequence[str]) -> Found | None:
     """The tree of the best derivation, and ln p of that derivation and the words; None for no words.
 
     `model` keeps derivations. Where words were lost or nothing is complete, the tree is parts below `FRAGMENT`, and the
@@ -217,7 +217,7 @@ def best_tree(model: Hhmm, sentence: Sequence[str]) -> Found | None:
     return Found(ScoredTree(Tree("ROOT", (Tree(FRAGMENT, tuple(bodies)),)), total), False)
 
 
-def completion(model: Hhmm, beam: Beam) -> tuple[float | None, int]:
+def completion(model: HhmmModel, beam: Beam) -> tuple[float | None, int]:
     """Ln p of the best complete derivation and the words since the last one that was lost, and its row; None: none."""
     if not len(beam):
         return None, 0
@@ -236,7 +236,7 @@ def _covered(parts: Sequence[Tree]) -> int:
     return sum(len(part.words()) for part in parts)
 
 
-def store_sequence(model: Hhmm, sentence: Sequence[str]) -> list[tuple[str, ...]]:
+def store_sequence(model: HhmmModel, sentence: Sequence[str]) -> list[tuple[str, ...]]:
     """The stores of the best complete derivation, word by word, as ("S/VP", "VB"): the shaded path of Schwartz et al.
     (2011), figure 5. Empty where there is none. `model` keeps derivations.
     """

@@ -34,7 +34,7 @@ EXCESS = 1 + 2 * math.exp(LOST) + math.exp(UNFINISHED)  # what a step's probabil
 
 
 @dataclass(frozen=True, eq=False)
-class Hhmm(PickledFields):
+class HhmmModel(PickledFields):
     """A grammar as a hierarchic hidden Markov model with a store of `depth` elements; an `IncrementalLM`.
 
     `beam`        how many stores are kept after each word; 0: all

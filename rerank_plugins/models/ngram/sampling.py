@@ -18,7 +18,7 @@ from rerank_plugins.models.backoff.drawing import cumulated, draw_event
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 
 if TYPE_CHECKING:
-    from rerank_plugins.language_models.ngram import Ngrams
+    from rerank_plugins.language_models.ngram import NgramModel
 
 ATTEMPTS = 10_000  # sentences thrown away in a row before the lengths are held to be impossible
 
@@ -31,7 +31,7 @@ class NgramSampler:
     by stupid backoff, whose scores are no probabilities.
     """
 
-    ngrams: Ngrams
+    ngrams: NgramModel
     shortest: int = 1
     longest: int = 100
     unknown: bool = False

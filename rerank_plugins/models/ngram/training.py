@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.language_models.ngram import Ngrams
+from rerank_plugins.language_models.ngram import NgramModel
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -51,7 +51,7 @@ class OrderSummary:
 class Trained:
     """A model and what it was made of; words are counted without `</s>`."""
 
-    ngrams: Ngrams
+    ngrams: NgramModel
     sentences: int
     words: int
     unknown: int
@@ -100,7 +100,7 @@ def train(
     orders = [OrderSummary(*found) for found in zip(made.ngrams, sizes, made.discounts, made.enough, strict=True)]
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": text.sentences, "unknown": unknown}
     record["discounts"] = made.discounts
-    return Trained(Ngrams(vocabulary, made.tables, record), text.sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, made.tables, record), text.sentences, words, unknown, orders)
 
 
 def parse_prune(text: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.treelet.forest import SPECIAL, Forest, IntArray, Symbols, lay_out, sentences_of
+from rerank_plugins.models.treelet.forest import SPECIAL, IntArray, Symbols, TreeArrays, lay_out, sentences_of
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
@@ -28,7 +28,7 @@ class Corpus(NamedTuple):
 
     symbols: Symbols
     vocabulary: ClosedVocabulary
-    forest: Forest
+    forest: TreeArrays
 
 
 class TreeletCollector:
@@ -69,7 +69,7 @@ class TreeletCollector:
         word = np.full(len(symbol), -1, np.int32)
         word[is_tag == 1] = tokens
         self._sentences.clear()
-        return Corpus(Symbols(phrases, tags), vocabulary, Forest(settled, parent, word, offsets))
+        return Corpus(Symbols(phrases, tags), vocabulary, TreeArrays(settled, parent, word, offsets))
 
     def _joined(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]:
         starts = np.cumsum([0, *(len(block[0]) for block in self._blocks)])

@@ -20,13 +20,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.models.backoff.layout import NONE
-from rerank_plugins.models.treelet.forest import EDGE, Forest, IntArray, siblings
+from rerank_plugins.models.treelet.forest import EDGE, IntArray, TreeArrays, siblings
 
 RULE_ORDER, WORD_ORDER, SYMBOL_ORDER = 4, 6, 5
 START_WORD = 0  # the number of <s>
 
 
-def rule_events(forest: Forest, phrases: NDArray[np.int64], rules: IntArray) -> IntArray:
+def rule_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray) -> IntArray:
     """(n, 4) events of the n `phrases` of the forest, `rules` being their rules."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
@@ -40,7 +40,7 @@ def rule_events(forest: Forest, phrases: NDArray[np.int64], rules: IntArray) -> 
     return events
 
 
-def word_events(forest: Forest, phrases: NDArray[np.int64], rules: IntArray) -> tuple[NDArray[np.int64], IntArray]:
+def word_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray) -> tuple[NDArray[np.int64], IntArray]:
     """(m) the tags of the forest, and (m, 6) the events of their words, in order."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules

@@ -25,7 +25,7 @@ UNSEEN = "?"  # written for an unknown label: no label of a treebank
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class TreeArrays:
     """N nodes of T trees: (N) `symbol`, (N) `parent` node or -1; tree t has nodes `offsets[t]` to `offsets[t + 1]`.
 
     `word` (N) is the number of a tag's word, in the order of the sentence; -1 for phrases.
@@ -121,7 +121,7 @@ def place_words(words: list[str | None], ids: IntArray) -> IntArray:
     return placed
 
 
-def shapes(forest: Forest) -> NDArray[np.int64]:
+def shapes(forest: TreeArrays) -> NDArray[np.int64]:
     """(T) a hash of the symbols and structure of each tree; the words are left out."""
     keys = np.empty(forest.trees, np.int64)
     hash_trees(forest.symbol, forest.parent, forest.offsets, keys)

@@ -31,7 +31,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.scoring import LN10, score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
-from rerank_plugins.models.treelet.forest import UNSEEN, Forest, Symbols, lay_out, place_words, sentences_of, shapes
+from rerank_plugins.models.treelet.forest import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
 from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
 from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.treelet.yields import YieldModel
@@ -105,7 +105,7 @@ class TreeletModel:
     def __contains__(self, word: object) -> bool:
         return word in self.vocabulary
 
-    def forest(self, trees: Sequence[Tree], transformed: bool = False) -> Forest:
+    def forest(self, trees: Sequence[Tree], transformed: bool = False) -> TreeArrays:
         """The trees in numbers; first they are transformed, unless they are already, if the model wants them so."""
         if self.settings.transformed and not transformed:
             from rerank_plugins.trees.treelet_transforms import Transformations
@@ -113,13 +113,13 @@ class TreeletModel:
             trees = list(map(Transformations(), trees))
         symbol, parent, words, offsets = lay_out(trees, *self._numbers)
         ids = self.vocabulary.encode(sentences_of(words, offsets))
-        return Forest(symbol, parent, place_words(words, ids), offsets)
+        return TreeArrays(symbol, parent, place_words(words, ids), offsets)
 
     @property
     def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
         return self.symbols.numbers()
 
-    def score_nodes(self, forest: Forest) -> FloatArray:
+    def score_nodes(self, forest: TreeArrays) -> FloatArray:
         """(N) ln p of the yield of each phrase and of the word of each tag, given its context."""
         phrases, starts, symbols = rules_of(forest)
         rules = self.rules.find(starts, symbols)
@@ -138,7 +138,7 @@ class TreeletModel:
         """(trees) ln p(T), words included; `transformed` says that the trees are."""
         return self._totals(self.forest(trees, transformed))
 
-    def _totals(self, forest: Forest) -> FloatArray:
+    def _totals(self, forest: TreeArrays) -> FloatArray:
         return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
 
     def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:

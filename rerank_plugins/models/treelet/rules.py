@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.word_hashing import EMPTY, FACTOR, START, slot_of
-from rerank_plugins.models.treelet.forest import Forest, IntArray, siblings
+from rerank_plugins.models.treelet.forest import IntArray, TreeArrays, siblings
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Rules:
         return found
 
 
-def rules_of(forest: Forest) -> tuple[NDArray[np.int64], NDArray[np.int64], IntArray]:
+def rules_of(forest: TreeArrays) -> tuple[NDArray[np.int64], NDArray[np.int64], IntArray]:
     """(n) the nodes that are phrases, in order, and their rules: (n + 1) starts, and symbols."""
     phrases = np.flatnonzero(forest.word < 0)
     children = np.bincount(forest.parent[forest.parent >= 0], minlength=len(forest.parent))

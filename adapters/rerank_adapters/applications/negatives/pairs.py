@@ -83,13 +83,13 @@ def samples_of_lengths(
     wanted: Mapping[int, int], model: Path, rng: np.random.Generator
 ) -> defaultdict[int, list[tuple[str, ...]]]:
     """By length, as many sentences as are wanted of it, or fewer where they are too rare."""
-    from rerank_plugins.language_models.ngram import Ngrams
+    from rerank_plugins.language_models.ngram import NgramModel
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
     found: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)
     if not wanted:
         return found
-    sampler = NgramSampler(Ngrams.load(model), min(wanted), max(wanted))
+    sampler = NgramSampler(NgramModel.load(model), min(wanted), max(wanted))
     missing = sum(wanted.values())
     for _ in range(ROUNDS):
         for words in sampler.sample(max(1000, missing), rng):

@@ -14,7 +14,7 @@ TREES, SMALLEST_LEAF = 200, 5
 
 
 @dataclass(frozen=True, eq=False)
-class Forest:
+class RandomForest:
     """The nodes of all trees one after the other; `roots` (trees) says where each begins.
 
     A node has (nodes, 2) `children`, -1 for a leaf: the left one where values[feature] <= threshold; and (nodes,
@@ -41,7 +41,7 @@ class Forest:
         return np.asarray(total / len(self.roots), np.float64)
 
 
-def train_forest(values: FloatArray, classes: IntArray, seed: int) -> Forest:
+def train_forest(values: FloatArray, classes: IntArray, seed: int) -> RandomForest:
     """A forest that tells the classes (n) of rows apart. Raises ConfigError where scikit-learn is not installed."""
     try:
         from sklearn.ensemble import RandomForestClassifier
@@ -55,7 +55,7 @@ def train_forest(values: FloatArray, classes: IntArray, seed: int) -> Forest:
         both = np.column_stack([tree.children_left, tree.children_right]).astype(np.int64)
         children.append(np.where(both >= 0, both + root, -1))
     shares = np.concatenate([tree.value[:, 0] for tree in trees])
-    return Forest(
+    return RandomForest(
         roots[:-1].astype(np.int64),
         np.concatenate(children),
         np.maximum(np.concatenate([tree.feature for tree in trees]), 0).astype(np.int64),

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.random_forest import Forest
+from rerank_adapters.applications.similarity.random_forest import RandomForest
 from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
 from rerank_plugins.feature_table import FloatArray
@@ -58,7 +58,7 @@ class SimilarityModel:
     regressions: Mapping[str, Regression]
     scale: tuple[float, float]
     text: tuple[str, ...]
-    forest: Forest | None = None
+    forest: RandomForest | None = None
     vectors: RandomIndexModel | None = None
     data: Mapping[str, str] = field(default_factory=dict)
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -104,7 +104,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
     }
     arrays: model_file.Arrays = {}
     if model.forest is not None:
-        arrays |= {f"forest.{each.name}": getattr(model.forest, each.name) for each in fields(Forest)}
+        arrays |= {f"forest.{each.name}": getattr(model.forest, each.name) for each in fields(RandomForest)}
     if model.vectors is not None:
         arrays |= vector_file.model_arrays(model.vectors, "vectors.")
     return model_file.write_model(path, KIND, settings, arrays)
@@ -129,7 +129,7 @@ def read_similarity(path: Path) -> SimilarityModel:
         }
         forest = None
         if settings["mode"] != "one":
-            forest = Forest(**{each.name: arrays[f"forest.{each.name}"] for each in fields(Forest)})
+            forest = RandomForest(**{each.name: arrays[f"forest.{each.name}"] for each in fields(RandomForest)})
         vectors = None
         if settings["vectors"] is not None:
             vectors = vector_file.model_from(settings["vectors"], arrays, str(path), "vectors.")

@@ -54,7 +54,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.formats.compressed import open_text
     from rerank_adapters.pipeline.scoring import perplexity
-    from rerank_plugins.language_models.hhmm import HhmmModel
+    from rerank_plugins.language_models.hhmm import HhmmLanguageModel
     from rerank_plugins.models.hhmm.left_progeny import fitting_mass
     from rerank_plugins.models.pcfg.training import GrammarSettings
 
@@ -68,7 +68,7 @@ def command(
     say(f"trees that fit in a store, by its elements: {shares}")
     if held_out:
         with open_text(held_out) as lines:
-            say(f"{held_out}: {perplexity(HhmmModel(flags.output, depth=depth), lines).summary()}")
+            say(f"{held_out}: {perplexity(HhmmLanguageModel(flags.output, depth=depth), lines).summary()}")
 
 
 def _events(flags: GrammarFlags, depth: int, smoothing: float) -> Grammar:

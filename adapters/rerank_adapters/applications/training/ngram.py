@@ -14,7 +14,7 @@ from rerank_adapters.formats.compressed import display_name, open_atomic, open_t
 from rerank_adapters.pipeline.scoring import perplexity
 from rerank_adapters.progress import StatusLine
 from rerank_plugins import __version__
-from rerank_plugins.language_models.ngram import NgramModel, Ngrams
+from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.training import NgramSettings, Trained, train
 
@@ -47,7 +47,7 @@ def train_ngram(
     click.echo(f"{output}: {_bytes(size)}", err=True)
     for text in held_out:
         with open_text(text) as lines:
-            found = perplexity(NgramModel(output), lines)
+            found = perplexity(NgramLanguageModel(output), lines)
         click.echo(f"{display_name(text)}: {found.summary()}", err=True)
     return trained
 
@@ -58,7 +58,7 @@ def _opened(texts: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
             yield display_name(text), lines
 
 
-def write_arpa(ngrams: Ngrams, path: Path) -> None:
+def write_arpa(ngrams: NgramModel, path: Path) -> None:
     """Write the model as ARPA text, compressed by the ending of the name."""
     from rerank_plugins.models.backoff.arpa_writing import arpa_text
 

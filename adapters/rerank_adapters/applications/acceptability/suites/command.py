@@ -49,7 +49,7 @@ def command(
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.language_models.parsed import ParsedLM
+    from rerank_plugins.language_models.parsed import ParsedLanguageModel
 
     if not models:
         raise ConfigError("nothing to judge with: give a language model with --lm")
@@ -60,7 +60,7 @@ def command(
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
     named = {name: job.language_model(name) for name in tables}
     for name, model in named.items():
-        if isinstance(model, ParsedLM):
+        if isinstance(model, ParsedLanguageModel):
             raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")
     read = [read_suite(path) for path in suites]
     results = judge_suites(named, read, TextPipeline(text_steps(steps)))
