@@ -25,13 +25,11 @@ from numpy.typing import NDArray
 
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_file
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.tables import BackoffTables
 
 MAGIC = b"rerankLM"
 VERSION, FORMER = 2, 1  # the former one had no checksums
 ALIGNMENT = 64
 ZSTD = b"\x28\xb5\x2f\xfd"
-TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 Arrays = dict[str, NDArray[Any]]
 
 logger = logging.getLogger(__name__)
@@ -213,23 +211,6 @@ def word_array(words: Iterable[str]) -> NDArray[np.uint8]:
 def words_from(array: NDArray[np.uint8]) -> tuple[str, ...]:
     """The words of such an array, one or more. Raises ValueError for bytes that are not UTF-8."""
     return tuple(array.tobytes().decode().split("\n"))
-
-
-def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
-    """The arrays of the tables by name, for `write_model`; keep `tables.unseen` among the settings.
-
-    `prefix` of the names: for a model of several tables.
-    """
-    return {prefix + name: getattr(tables, name) for name in TABLES}
-
-
-def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
-    """The tables of a model file. Raises ModelError where arrays are missing or do not fit together."""
-    if missing := [prefix + name for name in TABLES if prefix + name not in arrays]:
-        raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
-    tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)
-    tables.check(where)
-    return tables
 
 
 def _describe(dtype: np.dtype[Any]) -> Any:

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from rerank_plugins import checksums
 from rerank_plugins.errors import ModelError
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.model_file import read_model, write_model
 from rerank_plugins.models.backoff.arpa_lines import parse_lines
 from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
@@ -27,6 +27,7 @@ from rerank_plugins.models.backoff.arpa_writing import arpa_text, format_number
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.backoff.word_hashing import hash_table
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model

@@ -213,7 +213,7 @@ def test_samples_have_the_lengths_of_the_text(tmp_path):
 
 def test_samples_of_a_length_have_the_distribution_of_the_model():
     """Sentences sorted by length, against those that the sampler makes of that length alone."""
-    from rerank_plugins.language_models.ngram import NgramModel
+    from rerank_plugins.models.ngram.model import NgramModel
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
     found = samples_of_lengths({3: 3000, 4: 10}, MT / "lm.arpa", np.random.default_rng(1))

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from rerank_plugins.errors import FormatError, ModelError
 from rerank_plugins.features.ngram_lm import NgramFeature
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel, read_arpa_unigrams, read_embedded
+from rerank_plugins.language_models.unigram import UnigramLanguageModel
+from rerank_plugins.models.vocabulary.unigrams import read_arpa_unigrams, read_embedded
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.model_files import check_damage_is_seen

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,12 +24,13 @@ from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.resources import embedded
 from rerank_plugins.trees.penn import spellings
 
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel
 
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/dependency-lm.zst"))
+EMBEDDED = embedded("dependency-lm.zst")
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """The treelet language model's opinion of a hypothesis: total, and per word.
 
-total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; language_models/parsed.py); per_word =
-total / |e|. A hypothesis without a parse has ln p of a flat tree of unknown labels over its words; the empty one what
-smoothing leaves for a sentence without words, as total and per word. The cache that stands before the parser counts
-hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a millisecond.
+total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; language_models/parsed.py);
+per_word = total / |e|. A hypothesis without a parse has ln p of a flat tree of unknown labels over its words; the empty
+one what smoothing leaves for a sentence without words, as total and per word. The cache that stands before the parser
+counts hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a millisecond.
 """
 
 from __future__ import annotations

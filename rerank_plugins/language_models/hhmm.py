@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,13 +13,12 @@ import numpy as np
 from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKind
+from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import HhmmModel
     from rerank_plugins.models.hhmm.store import Beam
-
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/hhmm.pcfg"))
 
 
 @dataclass(frozen=True)
@@ -38,8 +36,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     threshold: float = option(1e-6, doc="stores below this share of the best are left out")
 
     def __post_init__(self) -> None:
-        if self.beam < 0 or not 1 <= self.depth <= 63 or not 0 <= self.threshold < 1:
-            raise ValueError("beam is 0 or more, depth from 1 to 63, threshold from 0 to below 1")
+        check_beam(self.beam, self.depth, self.threshold)
 
     @cached_property
     def hhmm(self) -> HhmmModel:

@@ -14,7 +14,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -25,6 +24,7 @@ from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.resources import embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.treelet.model import TreeletModel
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
     from rerank_plugins.trees.constituency import Tree
 
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/treelet-lm.zst"))
+EMBEDDED = embedded("treelet-lm.zst")
 TREES = 20_000  # scored at a time
 REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
 

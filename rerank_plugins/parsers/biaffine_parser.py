@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.resources import embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 
 LONGEST = 300  # words; a longer "sentence" is none, and its arcs would be too many
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/parser.npz"))
+EMBEDDED = embedded("parser.npz")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmLanguageModel
+from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class HhmmParser(Parser, PickledFields):
     threshold: float = option(1e-6, doc="stores below this share of the best are left out")
 
     def __post_init__(self) -> None:
-        HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
+        check_beam(self.beam, self.depth, self.threshold)
 
     @property
     def resources(self) -> tuple[Path, ...]:

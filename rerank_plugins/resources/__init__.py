@@ -1,1 +1,11 @@
-"""Embedded models. Each folder's README says which command made its files, from which texts."""
+"""Embedded models: where their files are."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def embedded(name: str, language: str = "en") -> Path:
+    """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` says how each was made."""
+    return Path(str(files(__name__) / language / name))

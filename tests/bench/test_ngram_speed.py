@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.backoff.arpa_writing import arpa_text
+from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from tests.naive_backoff import NaiveKneserNey, events_of_text
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import click
 
-from rerank_plugins.language_models.hhmm import EMBEDDED
 from rerank_plugins.models.hhmm.derivation import best_tree
+from rerank_plugins.models.hhmm.embedded import EMBEDDED
 from rerank_plugins.models.hhmm.model import HhmmModel
 from rerank_plugins.models.hhmm.model_file import read_hhmm
 from tests.experiments.experiment import FILE, FOLDER, experiment

@@ -29,9 +29,10 @@ import numpy as np
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.language_models.hhmm import EMBEDDED, HhmmLanguageModel
+from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.language_models.mixture import fit_weights, mixed
 from rerank_plugins.language_models.pcfg import PcfgLanguageModel
+from rerank_plugins.models.hhmm.embedded import EMBEDDED
 from rerank_plugins.models.hhmm.left_progeny import fitting_mass
 from rerank_plugins.models.hhmm.prefix_trie import prefixes
 from rerank_plugins.models.vocabulary.signatures import UnknownWords, closed

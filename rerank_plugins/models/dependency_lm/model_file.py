@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
 
@@ -26,7 +27,7 @@ def write_model(model: DependencyModel, path: Path) -> int:
         "provenance": {**model.provenance, "version": __version__},
     }
     words = model_file.word_array(model.vocabulary.words)
-    return model_file.write_model(path, KIND, described, {"words": words, **model_file.table_arrays(model.tables)})
+    return model_file.write_model(path, KIND, described, {"words": words, **table_arrays.table_arrays(model.tables)})
 
 
 def read_model(path: Path) -> DependencyModel:
@@ -38,7 +39,7 @@ def read_model(path: Path) -> DependencyModel:
     try:
         given = {**described["settings"], "prune": tuple(described["settings"]["prune"])}
         words = model_file.words_from(arrays["words"])
-        tables = model_file.tables_from(arrays, float(described["unseen"]), str(path))
+        tables = table_arrays.tables_from(arrays, float(described["unseen"]), str(path))
         labels = tuple(described["labels"])
         rest = int(described["unknown_types"]), described["provenance"]
         model = DependencyModel(Settings(**given), Vocabulary(words), labels, tables, *rest)

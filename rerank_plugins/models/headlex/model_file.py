@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.headlex.events import KINDS, sizes
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
 from rerank_plugins.models.treelet.forest import Symbols
@@ -28,7 +29,7 @@ def write_model(model: HeadlexModel, path: Path) -> int:
         "counts": model.vocabulary.counts,
     }
     for kind in KINDS:
-        arrays |= model_file.table_arrays(model.tables[kind], f"{kind}.")
+        arrays |= table_arrays.table_arrays(model.tables[kind], f"{kind}.")
     return model_file.write_model(path, KIND, described, arrays)
 
 
@@ -38,7 +39,7 @@ def read_model(path: Path) -> HeadlexModel:
     Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
     """
     described, arrays = model_file.read_model(path, KIND)
-    tables = {kind: model_file.tables_from(arrays, 0.0, str(path), f"{kind}.") for kind in KINDS}
+    tables = {kind: table_arrays.tables_from(arrays, 0.0, str(path), f"{kind}.") for kind in KINDS}
     try:
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
         words = model_file.words_from(arrays["vocabulary"])

@@ -18,7 +18,7 @@ from rerank_plugins.models.backoff.drawing import cumulated, draw_event
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 
 if TYPE_CHECKING:
-    from rerank_plugins.language_models.ngram import NgramModel
+    from rerank_plugins.models.ngram.model import NgramModel
 
 ATTEMPTS = 10_000  # sentences thrown away in a row before the lengths are held to be impossible
 

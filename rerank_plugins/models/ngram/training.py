@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.language_models.ngram import NgramModel
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.ngram.model import NgramModel
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerank_plugins.errors import ModelError
+from rerank_plugins.resources import embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
 
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/grammar.pcfg"))
+EMBEDDED = embedded("grammar.pcfg")
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.similarity.entities import named_entities
+from rerank_plugins.models.vocabulary.unigrams import UnigramModel, read_embedded
 from rerank_plugins.trees.penn import normal_form
 
 FREQUENT = 6.9  # -ln p of 1/1000
@@ -38,8 +38,8 @@ class Text:
 class Lexicon:
     """How much words say, by a unigram model; embedded English if none is given."""
 
-    def __init__(self, unigrams: UnigramLanguageModel | None = None) -> None:
-        self.unigrams = unigrams or UnigramLanguageModel(case="ignore")
+    def __init__(self, unigrams: UnigramModel | None = None) -> None:
+        self.unigrams = unigrams or UnigramModel(read_embedded(), "ignore")
         self._ln = self.unigrams.ln
         self.information = cache(self._information)
 

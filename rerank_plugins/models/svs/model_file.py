@@ -10,7 +10,6 @@ the same row at a preterminal.
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,10 @@ from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.resources import embedded
 
 KIND = "svs"
-EMBEDDED = Path(str(files("rerank_plugins") / "resources/en/vectors.svs"))
+EMBEDDED = embedded("vectors.svs")
 NAMES = ("symbols", "categories", "relations", "between")
 NUMBERS = ("category", "relation", "binary", "unary")
 PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")

@@ -13,6 +13,7 @@ import numpy as np
 
 from rerank_plugins import __version__, model_file
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.treelet.forest import Symbols
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules
@@ -40,7 +41,7 @@ def write_model(model: TreeletModel, path: Path) -> int:
         "rule_symbols": model.rules.symbols,
     }
     for name, each in zip(TABLES, tables, strict=True):
-        arrays |= model_file.table_arrays(each, f"{name}.")
+        arrays |= table_arrays.table_arrays(each, f"{name}.")
     return model_file.write_model(path, KIND, described, arrays)
 
 
@@ -57,7 +58,7 @@ def read_model(path: Path) -> TreeletModel:
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
         words = model_file.words_from(arrays["vocabulary"])
         starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])
-        tables = [model_file.tables_from(arrays, 0.0, str(path), f"{name}.") for name in TABLES]
+        tables = [table_arrays.tables_from(arrays, 0.0, str(path), f"{name}.") for name in TABLES]
         model = TreeletModel(
             Settings(**given),
             symbols,

@@ -3,7 +3,7 @@
     python -m rerank_plugins.resources.en.build_unigrams novels.txt.xz presidential.txt.xz textbooks.txt.xz
 
 One sentence per line, tokens separated by spaces. Brackets are counted in their normal form (trees/penn.py). Words seen
-once are left out (see language_models/unigram.py for what that means); `</s>` has the number of sentences, and neither it
+once are left out (see models/vocabulary/unigrams.py); `</s>` has the number of sentences, and neither it
 nor another mark of the model may be a word of the text. The same texts give the same file.
 """
 
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rerank_plugins.errors import FormatError
-from rerank_plugins.language_models.unigram import MARKS
+from rerank_plugins.models.vocabulary.unigrams import MARKS
 from rerank_plugins.trees.penn import normal_text
 
 

@@ -83,7 +83,7 @@ def samples_of_lengths(
     wanted: Mapping[int, int], model: Path, rng: np.random.Generator
 ) -> defaultdict[int, list[tuple[str, ...]]]:
     """By length, as many sentences as are wanted of it, or fewer where they are too rare."""
-    from rerank_plugins.language_models.ngram import NgramModel
+    from rerank_plugins.models.ngram.model import NgramModel
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
     found: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)

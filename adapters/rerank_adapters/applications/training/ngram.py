@@ -14,8 +14,9 @@ from rerank_adapters.formats.compressed import display_name, open_atomic, open_t
 from rerank_adapters.pipeline.scoring import perplexity
 from rerank_adapters.progress import StatusLine
 from rerank_plugins import __version__
-from rerank_plugins.language_models.ngram import NgramLanguageModel, NgramModel
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.models.ngram.training import NgramSettings, Trained, train
 
 

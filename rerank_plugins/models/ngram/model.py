@@ -1,0 +1,70 @@
+"""An n-gram model as a file: vocabulary, back-off tables and settings; read from our own format or from ARPA."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.model_file import is_model_file, read_model, word_array, words_from, write_model
+from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
+from rerank_plugins.models.backoff.table_arrays import table_arrays, tables_from
+from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.backoff.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    pass
+
+KIND = "ngram"
+State = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class NgramModel:
+    """An n-gram model in memory: vocabulary, tables, and the settings that it was made with."""
+
+    vocabulary: Vocabulary
+    tables: BackoffTables
+    settings: dict[str, Any]
+
+    def save(self, path: Path) -> int:
+        """Write the model file; its size in bytes. Raises OSError."""
+        words = word_array(self.vocabulary.words)
+        settings = {**self.settings, "unseen": self.tables.unseen}
+        return write_model(
+            path, KIND, settings, {**table_arrays(self.tables), "words": words, "hashes": self.vocabulary.table}
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> NgramModel:
+        """A model file (mapped) or ARPA file (read, may be .gz, .bz2 or .xz). Raises ModelError."""
+        return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
+
+    @classmethod
+    def _mapped(cls, path: Path) -> NgramModel:
+        settings, arrays = read_model(path, KIND)
+        tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+        if missing := [name for name in ("words", "hashes") if name not in arrays]:
+            raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
+        words = words_from(arrays["words"])
+        if len(words) != tables.sizes[0]:
+            raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
+        return cls(Vocabulary(words, arrays["hashes"]), tables, settings)
+
+    @classmethod
+    def _from_arpa(cls, path: Path) -> NgramModel:
+        from rerank_plugins.models.backoff.arpa_reading import read_arpa
+        from rerank_plugins.models.backoff.arpa_tables import arpa_tables
+        from rerank_plugins.models.backoff.workspace import Workspace
+
+        try:
+            if is_kenlm_binary(path):
+                raise ModelError(f"{path}: is a KenLM binary, which the language model 'kenlm' reads")
+            with open_arpa(path) as stream:
+                vocabulary, orders = read_arpa(stream, str(path), Workspace())
+        except DAMAGED as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise ModelError(f"{path}: cannot be read ({reason})") from None
+        settings = {"arpa": path.name, "order": len(orders)}
+        return cls(vocabulary, arpa_tables(vocabulary, orders, str(path)), settings)
