@@ -1,7 +1,8 @@
 """Reranking of n-best lists by plugins: what a plugin author imports."""
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
-from rerank_plugins.feature_table import FeatureTable, FloatArray, SparseBlock
+from rerank_plugins.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.hookspecs import hookimpl
 from rerank_plugins.interfaces import (
     FeatureExtractor,

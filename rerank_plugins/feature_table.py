@@ -19,13 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import FormatError, RerankError
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 
 VERSION, FORMER = 2, 1  # the former one had no checksums
 
@@ -39,8 +36,8 @@ class SparseBlock:
     """
 
     names: tuple[str, ...]
-    indptr: IntArray
-    indices: NDArray[np.int32]
+    indptr: LongArray
+    indices: IntArray
     data: FloatArray
 
     @classmethod
@@ -68,7 +65,7 @@ class SparseBlock:
         products = self.data * weights[self.indices]
         return np.bincount(rows, products, len(self.indptr) - 1).astype(np.float64)
 
-    def rows(self, rows: IntArray) -> SparseBlock:
+    def rows(self, rows: LongArray) -> SparseBlock:
         """The block of the given rows, in that order, with the same names."""
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -99,13 +96,13 @@ class FeatureTable:
 
     names: tuple[str, ...]
     values: FloatArray
-    offsets: IntArray
+    offsets: LongArray
     segment_ids: tuple[str, ...]
     sparse: SparseBlock
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def dense(cls, names: Sequence[str], values: FloatArray, offsets: IntArray) -> FeatureTable:
+    def dense(cls, names: Sequence[str], values: FloatArray, offsets: LongArray) -> FeatureTable:
         """A table with no sparse block, segments numbered from 0."""
         ids = tuple(str(s) for s in range(len(offsets) - 1))
         offsets = np.asarray(offsets, np.int64)
@@ -126,7 +123,7 @@ class FeatureTable:
         dense = self.values @ weights[: len(self.names)]
         return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
 
-    def take_segments(self, segments: Sequence[int] | IntArray) -> tuple[FeatureTable, IntArray]:
+    def take_segments(self, segments: Sequence[int] | LongArray) -> tuple[FeatureTable, LongArray]:
         """The table of some segments, and the rows it took from this one."""
         chosen = np.asarray(segments, np.int64)
         lengths = np.diff(self.offsets)[chosen]

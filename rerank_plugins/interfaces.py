@@ -13,15 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import BoolArray, FloatArray
 from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FeatureTable, FloatArray
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 
-BoolArray = NDArray[np.bool_]
 State = TypeVar("State")
 Sentence = Sequence[str]
 

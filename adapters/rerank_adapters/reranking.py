@@ -14,13 +14,14 @@ from itertools import pairwise
 import numpy as np
 
 from rerank_adapters.tuners.mbr_decision import expected_scores
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import RerankError
-from rerank_plugins.feature_table import FeatureTable, FloatArray, IntArray
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Metric, Rescored
 from rerank_plugins.nbest import NBestList
 
 
-def order_by_score(scores: FloatArray, offsets: IntArray) -> list[IntArray]:
+def order_by_score(scores: FloatArray, offsets: LongArray) -> list[LongArray]:
     """For each segment the positions in its list (from 0), highest score first, earlier first among equals.
 
     Raises RerankError for a score that is nan and for a segment with no rows.
@@ -85,7 +86,7 @@ def rerank(
         raise RerankError(f"{segment + 1} n-best lists, but {table.segments} segments in the feature table")
 
 
-def _checked(scores: FloatArray, offsets: IntArray) -> IntArray:
+def _checked(scores: FloatArray, offsets: LongArray) -> LongArray:
     empty = np.flatnonzero(np.diff(offsets) <= 0)
     if len(empty):
         raise RerankError(f"segment {int(empty[0])} (counted from 0) has no hypotheses to choose from")

@@ -12,11 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+
+from rerank_plugins.arrays import FloatArray, IntArray
 
 Sentence = Sequence[str]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 P_NULL = 0.2
 AT_ONCE = 2000  # sentence pairs of the same lengths
 

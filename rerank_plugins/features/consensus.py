@@ -23,7 +23,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
@@ -82,7 +82,7 @@ class ConsensusFeature(FeatureExtractor):
         return posteriors(nbest, self.posterior, self.scale)
 
 
-def token_ids(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
+def token_ids(texts: Sequence[str]) -> tuple[LongArray, LongArray]:
     """Words of all texts as ids from 0 (tokens), and the offsets of the texts in them (texts + 1)."""
     sentences = [text.split() for text in texts]
     words = [word for sentence in sentences for word in sentence]
@@ -91,7 +91,7 @@ def token_ids(texts: Sequence[str]) -> tuple[IntArray, IntArray]:
     return np.fromiter(map(ids.__getitem__, words), np.int64, len(words)), offsets
 
 
-def length_posteriors(lengths: IntArray, lists: IntArray, posterior: FloatArray) -> FloatArray:
+def length_posteriors(lengths: LongArray, lists: LongArray, posterior: FloatArray) -> FloatArray:
     """(n) ln of the mass of the hypotheses of the same list that have the same length."""
     segments = np.repeat(np.arange(len(lists) - 1), np.diff(lists))
     longest = lengths.max(initial=0) + 1

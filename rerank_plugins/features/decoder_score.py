@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor
 from rerank_plugins.nbest import NBestList
 

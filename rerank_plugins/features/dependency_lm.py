@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Parser, Sentence, option

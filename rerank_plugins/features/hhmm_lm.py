@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel

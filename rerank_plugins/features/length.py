@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor
 from rerank_plugins.nbest import NBestList
 

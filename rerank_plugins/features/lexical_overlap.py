@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.penn import normal_text

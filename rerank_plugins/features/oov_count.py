@@ -14,8 +14,8 @@ from typing import Protocol
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.unigram import UnigramLanguageModel

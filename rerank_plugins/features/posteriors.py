@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.nbest import NBestList
 
 Posterior = Literal["score", "spread", "rank", "uniform"]

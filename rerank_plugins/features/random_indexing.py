@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
 from rerank_plugins.interfaces import option
 from rerank_plugins.models.random_indexing.model import RandomIndexModel, Space, Weighting

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import FeatureExtractor, Sentence
 from rerank_plugins.nbest import NBestList
 

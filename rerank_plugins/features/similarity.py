@@ -22,8 +22,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.interfaces import FeatureExtractor, option

@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeletLanguageModel, shared

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
 from rerank_plugins.interfaces import option
 from rerank_plugins.models.svs import similarity

@@ -3,7 +3,8 @@
 total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; language_models/parsed.py);
 per_word = total / |e|. A hypothesis without a parse has ln p of a flat tree of unknown labels over its words; the empty
 one what smoothing leaves for a sentence without words, as total and per word. The cache that stands before the parser
-counts hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a millisecond.
+counts hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a
+millisecond.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.parsed import TreeletLanguageModel, shared

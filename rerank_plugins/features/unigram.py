@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.language_models.unigram import UnigramLanguageModel

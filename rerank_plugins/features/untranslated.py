@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
 from rerank_plugins.nbest import NBestList

@@ -18,7 +18,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence
 
 LN2 = math.log(2.0)

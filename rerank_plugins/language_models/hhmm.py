@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKind
 from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam

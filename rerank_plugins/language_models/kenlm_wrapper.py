@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.pickling import PickledFields
 
@@ -70,7 +69,7 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
             for sentence in sentences
         ]
 
-    def matches(self, sentences: Sequence[Sentence]) -> list[NDArray[np.int64]]:
+    def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
         """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
         full_scores = self._kenlm.full_scores
         return [np.array([length for _, length, _ in full_scores(" ".join(s))], np.int64) for s in sentences]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
 

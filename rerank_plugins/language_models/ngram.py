@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 from rerank_plugins.models.ngram.model import NgramModel
@@ -53,7 +53,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def __contains__(self, word: str) -> bool:
         return word in self.ngrams.vocabulary
 
-    def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, NDArray[np.int64]]:
+    def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that each was found as."""
         from rerank_plugins.models.backoff.scoring import matched_lengths
         from rerank_plugins.models.backoff.text_scoring import score_text
@@ -66,7 +66,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
         return _cut(self._scores(sentences), sentences)
 
-    def matches(self, sentences: Sequence[Sentence]) -> list[NDArray[np.int64]]:
+    def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
         """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
         return _cut(self.score_flat(sentences)[1], sentences)
 

@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.pickling import PickledFields
@@ -25,7 +25,6 @@ from rerank_plugins.pickling import PickledFields
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
     from rerank_plugins.models.pcfg.inside import Chart
-    from rerank_plugins.models.pcfg.lexicon import IntArray
     from rerank_plugins.models.pcfg.prefix import PrefixChart
 
 State = tuple[int, ...]  # the words so far, as numbers of the lexicon

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary

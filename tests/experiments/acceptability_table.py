@@ -43,7 +43,7 @@ from rerank_adapters.formats.minimal_pairs import Pair, read_pairs
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureTable
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.plugins import load_plugins
 from tests.experiments.experiment import FILE, experiment, named_values, say
 

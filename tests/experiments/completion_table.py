@@ -32,7 +32,7 @@ from rerank_adapters.pipeline.parsing import ParseCounts
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable, RerankError
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TextEvents
 from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff

@@ -28,7 +28,7 @@ import numpy as np
 
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.language_models.mixture import fit_weights, mixed
 from rerank_plugins.language_models.pcfg import PcfgLanguageModel

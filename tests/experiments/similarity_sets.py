@@ -19,8 +19,8 @@ from rerank_adapters.applications.similarity.measures_data import measures_of
 from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
 from rerank_adapters.applications.similarity.training import Training, measure
 from rerank_adapters.text import TextPipeline
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FloatArray
 from tests.experiments.experiment import FILE, FOLDER, file_of, say
 
 TESTS = ("2013.headlines", "2013.OnWN", "2013.FNWN", "2014.images", "2015.headlines")

@@ -32,7 +32,7 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import prepare, start_vector
 from rerank_plugins import FeatureTable, Tuner, TuningData, TuningResult
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from tests.experiments.experiment import FOLDER, Listed, experiment, file_of, say
 
 Rows = list[tuple[str, ...]]

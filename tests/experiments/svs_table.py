@@ -32,7 +32,7 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.training.treebanks import read_tagged
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
 from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar

@@ -28,7 +28,7 @@ import numpy as np
 from rerank_adapters.applications.training.tree_source import CONSTITUENTS
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import RerankError
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.text_scoring import score_text
 from rerank_plugins.models.headlex import training as headlex
 from rerank_plugins.models.headlex.model import Settings as HeadlexSettings

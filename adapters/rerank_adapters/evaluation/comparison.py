@@ -32,8 +32,8 @@ from rerank_adapters.evaluation.significance import (
 )
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_plugins import __version__
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
-from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.interfaces import Metric
 from rerank_plugins.plugins import suggestion
 
@@ -53,7 +53,7 @@ def evaluate(
     nbest_statistics: Mapping[str, FloatArray] | None = None,
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
-    lengths: IntArray | None = None,
+    lengths: LongArray | None = None,
     text: str = "",
 ) -> Evaluation:
     """Compare systems by metrics.
@@ -114,7 +114,7 @@ def evaluate(
     )
 
 
-def reference_lengths(references: Sequence[Sequence[str]]) -> IntArray:
+def reference_lengths(references: Sequence[Sequence[str]]) -> LongArray:
     """(segments) words of the references of each segment, their mean rounded."""
     return np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
 
@@ -202,7 +202,7 @@ def _randomisation_p(
     return randomisation_p_value(differences, observed)
 
 
-def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: IntArray) -> OracleScores:
+def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: LongArray) -> OracleScores:
     highest = oracle(statistics, offsets, metric)
     lowest = oracle(statistics, offsets, metric, best=False)
     return OracleScores(highest.score, lowest.score, highest.kind)

@@ -16,7 +16,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
 GAIN = 1e-10  # a change must gain more than rounding, or passes might not end
@@ -27,12 +27,12 @@ PASSES = 100
 class Oracle:
     """`rows` (segments) of the chosen hypotheses, their corpus `score`, and whether it is the best there is."""
 
-    rows: IntArray
+    rows: LongArray
     score: float
     kind: Literal["exact", "search"]
 
 
-def oracle(statistics: FloatArray, offsets: IntArray, metric: Metric, *, best: bool = True) -> Oracle:
+def oracle(statistics: FloatArray, offsets: LongArray, metric: Metric, *, best: bool = True) -> Oracle:
     """The choice of one hypothesis a segment with the best corpus score (`best=False`: the worst, the anti-oracle).
 
     `statistics` (rows, S) of the metric; rows of segment s are `offsets[s]:offsets[s+1]`, at least one.
@@ -47,7 +47,7 @@ def oracle(statistics: FloatArray, offsets: IntArray, metric: Metric, *, best: b
     return Oracle(rows, score, "exact" if metric.decomposes else "search")
 
 
-def _ascend(statistics: FloatArray, offsets: IntArray, metric: Metric, sign: float, rows: IntArray) -> IntArray:
+def _ascend(statistics: FloatArray, offsets: LongArray, metric: Metric, sign: float, rows: LongArray) -> LongArray:
     bounds = list(pairwise(offsets.tolist()))
     for _ in range(PASSES):
         totals = statistics[rows].sum(0)  # anew each pass: no drift

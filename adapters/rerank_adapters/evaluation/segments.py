@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.evaluation.result import Bucket, Evaluation, MetricResult, Segment
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 
 BUCKETS = 5
 
@@ -22,7 +22,7 @@ class Change(NamedTuple):
     system: str
 
 
-def length_buckets(lengths: IntArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
+def length_buckets(lengths: LongArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
     """At most `count` buckets of segments of about equal number, by `lengths` (segments) in words; equal lengths stay
     together. Quantiles, so that every bucket has enough segments for a corpus score.
     """

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 
 CELLS = 1 << 22  # of a block of the resampling matrix: 32 MB of float64
 TIE = 1e-9  # differences of sums of equal numbers in another order are equal

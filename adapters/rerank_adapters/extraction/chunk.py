@@ -15,7 +15,7 @@ import numpy as np
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 
 FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on
 
@@ -61,7 +61,7 @@ def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
 
 def _through(
     nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline
-) -> tuple[list[NBestList], list[NBestList], IntArray]:
+) -> tuple[list[NBestList], list[NBestList], LongArray]:
     """The lists as an extractor reads them; the same without repeated texts; and the row there of each row."""
     changed = list(nbests)
     if text.steps or source.steps:

@@ -13,12 +13,12 @@ from fnmatch import fnmatchcase
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.merging import check_same_features
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable, FloatArray, IntArray, SparseBlock
+from rerank_plugins.feature_table import FeatureTable, SparseBlock
 from rerank_plugins.nbest import NBestList
 
 
@@ -41,7 +41,7 @@ class DenseRule:
     sparse: tuple[str, ...] = ()
     absent_is_zero: bool = False
 
-    def promotes(self, names: Sequence[str], counts: IntArray, rows: int) -> list[bool]:
+    def promotes(self, names: Sequence[str], counts: LongArray, rows: int) -> list[bool]:
         """For each name, held by `counts` of the `rows` hypotheses, whether it becomes a column."""
         common = counts >= (0 if len(names) <= self.few else max(1.0, self.share * rows))
         return [
@@ -132,5 +132,5 @@ def _ordered(block: SparseBlock) -> SparseBlock:
     return replace(block, indices=block.indices[order], data=block.data[order])
 
 
-def _indptr(counts: NDArray[np.int64]) -> IntArray:
+def _indptr(counts: LongArray) -> LongArray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

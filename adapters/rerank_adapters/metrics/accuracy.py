@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Metric, check_texts, option
 
 

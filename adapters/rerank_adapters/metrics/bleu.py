@@ -20,7 +20,7 @@ from rerank_adapters.metrics.layout import Layout, lay_out
 from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
 from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer, sacrebleu_version, tokenizer_signature
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric, option
 
 ORDER = 4
@@ -131,7 +131,7 @@ def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatA
     return np.where(length < reference_length, np.where(length > 0, penalty, 0.0), 1.0)
 
 
-def _closest_lengths(lengths: IntArray, layout: Layout) -> IntArray:
+def _closest_lengths(lengths: LongArray, layout: Layout) -> LongArray:
     """For each distinct hypothesis the length of its segment's reference that is closest to its own."""
     own = lengths[: layout.distinct]
     segment = np.repeat(np.arange(len(layout.hypotheses) - 1), np.diff(layout.hypotheses))

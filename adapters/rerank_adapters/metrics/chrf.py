@@ -22,7 +22,7 @@ from rerank_adapters.metrics.layout import lay_out
 from rerank_adapters.metrics.ngrams import ngram_matches, ngram_overlap, ngram_totals
 from rerank_adapters.metrics.preprocessing import sacrebleu_version
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric, option
 
 EPSILON = 1e-16
@@ -157,14 +157,14 @@ def _without_punctuation(word: str) -> list[str]:
     return [word[0], word[1:]] if word[0] in PUNCTUATION else [word]
 
 
-def _rows_of_jobs(jobs: IntArray) -> tuple[IntArray, IntArray]:
+def _rows_of_jobs(jobs: LongArray) -> tuple[LongArray, LongArray]:
     """The hypotheses of all jobs, and for each of them the one reference of its job."""
     counts = jobs[:, 1] - jobs[:, 0]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.repeat(jobs[:, 0], counts) + within, np.repeat(jobs[:, 2], counts)
 
 
-def _counts(matches: NDArray[np.integer], own: IntArray, reference: IntArray) -> FloatArray:
+def _counts(matches: NDArray[np.integer], own: LongArray, reference: LongArray) -> FloatArray:
     """(…, order) matches and (…) lengths of the two texts -> (…, 3 order) statistics."""
     order = matches.shape[-1]
     statistics = np.empty((*matches.shape[:-1], 3 * order))

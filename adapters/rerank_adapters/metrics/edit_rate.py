@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_adapters.metrics.layout import Layout, lay_out
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
 
@@ -26,7 +26,7 @@ class EditRate(Metric):
     decomposes: ClassVar[bool] = True
 
     @abstractmethod
-    def edits(self, layout: Layout) -> tuple[IntArray, IntArray]:
+    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
         """Fewest edits (distinct hypotheses) to any reference of the segment; lengths of the references, in order."""
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
@@ -62,7 +62,7 @@ class EditRate(Metric):
         return 100 * (edits / np.where(length > 0, length, 1))
 
     @abstractmethod
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
         """(n, n) edits that make text j of text i; (n) lengths."""
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:

@@ -8,21 +8,20 @@ from itertools import chain, count
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import IntArray, LongArray
 
-TokenArray = NDArray[np.int32]
+TokenArray = IntArray
 
 
 class Sequences(NamedTuple):
     """Ragged rows: sequence i is `tokens[starts[i]:starts[i + 1]]`; tokens are ≥ 0."""
 
     tokens: TokenArray
-    starts: IntArray
+    starts: LongArray
 
     @property
-    def lengths(self) -> IntArray:
+    def lengths(self) -> LongArray:
         """Number of tokens of each sequence."""
         return np.diff(self.starts)
 
@@ -56,7 +55,7 @@ def split_words(sequences: Sequences, pieces: Sequence[Sequence[str]]) -> Sequen
     return Sequences(tokens, ends[sequences.starts])
 
 
-def _starts(lengths: Sequence[int] | IntArray) -> IntArray:
+def _starts(lengths: Sequence[int] | LongArray) -> LongArray:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts

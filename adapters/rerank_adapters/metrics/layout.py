@@ -8,7 +8,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.interfaces import check_texts
 
 
@@ -21,20 +21,20 @@ class Layout:
     """
 
     texts: list[str]
-    rows: IntArray
-    hypotheses: IntArray
-    references: IntArray
+    rows: LongArray
+    hypotheses: LongArray
+    references: LongArray
 
     @property
     def distinct(self) -> int:
         """Number of distinct hypotheses, summed over segments."""
         return int(self.hypotheses[-1])
 
-    def merged_jobs(self) -> IntArray:
+    def merged_jobs(self) -> LongArray:
         """(segments, 4): bounds of each segment's hypotheses and of all its references."""
         return _columns(self.hypotheses[:-1], self.hypotheses[1:], self.references[:-1], self.references[1:])
 
-    def jobs(self, k: int) -> IntArray:
+    def jobs(self, k: int) -> LongArray:
         """(segments with more than k references, 4): bounds of hypotheses, and of the k-th reference alone."""
         first = self.references[:-1] + k
         jobs = _columns(self.hypotheses[:-1], self.hypotheses[1:], first, first + 1)
@@ -64,5 +64,5 @@ def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[s
     return Layout(texts, np.array(rows, np.int64), np.array(bounds, np.int64), np.array(reference_bounds, np.int64))
 
 
-def _columns(*columns: IntArray) -> IntArray:
+def _columns(*columns: LongArray) -> LongArray:
     return np.ascontiguousarray(np.stack(columns, axis=1))

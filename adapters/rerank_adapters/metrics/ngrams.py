@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rerank_adapters.metrics.encoding import Sequences
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.threads import over_ranges
 
 LEAST_LOOKUPS = 2e6  # about 20 ms: less is not worth a thread
 
 
-def ngram_matches(sequences: Sequences, jobs: IntArray, order: int, hypotheses: int) -> IntArray:
+def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses: int) -> LongArray:
     """(hypotheses, order): matches of length 1 … order, each n-gram clipped at its highest count in one reference.
 
     A row of `jobs` is (first hypothesis, end, first reference, end), numbers of sequences; hypotheses are the first
@@ -31,7 +30,7 @@ def ngram_matches(sequences: Sequences, jobs: IntArray, order: int, hypotheses: 
     return matches
 
 
-def ngram_overlap(sequences: Sequences, order: int) -> NDArray[np.int32]:
+def ngram_overlap(sequences: Sequences, order: int) -> IntArray:
     """(texts, texts, order): matches of each text with each other one as its only reference; symmetric."""
     from rerank_adapters.metrics.ngram_kernels import overlap_ngrams
 
@@ -41,7 +40,7 @@ def ngram_overlap(sequences: Sequences, order: int) -> NDArray[np.int32]:
     return matches
 
 
-def ngram_totals(lengths: IntArray, order: int) -> IntArray:
+def ngram_totals(lengths: LongArray, order: int) -> LongArray:
     """(…, order): number of n-grams of length 1 … order in a text of each length."""
-    totals: IntArray = np.maximum(lengths[..., None] - np.arange(order), 0)
+    totals: LongArray = np.maximum(lengths[..., None] - np.arange(order), 0)
     return totals

@@ -12,7 +12,7 @@ from rerank_adapters.metrics.encoding import Sequences, encode_words
 from rerank_adapters.metrics.layout import Layout
 from rerank_adapters.metrics.preprocessing import sacrebleu_version, tercom_tokenizer
 from rerank_adapters.metrics.signatures import join_signature
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.interfaces import option
 from rerank_plugins.threads import over_ranges
 
@@ -28,7 +28,7 @@ class TER(EditRate):
     asian_support: bool = option(False, doc="with normalized or no_punct: treat Asian characters too")
     case_sensitive: bool = option(False, doc="do not lower-case")
 
-    def edits(self, layout: Layout) -> tuple[IntArray, IntArray]:
+    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
         """Fewest edits to any reference, and lengths of the references in words."""
         sequences = self._encode(layout.texts)
         counts = np.diff(layout.references)
@@ -42,7 +42,7 @@ class TER(EditRate):
         fewest = np.minimum.reduceat(edits, first_pair) if len(edits) else edits
         return fewest, sequences.lengths[layout.distinct :]
 
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
         """(n, n) edits between all pairs, and lengths in words."""
         n = len(hypotheses)
         sequences = self._encode(hypotheses)
@@ -70,7 +70,7 @@ class TER(EditRate):
         return encode_words([tokenizer(text.rstrip()) for text in texts])[0]
 
 
-def _edits(sequences: Sequences, pairs: IntArray) -> IntArray:
+def _edits(sequences: Sequences, pairs: LongArray) -> LongArray:
     """(len(pairs)): edits that make sequence `pairs[k, 1]` of sequence `pairs[k, 0]`."""
     from rerank_adapters.metrics.ter_kernels import count_edits
 

@@ -16,7 +16,7 @@ from rerank_adapters.metrics.edit_rate import EditRate
 from rerank_adapters.metrics.layout import Layout
 from rerank_adapters.metrics.signatures import join_signature
 from rerank_plugins import __version__
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.interfaces import option
 
 
@@ -27,7 +27,7 @@ class LevenshteinRate(EditRate):
     def units(self, texts: Sequence[str]) -> list[str]:
         """For each text a string with one character per unit; equal units have equal characters."""
 
-    def edits(self, layout: Layout) -> tuple[IntArray, IntArray]:
+    def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
         """Fewest edits to any reference, and lengths of the references in units."""
         fewest = np.zeros(layout.distinct, np.int64)
         lengths = np.zeros(layout.references[-1] - layout.distinct, np.int64)
@@ -38,7 +38,7 @@ class LevenshteinRate(EditRate):
                 fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h]).min(axis=0)
         return fewest, lengths
 
-    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
         """(n, n) edits between all pairs, and lengths in units."""
         units = self.units(hypotheses)
         return _distances(units, units), np.array([len(text) for text in units], np.int64)
@@ -81,7 +81,7 @@ class CER(LevenshteinRate):
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="char", space=self.whitespace)
 
 
-def _distances(rows: Sequence[str], columns: Sequence[str]) -> IntArray:
+def _distances(rows: Sequence[str], columns: Sequence[str]) -> LongArray:
     """(rows, columns) Levenshtein distances."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist

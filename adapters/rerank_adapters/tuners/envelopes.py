@@ -16,15 +16,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 # A line this far below a chord, relative to the chord's height, may still be an end of it, rounded.
 ROUNDING = 1e-9
 
 
 def upper_envelopes(
-    scores: FloatArray, slopes: FloatArray, offsets: IntArray, low: float, high: float
-) -> tuple[IntArray, FloatArray, IntArray, IntArray]:
+    scores: FloatArray, slopes: FloatArray, offsets: LongArray, low: float, high: float
+) -> tuple[LongArray, FloatArray, LongArray, LongArray]:
     """The 1-bests of all lists as t goes from `low` to `high`, both finite.
 
     `scores`, `slopes` (rows), finite; rows of list s are `offsets[s]:offsets[s+1]`, at least one each.

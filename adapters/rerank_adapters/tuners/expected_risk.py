@@ -25,7 +25,7 @@ from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.posterior import Posterior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray, SparseBlock
+from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.feature_table import SparseBlock
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,6 @@ class FeatureRows:
         products = self.sparse.data * np.repeat(amounts, np.diff(self.sparse.indptr))
         return np.concatenate([dense, np.bincount(self.sparse.indices, products, len(self.sparse.names))])
 
-    def rows(self, rows: IntArray) -> FeatureRows:
+    def rows(self, rows: LongArray) -> FeatureRows:
         """Some of the rows, in that order."""
         return FeatureRows(np.asfortranarray(self.dense[rows]), self.sparse.rows(rows))

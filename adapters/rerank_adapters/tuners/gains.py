@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
 
@@ -32,6 +32,6 @@ def gains_of(statistics: FloatArray, slope: FloatArray) -> FloatArray:
     return gains
 
 
-def spread(gains: FloatArray, offsets: IntArray) -> float:
+def spread(gains: FloatArray, offsets: LongArray) -> float:
     """Standard deviation within lists, pooled over all; 1 where there is none, so that it can divide."""
     return float(np.sqrt(np.mean(centred(gains, offsets) ** 2))) or 1.0

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Pairs = deque[tuple[FloatArray, FloatArray]]

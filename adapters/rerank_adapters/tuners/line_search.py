@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.tuners.envelopes import upper_envelopes
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
 NARROW = 1e-9
@@ -50,7 +50,7 @@ class Line(NamedTuple):
 def metric_on_line(
     scores: FloatArray,
     slopes: FloatArray,
-    offsets: IntArray,
+    offsets: LongArray,
     statistics: FloatArray,
     metric: Metric,
     low: float,

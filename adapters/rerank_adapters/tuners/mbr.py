@@ -24,8 +24,8 @@ import numpy as np
 from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.mbr_decision import evidence_of, expected_utilities, utilities
 from rerank_adapters.tuners.mira import Mira
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
 
 
@@ -83,11 +83,11 @@ class Mbr(Tuner):
             notes=(note,),
         )
 
-    def _choices(self, scores: FloatArray, texts: Sequence[str], data: TuningData, grid: FloatArray) -> IntArray:
+    def _choices(self, scores: FloatArray, texts: Sequence[str], data: TuningData, grid: FloatArray) -> LongArray:
         """(scales): position of the choice in a list, the earlier among equals."""
         voters = evidence_of(scores, self.evidence)
         expected = expected_utilities(scores[voters], utilities(texts, data.metric, voters), grid)
-        choices: IntArray = np.argmax(expected, axis=0)
+        choices: LongArray = np.argmax(expected, axis=0)
         return choices
 
 

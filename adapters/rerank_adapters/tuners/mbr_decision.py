@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
 STATISTICS_AT_ONCE = 100_000  # rows, so that memory stays small
@@ -27,14 +27,14 @@ def expected_scores(
     return expected_utilities(scores[voters], utilities(texts, metric, voters), scale)
 
 
-def evidence_of(scores: FloatArray, evidence: int | None) -> IntArray:
+def evidence_of(scores: FloatArray, evidence: int | None) -> LongArray:
     """Positions, ascending, of the `evidence` highest scores (all where None); the earlier is in among equals."""
     if evidence is None or evidence >= len(scores):
         return np.arange(len(scores))
     return np.sort(np.argsort(-scores, kind="stable")[:evidence])
 
 
-def utilities(texts: Sequence[str], metric: Metric, voters: IntArray) -> FloatArray:
+def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatArray:
     """(n, voters): sentence score of each hypothesis against each voter, higher is better."""
     sign = 1.0 if metric.higher_is_better else -1.0
     if len(voters) == len(texts):

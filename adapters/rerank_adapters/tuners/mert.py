@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
 
 REACH = 4.0

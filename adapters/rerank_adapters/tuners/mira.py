@@ -23,7 +23,7 @@ from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
 
 BLOCK = 50

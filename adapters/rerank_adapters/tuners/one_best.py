@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 
-def one_best(scores: FloatArray, offsets: IntArray) -> IntArray:
+def one_best(scores: FloatArray, offsets: LongArray) -> LongArray:
     """(segments): the row of the highest score in each list; the earlier row wins a tie.
 
     `scores` (rows), finite; rows of segment s are `offsets[s]:offsets[s+1]`, at least one each.
@@ -17,7 +17,7 @@ def one_best(scores: FloatArray, offsets: IntArray) -> IntArray:
     return hits[np.searchsorted(hits, offsets[:-1])]
 
 
-def centred(values: FloatArray, offsets: IntArray) -> FloatArray:
+def centred(values: FloatArray, offsets: LongArray) -> FloatArray:
     """The values (rows) less the mean of their own list: all that choosing within a list can depend on."""
     lengths = np.diff(offsets)
     result: FloatArray = values - np.repeat(np.add.reduceat(values, offsets[:-1]) / lengths, lengths)

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 DRAWN_AT_ONCE = 50_000  # so that arrays stay in the cache
 
@@ -21,8 +21,8 @@ DRAWN_AT_ONCE = 50_000  # so that arrays stay in the cache
 class Pairs(NamedTuple):
     """Rows of the better and of the worse hypothesis of each pair, of equal length."""
 
-    better: IntArray
-    worse: IntArray
+    better: LongArray
+    worse: LongArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,7 @@ class PairSampler:
     """
 
     goodness: FloatArray
-    offsets: IntArray
+    offsets: LongArray
     drawn: int
     kept: int
     threshold: float

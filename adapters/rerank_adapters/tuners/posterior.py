@@ -14,7 +14,7 @@ import numpy as np
 from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 
 WIDTH = 0.01  # of a segment's share: expected statistics are smooth
 

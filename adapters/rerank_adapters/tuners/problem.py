@@ -18,8 +18,8 @@ import numpy as np
 
 from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.one_best import centred, one_best
-from rerank_plugins.feature_table import FloatArray, IntArray
-from rerank_plugins.interfaces import BoolArray, Metric, TuningData
+from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.interfaces import Metric, TuningData
 
 # A spread below this part of a feature's own size is the rounding of a constant.
 CONSTANT = 1e-10
@@ -40,13 +40,13 @@ class Problem:
 
     features: FeatureRows
     base: FloatArray
-    offsets: IntArray
+    offsets: LongArray
     statistics: FloatArray
     metric: Metric
     lower: FloatArray
     upper: FloatArray
     raw: FloatArray
-    free: IntArray
+    free: LongArray
     scales: FloatArray
     normalised: bool
 
@@ -123,7 +123,7 @@ class Problem:
         chosen = one_best(self.scores(weights), self.offsets)
         return float(self.metric.score(self.statistics[chosen].sum(axis=0)))
 
-    def take(self, segments: IntArray) -> Problem:
+    def take(self, segments: LongArray) -> Problem:
         """The same problem on some of its lists (the scales stay those of the whole)."""
         lengths = np.diff(self.offsets)[segments]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

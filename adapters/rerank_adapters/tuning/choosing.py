@@ -8,12 +8,12 @@ import numpy as np
 
 from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_adapters.tuners.one_best import one_best
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import IntArray
 from rerank_plugins.interfaces import TuningData, TuningResult
 
 
-def chosen_rows(data: TuningData, result: TuningResult) -> IntArray:
+def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
     """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
     scores, offsets = data.table.scores(result.weights), data.table.offsets
     if result.decision == "map":

@@ -16,8 +16,8 @@ import numpy as np
 
 from rerank_adapters.tuning.choosing import chosen_rows
 from rerank_adapters.tuning.data import take_segments
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import Tuner, TuningData, TuningResult
 
 

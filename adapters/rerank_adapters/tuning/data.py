@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
-from rerank_plugins.feature_table import FeatureTable, FloatArray, IntArray
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Metric, TuningData
 from rerank_plugins.plugins import suggestion
 
@@ -67,7 +68,7 @@ def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Seq
         raise RerankError("a sparse feature has a value that is not finite")
 
 
-def take_segments(data: TuningData, segments: IntArray) -> TuningData:
+def take_segments(data: TuningData, segments: LongArray) -> TuningData:
     """The same data on some of the segments."""
     table, rows = data.table.take_segments(segments)
     hypotheses = [data.hypotheses[s] for s in segments] if data.hypotheses else ()

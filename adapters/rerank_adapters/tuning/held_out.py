@@ -9,12 +9,12 @@ import numpy as np
 
 from rerank_adapters.tuning.choosing import chosen_rows
 from rerank_adapters.tuning.data import take_segments
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray, IntArray
 from rerank_plugins.interfaces import Tuner, TuningData
 
 
-def held_out_choices(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int) -> IntArray:
+def held_out_choices(data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int) -> LongArray:
     """(segments): the position in its list of what is chosen for each segment.
 
     Raises ConfigError for fewer than two folds or more folds than segments.

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from rerank_adapters.tuners.feature_rows import FeatureRows
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable, FloatArray
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.plugins import suggestion
 
 EXACT = 1e-3  # how far the decoder's own totals may be missed, in their standard deviations

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rerank_adapters.formats.feature_field import label_groups, names_differ
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable, FloatArray
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import TuningResult
 
 

@@ -13,15 +13,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.word_hashing import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 MINUS, PLUS, POINT, ZERO, NINE, BIG_E, SMALL_E = b"-+.09Ee"
 DIGITS, POWER = 15, 22  # 10**22 is the largest power of ten that is exact
-Parsed = tuple[NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]
+Parsed = tuple[IntArray, NDArray[np.float32], NDArray[np.float32]]
 
 
-def parse_lines(lines: list[bytes], order: int, table: NDArray[np.int64]) -> Parsed | None:
+def parse_lines(lines: list[bytes], order: int, table: LongArray) -> Parsed | None:
     """(n, order) words by number, (n) log10 p, (n) log10 back-off (0 where there is none); None for uncommon lines.
 
     The lines have no white space at their ends, and are not empty.

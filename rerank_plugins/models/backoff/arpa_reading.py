@@ -13,6 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.arpa_lines import Parsed, parse_lines
 from rerank_plugins.models.backoff.tables import LOG_ZERO
@@ -28,7 +29,7 @@ MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no
 class ArpaOrder:
     """The n-grams of one order as the file has them: words (n, k) by number, log10 p (n), log10 back-off (n)."""
 
-    words: NDArray[np.int32]
+    words: IntArray
     log10: NDArray[np.float32]
     backoff: NDArray[np.float32]
 
@@ -118,7 +119,7 @@ def _section(
     order: int,
     size: int,
     numbers: dict[bytes, int],
-    table: NDArray[np.int64] | None,
+    table: LongArray | None,
     workspace: Workspace,
 ) -> ArpaOrder:
     words = Collection(workspace, np.int32, order)
@@ -156,7 +157,7 @@ def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Parsed:
     return ids, _finite(values), _finite(weights)
 
 
-def _finite(values: NDArray[np.float64]) -> NDArray[np.float32]:
+def _finite(values: FloatArray) -> NDArray[np.float32]:
     return np.where(np.isneginf(values), LOG_ZERO, values).astype(np.float32)
 
 

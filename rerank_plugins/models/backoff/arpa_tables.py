@@ -8,14 +8,14 @@ length by length in suffix order, as those of an estimated model. A model may la
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.arpa_reading import ArpaOrder
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 
-Keys = NDArray[np.int64]
+Keys = LongArray
 
 
 def arpa_tables(vocabulary: Vocabulary, orders: list[ArpaOrder], path: str) -> BackoffTables:
@@ -58,14 +58,14 @@ def arpa_tables(vocabulary: Vocabulary, orders: list[ArpaOrder], path: str) -> B
     return BackoffTables(contexts, np.concatenate(events), levels, event_levels)
 
 
-def _number(rows: list[NDArray[np.int32]]) -> tuple[list[Keys], list[NDArray[np.int64]]]:
+def _number(rows: list[IntArray]) -> tuple[list[Keys], list[LongArray]]:
     """Contexts of each length, from rows of words, nearest first, with all that they shorten to.
 
     A context's key is (number of the context it shortens to, farthest word), by which each length is sorted.
     Gives the keys by length, and for each array of rows the numbers of its contexts within their length.
     """
     keys: list[Keys] = []
-    numbers: list[NDArray[np.int64]] = [np.zeros(len(r), np.int64) for r in rows]
+    numbers: list[LongArray] = [np.zeros(len(r), np.int64) for r in rows]
     for length in range(1, max((r.shape[1] for r in rows), default=0) + 1):
         going = [i for i, r in enumerate(rows) if r.shape[1] >= length]
         joined = np.concatenate([(numbers[i] << 32) | rows[i][:, length - 1] for i in going])
@@ -76,7 +76,7 @@ def _number(rows: list[NDArray[np.int32]]) -> tuple[list[Keys], list[NDArray[np.
     return keys, numbers
 
 
-def _walk(rows: NDArray[np.int32], keys: list[Keys], levels: Keys) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _walk(rows: IntArray, keys: list[Keys], levels: Keys) -> tuple[LongArray, LongArray]:
     """For rows of words, nearest first: the longest context that they begin with, and its length."""
     longest, lengths = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
     alive, number = np.arange(len(rows)), np.zeros(len(rows), np.int64)
@@ -90,15 +90,15 @@ def _walk(rows: NDArray[np.int32], keys: list[Keys], levels: Keys) -> tuple[NDAr
     return longest, lengths
 
 
-def _absent(ngrams: NDArray[np.int32], present: Keys, keys: list[Keys], levels: NDArray[np.int64]) -> NDArray[np.int32]:
+def _absent(ngrams: IntArray, present: Keys, keys: list[Keys], levels: LongArray) -> IntArray:
     """Those of the n-grams (words in text order) that are not among the keys `present`."""
     context, lengths = _walk(ngrams[:, -2::-1], keys, levels)
     wanted = (context << 32) | ngrams[:, -1]
     place = np.minimum(np.searchsorted(present, wanted), max(len(present) - 1, 0))
     there = (present[place] == wanted) if len(present) else np.zeros(len(wanted), bool)
-    absent: NDArray[np.int32] = ngrams[~(there & (lengths == ngrams.shape[1] - 1))]
+    absent: IntArray = ngrams[~(there & (lengths == ngrams.shape[1] - 1))]
     return absent
 
 
-def _shown(row: NDArray[np.int32], vocabulary: Vocabulary) -> str:
+def _shown(row: IntArray, vocabulary: Vocabulary) -> str:
     return repr(" ".join(vocabulary.words[number] for number in row))

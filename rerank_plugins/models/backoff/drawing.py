@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.scoring import find_event
 from rerank_plugins.models.backoff.tables import LOG_ZERO, BackoffTables
 
 TRIALS = 1_000  # after which a draw of an unseen symbol starts anew: a context may have all symbols
 
 
-def cumulated(tables: BackoffTables) -> NDArray[np.float64]:
+def cumulated(tables: BackoffTables) -> FloatArray:
     """(E) p of each event and those before it in its context."""
     sums = np.empty(len(tables.events))
     cumulate(tables.contexts, tables.events, sums)

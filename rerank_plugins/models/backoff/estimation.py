@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.events import EventSource
 from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
@@ -64,7 +64,7 @@ def estimate(
     *,
     prune: Sequence[int] = (),
     never: Sequence[int] = (),
-    lowest: NDArray[np.float64] | None = None,
+    lowest: FloatArray | None = None,
     text: bool = False,
     workspace: Workspace | None = None,
     jobs: int = 2,
@@ -103,7 +103,7 @@ def estimate(
     if p.shape != (sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
     _fill_empty_context(events[: sizes[0]], p)
-    lower: NDArray[np.float64] = p[levels[0].symbol]
+    lower: FloatArray = p[levels[0].symbol]
     made = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
@@ -120,8 +120,8 @@ def _kept(level: TrieLevel, cutoff: int) -> int:
 
 
 def _unigrams(
-    level: TrieLevel, size: int, discount: NDArray[np.float64], smoothing: Smoothing, never: Sequence[int]
-) -> NDArray[np.float64]:
+    level: TrieLevel, size: int, discount: FloatArray, smoothing: Smoothing, never: Sequence[int]
+) -> FloatArray:
     """(size) p of each symbol in the empty context.
 
     Kneser–Ney interpolates with the uniform distribution over the symbols that may be predicted. Stupid backoff gives
@@ -138,11 +138,11 @@ def _unigrams(
     else:
         p = (counts - taken) / total + taken.sum() / total / possible.sum()
     p[~possible] = 0.0
-    made: NDArray[np.float64] = p
+    made: FloatArray = p
     return made
 
 
-def _fill_empty_context(events: RecordArray, p: NDArray[np.float64]) -> None:
+def _fill_empty_context(events: RecordArray, p: FloatArray) -> None:
     events["symbol"] = np.arange(len(events))
     events["log10"] = np.log10(p, out=np.full(len(p), LOG_ZERO), where=p > 0)
     events["next"] = 0
@@ -162,7 +162,7 @@ class _Orders:
     """The orders from 2 on, each from the one before it."""
 
     def __init__(
-        self, levels: list[TrieLevel], events: RecordArray, event_levels: NDArray[np.int64], cut: list[int],
+        self, levels: list[TrieLevel], events: RecordArray, event_levels: LongArray, cut: list[int],
         sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
         self._levels, self._events, self._event_levels, self._cut = levels, events, event_levels, cut
@@ -175,9 +175,7 @@ class _Orders:
         self._context_of = workspace.zeros(len(levels[0]), np.int32)
         self._node = self._next = np.zeros(1, np.int32)
 
-    def add(
-        self, order: int, lower: NDArray[np.float64], discounts: NDArray[np.float64], backoff: float
-    ) -> NDArray[np.float64]:
+    def add(self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float) -> FloatArray:
         """Make the events of an order, and the contexts they are in; p of each n-gram, if there are longer ones."""
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
         base, made = self._context_levels[-2:]
@@ -224,7 +222,7 @@ class _Orders:
         self._node, self._next = node, following
         level.symbol = level.parent = np.zeros(0, np.int32)
 
-    def _place(self, order: int, following: NDArray[np.int32]) -> None:
+    def _place(self, order: int, following: IntArray) -> None:
         start, end = self._event_levels[order - 1 : order + 1]
         events = self._events[start:end]
         parts = [(events[a:b], following) for a, b in stretches(len(events), self._jobs)]

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.layout import EventLayout, pack_text, scatter_rows
 from rerank_plugins.models.backoff.sorting import bucket_bounds, stretches
@@ -27,7 +28,7 @@ class EventSource(Protocol):
         ...
 
     def __len__(self) -> int: ...
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """(m, words) rows and (buckets + 1) starts."""
         ...
 
@@ -39,7 +40,7 @@ class TextEvents:
     `tokens` (n) ids, each sentence ended by the id `eos`; `bos` is the id of `<s>`, which is in no token.
     """
 
-    tokens: NDArray[np.int32]
+    tokens: IntArray
     size: int
     order: int
     bos: int = 1
@@ -53,7 +54,7 @@ class TextEvents:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """One row for each token."""
         layout = self.layout
         return _deal(
@@ -83,7 +84,7 @@ class TupleEvents:
     def __len__(self) -> int:
         return self._blocks.rows
 
-    def deal(self, workspace: Workspace, jobs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """One row for each event; the events are gone from here afterwards."""
         packed = self._blocks.finish()
         shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
@@ -96,8 +97,8 @@ class TupleEvents:
 
 def _deal(
     size: int, symbols: int, words: int, workspace: Workspace, jobs: int,
-    count: Callable[[int, int], NDArray[np.int64]], write: Callable[..., None],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # fmt: skip
+    count: Callable[[int, int], LongArray], write: Callable[..., None],
+) -> tuple[LongArray, LongArray]:  # fmt: skip
     """Count, then write in stretches, each from its own place in each bucket on: threads do not meet."""
     if size > MOST:
         raise ModelError(f"{size:,} events are more than the {MOST:,} that a model can be estimated from")

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.sorting import bucket_bounds, shares, sort_buckets, stretches
 from rerank_plugins.models.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.models.backoff.tables import LOG_ZERO
@@ -36,16 +36,16 @@ class Groups:
     `parts` are runs of buckets; `contexts` and `events` (parts + 1) say how many of each, not cut off, precede a part.
     """
 
-    rows: NDArray[np.int64]
-    starts: NDArray[np.int64]
+    rows: LongArray
+    starts: LongArray
     bits: int
     parts: list[tuple[int, int]]
-    contexts: NDArray[np.int64]
-    events: NDArray[np.int64]
+    contexts: LongArray
+    events: LongArray
 
 
 def group_by_context(
-    level: TrieLevel, shorter: NDArray[np.int32], size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
+    level: TrieLevel, shorter: IntArray, size: int, symbols: int, cutoff: int, workspace: Workspace, jobs: int
 ) -> Groups:
     """Sort the n-grams of `level` by context; `shorter` has the context of each parent (-1: all of it was cut off).
 

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError
 
 BITS = 63  # of a non-negative int64
@@ -42,7 +43,7 @@ class EventLayout:
         return len(self.sizes)
 
     @property
-    def places(self) -> NDArray[np.int64]:
+    def places(self) -> LongArray:
         """(n, 3): word, shift and mask of each column, for the kernels."""
         places, word, free = [], 0, BITS
         for column, size in enumerate(self.sizes):
@@ -58,7 +59,7 @@ class EventLayout:
         """How many integers a row has."""
         return int(self.places[-1, 0]) + 1
 
-    def pack(self, events: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    def pack(self, events: NDArray[np.integer[Any]]) -> LongArray:
         """(m, n) events, farthest context symbol first and x last, NONE on the left of short ones -> (m, words) rows.
 
         Raises ValueError for ids that are out of range, or a context with a gap.

@@ -14,13 +14,13 @@ x is not seen in the context that drop(c) comes from; elsewhere it is a bound. L
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.scoring import LN10
 from rerank_plugins.models.backoff.tables import BackoffTables
 
 
-def least_scores(tables: BackoffTables) -> NDArray[np.float64]:
+def least_scores(tables: BackoffTables) -> FloatArray:
     """(symbols) natural logs that no context goes below."""
     levels = tables.context_levels
     longest = tables.order - 1

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.models.backoff.tables import RecordArray
 
 
@@ -47,7 +47,7 @@ def place_links(events: Any, following: Any) -> None:
         events[i]["next"] = following[events[i]["next"]]
 
 
-def first_children(contexts: RecordArray) -> NDArray[np.int32]:
+def first_children(contexts: RecordArray) -> IntArray:
     """(C + 1) the first context that lengthens each context, the end of the array where there is none."""
     count = len(contexts) - 1
     lengthened = np.bincount(contexts["parent"][1:count], minlength=count + 1)

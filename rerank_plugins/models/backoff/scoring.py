@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.backoff.layout import NONE
 from rerank_plugins.models.backoff.tables import BackoffTables
 
@@ -92,9 +93,7 @@ def score_step(tables: BackoffTables, context: int, length: int, symbol: int) ->
     return float(score) * LN10, int(tables.events[event]["next"])
 
 
-def score_events(
-    tables: BackoffTables, events: NDArray[np.integer[Any]]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tuple[FloatArray, LongArray]:
     """(m, n) events, as `TupleEvents.add` takes them -> (m) ln p, (m) the event of the model that each was found at.
 
     Context symbols that the model has not seen there may be any number but NONE; a predicted one must be in range.
@@ -111,6 +110,6 @@ def score_events(
     return scores * LN10, found
 
 
-def matched_lengths(tables: BackoffTables, found: NDArray[np.int64]) -> NDArray[np.int64]:
+def matched_lengths(tables: BackoffTables, found: LongArray) -> LongArray:
     """(n) the length of the n-gram that each event is, 1 to the order."""
     return np.searchsorted(tables.event_levels, found, side="right")

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from rerank_plugins.arrays import FloatArray, LongArray
 
 FALLBACK = (0.5, 1.0, 1.5)
 
@@ -31,7 +32,7 @@ class KneserNey:
     backoff: ClassVar[float] = -1.0  # estimated
     name: ClassVar[str] = "kneser-ney"
 
-    def discounts_of(self, counts_of_counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], bool]:
+    def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
         """(3) D_1, D_2, D_3+ from (5) n_0 … n_4, and whether the data was large enough for the formula."""
         if self.discounts is not None:
             return np.array(self.discounts), True
@@ -63,7 +64,7 @@ class StupidBackoff:
         """The weight of every context."""
         return self.factor
 
-    def discounts_of(self, counts_of_counts: NDArray[np.int64]) -> tuple[NDArray[np.float64], bool]:  # noqa: ARG002
+    def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:  # noqa: ARG002
         """(3) zeros: nothing is taken from what was seen."""
         return np.zeros(3), True
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from rerank_plugins.arrays import IntArray, LongArray
 
 DIGIT = 11
 TARGET = 1 << 16  # rows of a bucket, at least
 
 
-def bucket_bounds(histogram: NDArray[np.int64], target: int = TARGET) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray, LongArray]:
     """Join neighbouring bins to buckets of `target` rows or more: the bucket of each bin, and where buckets start.
 
     (bins) -> (bins) and (buckets + 1); a bin is never split.
@@ -31,7 +32,7 @@ def bucket_bounds(histogram: NDArray[np.int64], target: int = TARGET) -> tuple[N
     return buckets.astype(np.int32), np.concatenate([[0], np.cumsum(sizes)])
 
 
-def shares(starts: NDArray[np.int64], parts: int) -> list[tuple[int, int]]:
+def shares(starts: LongArray, parts: int) -> list[tuple[int, int]]:
     """Runs of buckets, about equal in rows: (first bucket, end) of each."""
     wanted = np.linspace(0, starts[-1], parts + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, wanted).tolist(), len(starts) - 1]

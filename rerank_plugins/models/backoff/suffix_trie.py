@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.sorting import shares, sort_buckets
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
-IntArray = NDArray[np.int32]
 PARTS = 8  # tasks per thread, so that none waits long for the other
 
 
@@ -46,9 +45,9 @@ class TrieLevel:
 
 
 def build_trie(
-    rows: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    places: NDArray[np.int64],
+    rows: LongArray,
+    starts: LongArray,
+    places: LongArray,
     workspace: Workspace,
     *,
     continuation: bool,
@@ -62,9 +61,9 @@ def build_trie(
     order = len(places)
     parts = shares(starts, PARTS * jobs)
 
-    def sort_and_count(first: int, end: int) -> NDArray[np.int64]:
+    def sort_and_count(first: int, end: int) -> LongArray:
         sort_buckets(rows, starts, first, end, rows.shape[1])
-        nodes: NDArray[np.int64] = count_nodes(rows[starts[first] : starts[end]], places)
+        nodes: LongArray = count_nodes(rows[starts[first] : starts[end]], places)
         return nodes
 
     sizes = np.array(in_threads(sort_and_count, parts, jobs), np.int64).reshape(-1, order)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 
 CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("symbol", "<i4")])
@@ -36,9 +37,9 @@ class BackoffTables:
 
     contexts: RecordArray
     events: RecordArray
-    context_levels: NDArray[np.int64]
-    event_levels: NDArray[np.int64]
-    children: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    context_levels: LongArray
+    event_levels: LongArray
+    children: IntArray = field(default_factory=lambda: np.zeros(0, np.int32))
     unseen: float = 0.0
 
     @property

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.backoff.prefetching import prefetch
 from rerank_plugins.models.backoff.scoring import LN10
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -24,9 +24,7 @@ NARROW = 16  # events: a range so small is searched in order
 AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
 
 
-def score_text(
-    tables: BackoffTables, tokens: NDArray[np.int32], bos: int = 1, eos: int = 2
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def score_text(tables: BackoffTables, tokens: IntArray, bos: int = 1, eos: int = 2) -> tuple[FloatArray, LongArray]:
     """(n) ids of sentences, each ended by `eos` -> (n) ln p of each in its sentence, (n) the event it was found at.
 
     `matched_lengths` says from the latter how long the n-gram was. For models of text.

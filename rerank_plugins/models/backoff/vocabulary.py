@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
 
@@ -28,7 +28,7 @@ class Vocabulary:
     """The words of a model by number, the special ones first; `hashes` is their hash table, if it is there already."""
 
     words: tuple[str, ...]
-    hashes: NDArray[np.int64] | None = field(default=None, compare=False, repr=False)
+    hashes: LongArray | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def number(self) -> dict[str, int]:
@@ -41,7 +41,7 @@ class Vocabulary:
     def __contains__(self, word: str) -> bool:
         return self.number.get(word, UNK) != UNK
 
-    def encode(self, sentences: Sequence[Sequence[str]]) -> NDArray[np.int32]:
+    def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
         """The sentences one after the other, each ended by `</s>`; unknown words, `<s>` and `</s>` are UNK."""
         from rerank_plugins.models.backoff.word_hashing import find_words
 
@@ -52,7 +52,7 @@ class Vocabulary:
         return tokens
 
     @cached_property
-    def table(self) -> NDArray[np.int64]:
+    def table(self) -> LongArray:
         """Hashes of the words that may be inside a sentence, with their numbers."""
         from rerank_plugins.models.backoff.word_hashing import hash_table
 
@@ -108,12 +108,12 @@ class TextCollector:
             number += len(block)
             progress(self.tokens)
 
-    def _count(self, counts: NDArray[np.int64]) -> None:
+    def _count(self, counts: LongArray) -> None:
         if len(counts) > len(self._counts):
             self._counts = np.concatenate([self._counts, np.zeros(2 * len(counts) - len(self._counts), np.int64)])
         self._counts[: len(counts)] += counts
 
-    def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, NDArray[np.int32], int]:
+    def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, IntArray, int]:
         """The vocabulary, the text in its numbers, and how many words of the text are not in it.
 
         Words seen less than `min_count` times are not, nor any but the `most` frequent.

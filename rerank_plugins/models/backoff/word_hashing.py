@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 
 START, FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
@@ -21,7 +21,7 @@ SPACE, NEWLINE = 32, 10
 EMPTY = 0  # a hash that no word has: a hash of 0 becomes 1
 
 
-def hash_table(words: Sequence[str], first: int) -> NDArray[np.int64]:
+def hash_table(words: Sequence[str], first: int) -> LongArray:
     """(size, 2) hash and number of the words from number `first` on. Raises ModelError should two hashes be equal."""
     text = "\n".join(words[first:]).encode()
     size = 16
@@ -33,7 +33,7 @@ def hash_table(words: Sequence[str], first: int) -> NDArray[np.int64]:
     return table
 
 
-def find_words(sentences: Sequence[Sequence[str]], table: NDArray[np.int64], eos: int) -> NDArray[np.int32] | None:
+def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -> IntArray | None:
     """Numbers of the words of all sentences, each ended by `eos`; 0 for unknown words.
 
     None where a word has a space or line end inside, which this way of looking cannot tell from two words.

@@ -11,8 +11,8 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.paths import Ids, TreePaths, lay_out
 from rerank_plugins.models.vocabulary.numbering import Numbering
@@ -64,9 +64,7 @@ class TreeCollector:
         return Corpus(Vocabulary(words), labels, blocks, unknown)
 
 
-def _settled(
-    names: Numbering, used: list[Ids], min_count: int, form: Fold
-) -> tuple[tuple[str, ...], NDArray[np.int32], int]:
+def _settled(names: Numbering, used: list[Ids], min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
     """Names that stay, by falling frequency; (old numbers) the new number of each; how many do not stay."""
     counts = np.zeros(len(names), np.int64)
     for ids in used:

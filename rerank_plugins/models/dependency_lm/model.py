@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
@@ -35,7 +35,6 @@ from rerank_plugins.trees.dependency import DependencyTree
 from rerank_plugins.trees.penn import known_spelling, normal_form
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
-FloatArray = NDArray[np.float64]
 REMEMBERED = 1 << 20  # names whose numbers are kept
 
 
@@ -103,7 +102,7 @@ class DependencyModel(PickledFields):
     def _label_number(self) -> _Folded:
         return _Folded({label: i for i, label in enumerate(self.labels)}, self.settings.label)
 
-    def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, NDArray[np.int64]]:
+    def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, LongArray]:
         """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
         forest = lay_out(trees, self._word_number, self._label_number, (0, 0))
         return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets

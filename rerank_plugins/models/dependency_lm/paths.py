@@ -19,11 +19,11 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.trees.dependency import DependencyTree
 
-Ids = NDArray[np.int32]
+Ids = IntArray
 NONE = -1  # left of a path that reached ROOT
 
 
@@ -37,7 +37,7 @@ class TreePaths:
     words: Ids
     heads: Ids
     labels: Ids
-    offsets: NDArray[np.int64]
+    offsets: LongArray
 
 
 def lay_out(
@@ -58,7 +58,7 @@ def _numbered(names: Iterable[Sequence[str]], numbers: Mapping[str, int], unknow
     return np.fromiter(map(numbers.get, chain.from_iterable(names), repeat(unknown)), np.int32, size)
 
 
-def _absolute(heads: Iterable[Sequence[int]], offsets: NDArray[np.int64]) -> Ids:
+def _absolute(heads: Iterable[Sequence[int]], offsets: LongArray) -> Ids:
     within = np.fromiter(chain.from_iterable(heads), np.int32, int(offsets[-1]))
     start = np.repeat(offsets[:-1], np.diff(offsets))
     return np.where(within < 0, -1, within + start).astype(np.int32)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.esa.kernels import pair_cosines, word_cosines
 from rerank_plugins.models.vocabulary.known_words import KnownWords
 
@@ -31,8 +31,8 @@ class EsaModel(KnownWords):
     words: tuple[str, ...]
     idf: FloatArray
     titles: tuple[str, ...]
-    starts: IntArray
-    documents: NDArray[np.int32]
+    starts: LongArray
+    documents: IntArray
     weights: NDArray[np.float32]
     settings: Mapping[str, Any]
     provenance: Mapping[str, Any] = field(default_factory=dict)

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import IntArray
 from rerank_plugins.models.backoff.vocabulary import TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.esa.documents import Document
@@ -41,7 +41,7 @@ class Settings:
     lowercase: bool = True
 
 
-Entries = tuple[IntArray, NDArray[np.int32], NDArray[np.float32]]  # words, documents, weights
+Entries = tuple[LongArray, IntArray, NDArray[np.float32]]  # words, documents, weights
 
 
 def train(
@@ -88,7 +88,7 @@ def train(
     return EsaModel(words, idf, named, starts, documents, entries[2], asdict(settings), trained_on)
 
 
-def _indexed(tokens: NDArray[np.int32], ends: IntArray, idf: NDArray[np.float64], settings: Settings) -> Entries:
+def _indexed(tokens: IntArray, ends: LongArray, idf: FloatArray, settings: Settings) -> Entries:
     """The entries of all documents, by word and document; pruned after each piece, which changes nothing in the end."""
     entries: Entries = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
     first = 0

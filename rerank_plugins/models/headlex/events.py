@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.headlex.heads import Heads
-from rerank_plugins.models.treelet.forest import EDGE, IntArray, TreeArrays, siblings
+from rerank_plugins.models.treelet.forest import EDGE, TreeArrays, siblings
 
 KINDS = ("head", "symbol", "tag", "word")
 START_WORD = 0  # the number of <s>
@@ -32,7 +32,7 @@ START_WORD = 0  # the number of <s>
 class Factors(NamedTuple):
     """Of each kind, (n) the tree that an event belongs to and (n, order) the events."""
 
-    trees: dict[str, NDArray[np.int64]]
+    trees: dict[str, LongArray]
     events: dict[str, IntArray]
 
 

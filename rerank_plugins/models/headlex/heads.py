@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from rerank_plugins.models.treelet.forest import IntArray, Symbols, TreeArrays, siblings
+from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.models.treelet.forest import Symbols, TreeArrays, siblings
 from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.trees.heads import HeadRules, english_heads
 
@@ -24,7 +24,7 @@ class HeadFinder:
     rules: HeadRules = field(default_factory=english_heads)
     _known: dict[bytes, int] = field(default_factory=dict)
 
-    def find(self, starts: NDArray[np.int64], symbols: IntArray) -> IntArray:
+    def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
         """(n) which child (from 0) is the head of each rule; -1 for one without children."""
         label: Callable[[int], str] = self.symbols.label
         known, found = self._known, []

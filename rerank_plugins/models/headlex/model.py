@@ -14,21 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.headlex.events import KINDS, factors
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
-from rerank_plugins.models.treelet.forest import (
-    UNSEEN,
-    Symbols,
-    TreeArrays,
-    lay_out,
-    place_words,
-    sentences_of,
-    shapes,
-)
+from rerank_plugins.models.treelet.forest import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
 from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
 from rerank_plugins.pickling import PickledFields

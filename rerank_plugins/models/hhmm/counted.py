@@ -16,8 +16,7 @@ import numpy as np
 from numba import njit
 from numba.extending import register_jitable
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 
 
 class Counted(NamedTuple):

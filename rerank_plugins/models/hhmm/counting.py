@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import productions
 
 CROSS, WITHIN = 0, 1  # kinds of reduction

@@ -19,21 +19,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.hhmm.counted import Counted, context_key, edge_key
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
 from rerank_plugins.models.hhmm.left_progeny import Progeny, rule_sums
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 
-Keys = NDArray[np.int64]
+Keys = LongArray
 
 
-def interpolated(
-    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64]
-) -> tuple[Counted, FloatArray]:
+def interpolated(events: Events, grammar: Grammar, progeny: Progeny, order: LongArray) -> tuple[Counted, FloatArray]:
     """The rows of all contexts with counts, and (S) P(end | 0, ROOT, q).
 
     `order` has the grammar's number of each rule in the order of the tables.
@@ -53,7 +49,7 @@ class _Level(NamedTuple):
     """
 
     keys: Keys
-    group: NDArray[np.int64]
+    group: LongArray
     kinds: FloatArray
     types: FloatArray
     cell: Keys
@@ -77,7 +73,7 @@ def _level(keys: Keys, kind: IntArray, rule: IntArray, counts: FloatArray, rules
 
 
 def _reductions(
-    events: Events, grammar: Grammar, progeny: Progeny, order: NDArray[np.int64], ending: FloatArray
+    events: Events, grammar: Grammar, progeny: Progeny, order: LongArray, ending: FloatArray
 ) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
     """The rows of reductions, as `Counted` has them; writes into `ending` what was seen of it."""
     size, rules, strength = grammar.size, len(grammar.binary), events.strength
@@ -184,7 +180,7 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Key
     emitted = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)
     here = progeny.closure @ emitted
 
-    def level(keys: Keys, rows: NDArray[np.bool_]) -> tuple[Keys, NDArray[np.int64], FloatArray]:
+    def level(keys: Keys, rows: BoolArray) -> tuple[Keys, LongArray, FloatArray]:
         contexts, group = np.unique(keys[rows], return_inverse=True)
         table = np.zeros((len(contexts), size + 1))
         np.add.at(table, (group, column[rows]), counts[rows])
@@ -209,7 +205,7 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Key
     return keys[position], np.ascontiguousarray(openings[position])
 
 
-def _opened_by_rules(edges: Keys, grammar: Grammar, order: NDArray[np.int64], depth: int) -> IntArray:
+def _opened_by_rules(edges: Keys, grammar: Grammar, order: LongArray, depth: int) -> IntArray:
     """(D + 1, B) the row of the left edge that each rule's new element q'/c awaits, at each depth."""
     size = grammar.size
     parent, _, right = grammar.binary[order].astype(np.int64).T

@@ -30,10 +30,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.closure import closed
 from rerank_plugins.models.pcfg.expectations import finite_mass
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -134,7 +133,7 @@ def _inverse(matrix: FloatArray) -> FloatArray:
     return positive
 
 
-def _reachable(size: int, steps: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _reachable(size: int, steps: IntArray) -> BoolArray:
     """(size, size) which symbols lie down the left edge of which, by steps (parent, first child); each of itself."""
     steps = steps[np.argsort(steps[:, 0], kind="stable")]
     starts = np.searchsorted(steps[:, 0], np.arange(size + 1))

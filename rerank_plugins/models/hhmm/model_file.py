@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins import model_file
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.hhmm.counting import END, HERE, Events
 from rerank_plugins.models.hhmm.training import Empirical
 from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.model_file import KIND as GRAMMAR
 from rerank_plugins.models.pcfg.model_file import grammar_arrays, grammar_from, write_packed
 

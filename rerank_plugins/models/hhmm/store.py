@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 
 LOW = 0xFFFF
 
@@ -56,7 +54,7 @@ class Beam:
         return tuple(self.stores[0].tolist()) if len(self) else ()
 
     @property
-    def depths(self) -> NDArray[np.int64]:
+    def depths(self) -> LongArray:
         """(n) how many elements each store has, the one with the last word's preterminal among them."""
         return np.asarray((self.stores[:, :-1] >= 0).sum(axis=1) + 1, np.int64)
 

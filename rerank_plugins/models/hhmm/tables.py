@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
 from rerank_plugins.models.hhmm.counting import Events
 from rerank_plugins.models.hhmm.interpolation import interpolated
 from rerank_plugins.models.hhmm.left_progeny import left_progeny
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
@@ -78,12 +77,12 @@ class Tables:
     grammar: Grammar
     depth: int
     rules: Rules
-    numbers: NDArray[np.int64]  # (B) number in the grammar of each of the rules
+    numbers: LongArray  # (B) number in the grammar of each of the rules
     ending: FloatArray  # (S) P(end | 0, ROOT, q): that a node q with nothing else in store is the whole sentence
     fitting: FloatArray  # (D + 1, S) R_d; that of ROOT at depth 0 is the probability of the trees that fit
     tag_closure: FloatArray  # (T, S) U* by preterminal
     tag_expected: FloatArray  # (rows, T, S) E* by preterminal
-    tag_row: NDArray[np.int64]  # (S) row of a preterminal in the two
+    tag_row: LongArray  # (S) row of a preterminal in the two
     remembered: dict[str, Emission]
 
     @property

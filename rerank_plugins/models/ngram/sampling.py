@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.drawing import cumulated, draw_event
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
@@ -43,7 +43,7 @@ class NgramSampler:
             raise ValueError(f"lengths from {self.shortest} to {self.longest}, wanted 0 <= shortest <= longest")
 
     @cached_property
-    def _cumulated(self) -> NDArray[np.float64]:
+    def _cumulated(self) -> FloatArray:
         return cumulated(self.ngrams.tables)
 
     def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:

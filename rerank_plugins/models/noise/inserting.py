@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.noise.agreement import disagreements
 from rerank_plugins.models.noise.forms import NOUN, VERB, WordForms

@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.pcfg.closure import closure_of
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 
 
 class UnaryBlocks(NamedTuple):
@@ -122,7 +121,7 @@ def _unary(
     )
 
 
-def _changes(*columns: IntArray) -> NDArray[np.bool_]:
+def _changes(*columns: IntArray) -> BoolArray:
     """Where a row of the columns differs from the row before; the first does."""
     differ = np.ones(len(columns[0]), np.bool_)
     if len(differ):
@@ -130,5 +129,5 @@ def _changes(*columns: IntArray) -> NDArray[np.bool_]:
     return differ
 
 
-def _with_end(begins: NDArray[np.int64], end: int) -> IntArray:
+def _with_end(begins: LongArray, end: int) -> IntArray:
     return np.append(begins, end).astype(np.int32)

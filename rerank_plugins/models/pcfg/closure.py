@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
 
 DOUBLINGS = 60  # chains of 2^60 steps: a series that has not ended there has no sum
 

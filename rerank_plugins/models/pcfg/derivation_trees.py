@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 from rerank_plugins.models.pcfg.k_best import Derivations
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.pruned_chart import Items
 from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.constituency import Tree
@@ -79,7 +77,7 @@ def log_probabilities(
         return np.asarray(np.log(values[offsets[found.best]]) - np.log(scales).sum())
 
 
-def parts(found: Derivations) -> NDArray[np.bool_]:
+def parts(found: Derivations) -> BoolArray:
     """(D) which derivations are part of one of the best."""
     needed = np.zeros(len(found.edge), np.bool_)
     needed[found.best] = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 
 TIGHT = 1e-12

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
@@ -37,7 +35,7 @@ class Forest:
     left: IntArray
     right: IntArray
     word: IntArray
-    offsets: NDArray[np.int64]
+    offsets: LongArray
     weights: FloatArray
 
     @property

@@ -12,11 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
+from rerank_plugins.models.pcfg.lexicon import Lexicon
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
@@ -64,7 +63,7 @@ class Grammar:
         return len(self.symbols)
 
     @cached_property
-    def preterminals(self) -> NDArray[np.bool_]:
+    def preterminals(self) -> BoolArray:
         """(S) which symbols emit words."""
         mask = np.zeros(self.size, np.bool_)
         mask[self.lexicon.symbols] = True

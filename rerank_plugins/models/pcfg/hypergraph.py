@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart
 

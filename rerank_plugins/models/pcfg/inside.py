@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.closure import apply_chains
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.rules import Rules, compile_rules
 
 START = math.exp(3.0)  # what rules cost for a word, about

@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
-from rerank_plugins.models.pcfg.lexicon import IntArray
 
 UNKNOWN, NONE = -1, -2  # of a derivation's successor: not asked for, there is none
 FULL = -3

@@ -11,16 +11,14 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.pcfg import latent_kernels as kernels
 from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, productions
 from rerank_plugins.threads import cores, over_ranges
 
-Places = NDArray[np.int64]
+Places = LongArray
 LEAST_NODES = 20_000  # about 10 ms with a few states: less is not worth a thread
 LEAST_CELLS = 4e6  # of rules' tensors, times nodes
 
@@ -114,7 +112,7 @@ class LatentGrammar:
         halves = replace(self, states=states, p=values)
         return halves.normalised(values * (1 + rng.uniform(-noise, noise, len(values))))
 
-    def merged(self, together: NDArray[np.bool_], shares: FloatArray) -> LatentGrammar:
+    def merged(self, together: BoolArray, shares: FloatArray) -> LatentGrammar:
         """States a and a + 1 made one where `together[a]`, a even within its label; both over states numbered through.
 
         The rewritings of a merged state are those of the two, weighted by `shares` (their parts in the pair's count).

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, known_form
 from rerank_plugins.trees.penn import known_spelling
-
-IntArray = NDArray[np.int32]
 
 
 class NumberedWords:

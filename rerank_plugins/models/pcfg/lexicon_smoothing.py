@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, backed_off, is_signature, signature
 
 

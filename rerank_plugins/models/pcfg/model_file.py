@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import model_file
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import Lexicon
 

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.pcfg.closure import apply_chains_down
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.inside import Chart
@@ -95,7 +94,7 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
     return counts
 
 
-def spans(n: int) -> NDArray[np.int64]:
+def spans(n: int) -> LongArray:
     """(n (n + 1) / 2, 2) first word and word after the last of each cell: the narrow ones first, from left to right."""
     return np.array([(i, i + width) for width in range(1, n + 1) for i in range(n - width + 1)], np.int64).reshape(
         -1, 2

@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.interfaces import ScoredTree, Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
 from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
@@ -28,7 +28,6 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.k_best import Derivations, k_best
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.projection import plain_bases, project
 from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at, items_of

@@ -12,12 +12,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.pcfg.expectations import expected_counts
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+from rerank_plugins.models.pcfg.lexicon import lexicon_of
 from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category
 
@@ -66,7 +65,7 @@ def project(grammar: Grammar) -> Grammar:
 
 def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
     """Distinct rows of numbers below `size`, sorted, with their summed p."""
-    keys: NDArray[np.int64] = np.zeros(len(rows), np.int64)
+    keys: LongArray = np.zeros(len(rows), np.int64)
     for column in rows.T:
         keys = keys * size + column
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -12,9 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.models.pcfg.blocks import Blocks
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 
 
@@ -27,7 +26,7 @@ class Items(NamedTuple):
     offsets: IntArray
 
 
-def items_of(kept: NDArray[np.bool_], blocks: Blocks) -> Items:
+def items_of(kept: BoolArray, blocks: Blocks) -> Items:
     """The items of a chart; `kept` (cells, C) says which bases are left in each cell."""
     cell, base = np.nonzero(kept)
     return items_at(cell, base, len(kept), blocks)

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.models.pcfg.closure import Chains, by_child, closure_of
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 
 
 class Rules(NamedTuple):
@@ -44,7 +42,7 @@ class Rules(NamedTuple):
     word_starts: IntArray
     word_symbol: IntArray
     word_p: FloatArray
-    narrow: NDArray[np.bool_]
+    narrow: BoolArray
     wide: IntArray
 
 

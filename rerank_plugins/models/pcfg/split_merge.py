@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.vocabulary.signatures import backed_off, signature
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.penn import normal_form

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.vocabulary.signatures import backed_off, signature
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+from rerank_plugins.models.pcfg.lexicon import lexicon_of
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.models.pcfg.tagged_words import Tagged, with_tagged_words
 from rerank_plugins.trees.cleaning import category
@@ -48,9 +48,7 @@ def productions(forest: Forest) -> Productions:
     )
 
 
-def _distinct(
-    used: IntArray, mask: NDArray[np.bool_], weights: FloatArray, rule: IntArray
-) -> tuple[IntArray, FloatArray]:
+def _distinct(used: IntArray, mask: BoolArray, weights: FloatArray, rule: IntArray) -> tuple[IntArray, FloatArray]:
     """Distinct rows of `used` where the mask is, and their summed weights; writes into `rule` which row each is."""
     table, inverse = np.unique(used[mask], axis=0, return_inverse=True)
     rule[mask] = inverse.ravel()

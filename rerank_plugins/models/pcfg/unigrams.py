@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.expectations import expected_counts
 from rerank_plugins.models.pcfg.grammar import Grammar

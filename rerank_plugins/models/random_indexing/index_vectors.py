@@ -15,6 +15,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray
+
 STEP = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
@@ -22,7 +24,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 
 def index_vectors(
     words: Sequence[str], dimensions: int, nonzero: int, seed: int
-) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+) -> tuple[IntArray, NDArray[np.float32]]:
     """(words, nonzero) distinct places from 0 to below `dimensions`, and the sign at each."""
     key = seed.to_bytes(8, "little")
     hashes = b"".join(blake2b(word.encode(), digest_size=8, key=key).digest() for word in words)

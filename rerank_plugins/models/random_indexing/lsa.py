@@ -10,15 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.random_indexing.accumulating import END
 
 ITERATIONS = 3
 
 
-def lsa_vectors(
-    tokens: NDArray[np.int32], documents: NDArray[np.int64], dimensions: int, seed: int
-) -> NDArray[np.float32]:
+def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: int) -> NDArray[np.float32]:
     """(words, dimensions) vectors; `documents` (words) says in how many documents each word is.
 
     Raises ConfigError where scikit-learn is not installed, ModelError for more dimensions than words or documents.

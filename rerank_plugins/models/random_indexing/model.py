@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.vocabulary.known_words import KnownWords
 from rerank_plugins.pickling import PickledFields
 
@@ -31,8 +31,8 @@ class RandomIndexModel(KnownWords, PickledFields):
     """`words` by number, (V) their `counts` and `documents`, and by space (V, dimensions) vectors of unit length."""
 
     words: tuple[str, ...]
-    counts: NDArray[np.int64]
-    documents: NDArray[np.int64]
+    counts: LongArray
+    documents: LongArray
     total_documents: int
     spaces: Mapping[str, NDArray[np.float16]]
     settings: Mapping[str, Any]

@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.vocabulary import EOS, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -114,7 +115,7 @@ def train(
     return RandomIndexModel(words, counts, documents, total, spaces, asdict(settings), trained_on)
 
 
-def in_documents(numbered: NDArray[np.int32], documents: str) -> NDArray[np.int32]:
+def in_documents(numbered: IntArray, documents: str) -> IntArray:
     """Tokens as the kernels want them: words from 0, UNKNOWN, and END where a document ends."""
     ends = numbered == EOS
     tokens = np.where(ends, END, np.where(numbered == UNK, UNKNOWN, numbered - SPECIAL)).astype(np.int32)
@@ -127,8 +128,8 @@ def in_documents(numbered: NDArray[np.int32], documents: str) -> NDArray[np.int3
 
 def _sums(
     kind: Space,
-    tokens: NDArray[np.int32],
-    places: NDArray[np.int32],
+    tokens: IntArray,
+    places: IntArray,
     values: NDArray[np.float32],
     settings: Settings,
     words: int,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.similarity.alignment import aligned
 from rerank_plugins.models.similarity.text import Text

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.esa.model import EsaModel
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 from rerank_plugins.models.similarity import (

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
 from rerank_plugins.models.similarity.text import Lexicon, Text
 
@@ -61,8 +61,8 @@ def tiling(a: Sequence[str], b: Sequence[str], shortest: int = SHORTEST) -> floa
     return float(2 * greedy_string_tiling(*numbered(first, second), shortest) / (len(a) + len(b)))
 
 
-def numbered(a: Sequence[str], b: Sequence[str]) -> tuple[IntArray, IntArray]:
+def numbered(a: Sequence[str], b: Sequence[str]) -> tuple[LongArray, LongArray]:
     """Both sequences by number, equal elements by the same."""
     numbers = {element: number for number, element in enumerate(dict.fromkeys([*a, *b]))}
-    as_array: Callable[[Sequence[str]], IntArray] = lambda s: np.array([numbers[each] for each in s], np.int64)  # noqa: E731
+    as_array: Callable[[Sequence[str]], LongArray] = lambda s: np.array([numbers[each] for each in s], np.int64)  # noqa: E731
     return as_array(a), as_array(b)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.similarity.text import Text
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.similarity import pair_by_pair, sentence_vectors

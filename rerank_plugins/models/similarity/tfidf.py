@@ -14,7 +14,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.similarity.text import Text
 
 STEM = 5  # letters

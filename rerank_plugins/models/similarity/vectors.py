@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 from rerank_plugins.models.similarity.alignment import aligned
 from rerank_plugins.models.similarity.text import Lexicon, Text

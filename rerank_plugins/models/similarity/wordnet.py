@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.similarity.alignment import greedy_pairs, harmonic_mean, side_means, with_same
 from rerank_plugins.models.similarity.text import Lexicon, Text
 from rerank_plugins.models.similarity.tfidf import bags_of, words

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.svs import kernels
 from rerank_plugins.models.svs.observed import Observed, Rewritings
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray, Lexicon
+from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.models.pcfg.lexicon import Lexicon
 from rerank_plugins.models.svs.clustering import Expected, Parameters
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 
 NEW = -1  # begin of a cell that is still to be filled

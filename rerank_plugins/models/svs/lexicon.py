@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray, NumberedWords
+from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.models.pcfg.lexicon import NumberedWords
 
 UNK_HEADWORD = "unk"  # stands for all headwords that are not kept
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
-from rerank_plugins.models.pcfg.lexicon import IntArray
+from rerank_plugins.arrays import BoolArray, IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.svs.chart import FAST
 from rerank_plugins.models.svs.heap import power_factor
@@ -176,7 +175,7 @@ def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer:
                 above[heap.symbol[item]] = -1
 
 
-def kept_of(plain: PlainRules, best: Best, n: int) -> NDArray[np.bool_]:
+def kept_of(plain: PlainRules, best: Best, n: int) -> BoolArray:
     """(cells, G) the plain categories of the best tree; none where there is no tree."""
     kept = np.zeros(best.lower.shape, np.bool_)
     todo = [(0, n, 0)] if n and best.upper[-1, 0] > -np.inf else []
@@ -195,7 +194,7 @@ def kept_of(plain: PlainRules, best: Best, n: int) -> NDArray[np.bool_]:
 
 def best_categories(
     rules: VectorRules, plain: PlainRules, words: IntArray, cells: IntArray, heap: Any, outer: Any, groups: int
-) -> NDArray[np.bool_]:
+) -> BoolArray:
     """(cells, G) the plain categories of the max-rule tree over a chart of sums; none where there is no tree."""
     lower, upper = np.full((2, len(cells), groups), -np.inf)
     rule, split, chain = np.full((3, len(cells), groups), -1, np.int32)

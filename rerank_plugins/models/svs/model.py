@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 
@@ -107,7 +106,7 @@ class SvsModel:
         return len(self.root)
 
     @cached_property
-    def preterminals(self) -> NDArray[np.bool_]:
+    def preterminals(self) -> BoolArray:
         """(S) which symbols emit words."""
         mask = np.zeros(len(self.symbols), np.bool_)
         mask[self.lexicon.symbols] = True

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import model_file
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.treebank_grammar import productions
 from rerank_plugins.models.svs.lexicon import UNK_HEADWORD
 from rerank_plugins.models.svs.names import HEAD, category_and_relation

@@ -19,9 +19,9 @@ from typing import Literal
 
 import numpy as np
 
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PASSED_OVER
 from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse

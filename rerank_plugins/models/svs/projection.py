@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.lexicon import IntArray, lexicon_of
+from rerank_plugins.models.pcfg.lexicon import lexicon_of
 from rerank_plugins.models.pcfg.projection import coarse_name, summed
 from rerank_plugins.models.svs.model import SvsModel
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.svs.model import SvsModel
 
 
@@ -42,7 +40,7 @@ class VectorRules(NamedTuple):
     weight: FloatArray
     levels: IntArray
     symbols: IntArray
-    chained: NDArray[np.bool_]
+    chained: BoolArray
     above: IntArray
     below: IntArray
     chain_p: FloatArray

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.svs.vector_tree import VectorTree
 
 PARTS = 3  # vectors of a sentence: top, left, right

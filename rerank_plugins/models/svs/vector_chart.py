@@ -6,16 +6,15 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import BoolArray, IntArray
 from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.lexicon import IntArray
 from rerank_plugins.models.svs.heap import NEW, enlarged, make_heap
 from rerank_plugins.models.svs.rules import VectorRules
 
 MEMORY = 1 << 26  # bytes of vectors after which a heap starts anew
 
-Kept = NDArray[np.bool_]
+Kept = BoolArray
 
 
 class VectorChart:

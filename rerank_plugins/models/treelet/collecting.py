@@ -11,9 +11,9 @@ from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.models.treelet.forest import SPECIAL, IntArray, Symbols, TreeArrays, lay_out, sentences_of
+from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.models.treelet.forest import SPECIAL, Symbols, TreeArrays, lay_out, sentences_of
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
@@ -36,7 +36,7 @@ class TreeletCollector:
 
     def __init__(self) -> None:
         self._phrases, self._tags = Numbering(), Numbering()
-        self._blocks: list[tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]] = []
+        self._blocks: list[tuple[IntArray, IntArray, IntArray, LongArray]] = []
         self._sentences: list[tuple[str, ...]] = []
         self._spelling: dict[str, str] = {}  # each word once
 
@@ -71,7 +71,7 @@ class TreeletCollector:
         self._sentences.clear()
         return Corpus(Symbols(phrases, tags), vocabulary, TreeArrays(settled, parent, word, offsets))
 
-    def _joined(self) -> tuple[IntArray, IntArray, IntArray, NDArray[np.int64]]:
+    def _joined(self) -> tuple[IntArray, IntArray, IntArray, LongArray]:
         starts = np.cumsum([0, *(len(block[0]) for block in self._blocks)])
         symbol, is_tag = (np.concatenate([block[k] for block in self._blocks]) for k in (0, 2))
         parents = [

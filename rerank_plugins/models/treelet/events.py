@@ -17,16 +17,16 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.layout import NONE
-from rerank_plugins.models.treelet.forest import EDGE, IntArray, TreeArrays, siblings
+from rerank_plugins.models.treelet.forest import EDGE, TreeArrays, siblings
 
 RULE_ORDER, WORD_ORDER, SYMBOL_ORDER = 4, 6, 5
 START_WORD = 0  # the number of <s>
 
 
-def rule_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray) -> IntArray:
+def rule_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> IntArray:
     """(n, 4) events of the n `phrases` of the forest, `rules` being their rules."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
@@ -40,7 +40,7 @@ def rule_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray)
     return events
 
 
-def word_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray) -> tuple[NDArray[np.int64], IntArray]:
+def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tuple[LongArray, IntArray]:
     """(m) the tags of the forest, and (m, 6) the events of their words, in order."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
@@ -61,7 +61,7 @@ def word_events(forest: TreeArrays, phrases: NDArray[np.int64], rules: IntArray)
     return tags, events
 
 
-def symbol_events(starts: NDArray[np.int64], symbols: IntArray) -> tuple[NDArray[np.int64], IntArray]:
+def symbol_events(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
     """(m) the rule of each event and (m, 5) events of the children of rules, STOP after the last."""
     lengths = np.diff(starts)  # one for each child, and one for STOP
     events = np.full((int(lengths.sum()), SYMBOL_ORDER), NONE, np.int32)

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 from rerank_plugins.trees.constituency import ROOT, Tree
 
-IntArray = NDArray[np.int32]
 EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE is before and after the children of a node
 SPECIAL = ("", "", "")
 UNSEEN = "?"  # written for an unknown label: no label of a treebank
@@ -34,7 +33,7 @@ class TreeArrays:
     symbol: IntArray
     parent: IntArray
     word: IntArray
-    offsets: NDArray[np.int64]
+    offsets: LongArray
 
     @property
     def trees(self) -> int:
@@ -42,7 +41,7 @@ class TreeArrays:
         return len(self.offsets) - 1
 
     @property
-    def tree(self) -> NDArray[np.int64]:
+    def tree(self) -> LongArray:
         """(N) the tree of each node."""
         return np.repeat(np.arange(self.trees), np.diff(self.offsets))
 
@@ -81,7 +80,7 @@ def rooted(tree: Tree) -> Tree:
 
 def lay_out(
     trees: Iterable[Tree], phrases: Mapping[str, int], tags: Mapping[str, int]
-) -> tuple[IntArray, IntArray, list[str | None], NDArray[np.int64]]:
+) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
     """(N) symbols, (N) parents, words of the tags and None for phrases, (T + 1) offsets; trees are put under ROOT.
 
     Labels that the mappings lack are unknown.
@@ -109,7 +108,7 @@ def lay_out(
     return np.array(symbol, np.int32), np.array(parent, np.int32), words, np.array(offsets, np.int64)
 
 
-def sentences_of(words: list[str | None], offsets: NDArray[np.int64]) -> list[list[str]]:
+def sentences_of(words: list[str | None], offsets: LongArray) -> list[list[str]]:
     """The words of each tree."""
     return [[word for word in words[a:b] if word is not None] for a, b in pairwise(offsets.tolist())]
 
@@ -121,7 +120,7 @@ def place_words(words: list[str | None], ids: IntArray) -> IntArray:
     return placed
 
 
-def shapes(forest: TreeArrays) -> NDArray[np.int64]:
+def shapes(forest: TreeArrays) -> LongArray:
     """(T) a hash of the symbols and structure of each tree; the words are left out."""
     keys = np.empty(forest.trees, np.int64)
     hash_trees(forest.symbol, forest.parent, forest.offsets, keys)

@@ -26,8 +26,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.scoring import LN10, score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.word_hashing import EMPTY, FACTOR, START, slot_of
-from rerank_plugins.models.treelet.forest import IntArray, TreeArrays, siblings
+from rerank_plugins.models.treelet.forest import TreeArrays, siblings
 
 
 @dataclass(frozen=True, eq=False)
 class Rules:
     """`symbols[starts[r] : starts[r + 1]]` are P, C_1, …, C_d of rule r; none of the first, `unknown` ones."""
 
-    starts: NDArray[np.int64]
+    starts: LongArray
     symbols: IntArray
     unknown: int
 
@@ -37,7 +37,7 @@ class Rules:
         return found
 
     @cached_property
-    def table(self) -> NDArray[np.int64]:
+    def table(self) -> LongArray:
         """(size, 2) hash and number of the rules. Raises ModelError should two hashes be equal."""
         size = 16
         while size < 2 * len(self):
@@ -47,14 +47,14 @@ class Rules:
             raise ModelError("two rules of the model have the same hash, or a rule is there twice")
         return table
 
-    def find(self, starts: NDArray[np.int64], symbols: IntArray) -> IntArray:
+    def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
         """(n) numbers of n rules that are given as these are."""
         found = np.zeros(len(starts) - 1, np.int32)
         find_rules(starts, symbols, self.table, found)
         return found
 
 
-def rules_of(forest: TreeArrays) -> tuple[NDArray[np.int64], NDArray[np.int64], IntArray]:
+def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
     """(n) the nodes that are phrases, in order, and their rules: (n + 1) starts, and symbols."""
     phrases = np.flatnonzero(forest.word < 0)
     children = np.bincount(forest.parent[forest.parent >= 0], minlength=len(forest.parent))
@@ -65,7 +65,7 @@ def rules_of(forest: TreeArrays) -> tuple[NDArray[np.int64], NDArray[np.int64], 
     return phrases, starts, symbols
 
 
-def number_rules(starts: NDArray[np.int64], symbols: IntArray, size: int, min_count: int = 1) -> tuple[Rules, IntArray]:
+def number_rules(starts: LongArray, symbols: IntArray, size: int, min_count: int = 1) -> tuple[Rules, IntArray]:
     """The distinct rules that occur `min_count` times or more, by falling frequency, and (n) the number of each.
 
     `size` is the number of symbols.
@@ -82,16 +82,14 @@ def number_rules(starts: NDArray[np.int64], symbols: IntArray, size: int, min_co
     return Rules(np.concatenate([np.zeros(size + 1, np.int64), ends]), flat, size), number[inverse]
 
 
-def every_rule(starts: NDArray[np.int64], symbols: IntArray) -> tuple[NDArray[np.int64], IntArray]:
+def every_rule(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
     """Each distinct rule once."""
     keys = np.empty(len(starts) - 1, np.int64)
     hash_rules(starts, symbols, keys)
     return selected(starts, symbols, np.unique(keys, return_index=True)[1])
 
 
-def selected(
-    starts: NDArray[np.int64], symbols: IntArray, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], IntArray]:
+def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[LongArray, IntArray]:
     """Some of many rules, as starts and symbols."""
     lengths = np.diff(starts)[rows]
     ends = np.cumsum(lengths)

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.drawing import cumulated, draw_down, draw_event, seen_above
 from rerank_plugins.models.backoff.layout import NONE
@@ -72,7 +72,7 @@ class TreeletSampler:
         return made
 
     @cached_property
-    def _tables(self) -> dict[str, tuple[BackoffTables, NDArray[np.float64]]]:
+    def _tables(self) -> dict[str, tuple[BackoffTables, FloatArray]]:
         model = self.model
         tables = {
             "rules": model.rule_tables,

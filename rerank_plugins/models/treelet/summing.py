@@ -7,12 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 
-def sum_distinct(
-    ln_p: FloatArray, sentence: NDArray[np.integer[Any]], shape: NDArray[np.int64], sentences: int
-) -> FloatArray:
+def sum_distinct(ln_p: FloatArray, sentence: NDArray[np.integer[Any]], shape: LongArray, sentences: int) -> FloatArray:
     """(sentences) ln of the summed p of the trees of each, each shape once; -inf where there are none.
 
     `ln_p`, `sentence` (ascending) and `shape` are those of the trees. Parses that transformations make equal are one

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.treelet.collecting import TreeletCollector

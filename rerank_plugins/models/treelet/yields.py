@@ -15,15 +15,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.treelet.events import SYMBOL_ORDER, symbol_events
-from rerank_plugins.models.treelet.forest import IntArray
 
 WEIGHT = 0.9  # λ
 WITHOUT_PARENT = [0, 1, 2, 4]  # columns of an event
@@ -37,7 +35,7 @@ class YieldModel:
     alone: BackoffTables
     weight: float = WEIGHT
 
-    def score(self, starts: NDArray[np.int64], symbols: IntArray) -> FloatArray:
+    def score(self, starts: LongArray, symbols: IntArray) -> FloatArray:
         """(n) ln b(C_1 … C_d | P) of n rules, as `Rules` holds them; 0 for a rule without symbols."""
         rule, events = symbol_events(starts, symbols)
         rules = len(starts) - 1
@@ -47,7 +45,7 @@ class YieldModel:
         return np.where(np.diff(starts) > 0, mixed, 0.0)
 
 
-def train_yields(starts: NDArray[np.int64], symbols: IntArray, size: int, jobs: int) -> YieldModel:
+def train_yields(starts: LongArray, symbols: IntArray, size: int, jobs: int) -> YieldModel:
     """Both models from the rules of a corpus, modified Kneser–Ney; `size` is the number of symbols."""
     _, events = symbol_events(starts, symbols)
     with_parent, without = TupleEvents((size,) * SYMBOL_ORDER), TupleEvents((size,) * (SYMBOL_ORDER - 1))

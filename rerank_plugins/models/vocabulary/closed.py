@@ -14,16 +14,14 @@ from functools import cached_property
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, known_form, signature
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import known_spelling
 
 START = "<s>"
 Sentence = Sequence[str]
-IntArray = NDArray[np.int32]
 REMEMBERED = 1 << 20  # unknown words whose numbers are kept
 
 
@@ -32,7 +30,7 @@ class ClosedVocabulary(PickledFields):
     """The words by number, and (V) how often each was in the training corpus; of `<s>`, how many sentences it had."""
 
     words: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: LongArray
 
     def __len__(self) -> int:
         return len(self.words)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.feature_table import IntArray
 
 PARTS = ("noun", "verb", "adj", "adv")
 HYPERNYMS = ("@", "@i")
@@ -33,9 +33,9 @@ class Database:
     of each lemma of a part of speech, most frequent first, and `exceptions[p]` the lemmas of irregular forms.
     """
 
-    part: IntArray
-    starts: IntArray
-    hypernyms: IntArray
+    part: LongArray
+    starts: LongArray
+    hypernyms: LongArray
     senses: tuple[Mapping[str, tuple[int, ...]], ...]
     exceptions: tuple[Mapping[str, tuple[str, ...]], ...]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.wordnet.database import PARTS, read_database
 from rerank_plugins.models.wordnet.kernels import similarities
 from rerank_plugins.models.wordnet.morphology import lemmas
@@ -39,12 +39,12 @@ class WordNet:
     def __init__(self, folder: Path, frequencies: Mapping[str, float]) -> None:
         self.database = read_database(folder)
         self.taxonomy = build_taxonomy(self.database, frequencies)
-        self._senses: dict[str, IntArray] = {}
+        self._senses: dict[str, LongArray] = {}
 
     def __repr__(self) -> str:
         return f"WordNet of {len(self.database.part):,} synsets"
 
-    def senses(self, word: str) -> IntArray:
+    def senses(self, word: str) -> LongArray:
         """The synsets that the word may stand for, of all parts of speech."""
         found = self._senses.get(word)
         if found is None:
@@ -63,7 +63,7 @@ class WordNet:
         )
         return np.asarray(found, np.float64)
 
-    def _joined(self, words: Sequence[str]) -> tuple[IntArray, IntArray]:
+    def _joined(self, words: Sequence[str]) -> tuple[LongArray, LongArray]:
         """The senses of all words one after the other, and where those of each begin."""
         senses = [self.senses(word) for word in words]
         return np.cumsum([0, *map(len, senses)], dtype=np.int64), np.concatenate([np.zeros(0, np.int64), *senses])

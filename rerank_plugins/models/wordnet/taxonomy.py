@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.wordnet.database import PARTS, Database
 from rerank_plugins.models.wordnet.kernels import ancestors, spread
 from rerank_plugins.models.wordnet.morphology import lemmas
@@ -30,11 +30,11 @@ class Taxonomy:
     WordNet 3.0); (S) `information` content, ≥ 0, and (S) `highest`, the greatest one of its part of speech.
     """
 
-    places: IntArray
-    ancestors: IntArray
-    distances: IntArray
-    depth: IntArray
-    deepest: IntArray
+    places: LongArray
+    ancestors: LongArray
+    distances: LongArray
+    depth: LongArray
+    deepest: LongArray
     information: FloatArray
     highest: FloatArray
 
@@ -57,7 +57,7 @@ def build_taxonomy(database: Database, frequencies: Mapping[str, float]) -> Taxo
     return Taxonomy(places, above, distances, depth, deepest, information, highest)
 
 
-def longest_ways(starts: IntArray, hypernyms: IntArray, places: IntArray, above: IntArray) -> IntArray:
+def longest_ways(starts: LongArray, hypernyms: LongArray, places: LongArray, above: LongArray) -> LongArray:
     """(S) the nodes on the longest way from a topmost synset to each, steps within a cycle left out."""
     size = len(starts) - 1
     below = np.repeat(np.arange(size), np.diff(starts))
@@ -71,7 +71,7 @@ def longest_ways(starts: IntArray, hypernyms: IntArray, places: IntArray, above:
     return nodes
 
 
-def with_roots(database: Database) -> tuple[IntArray, IntArray, IntArray]:
+def with_roots(database: Database) -> tuple[LongArray, LongArray, LongArray]:
     """Parts of speech, starts and hypernyms with a synset put above several topmost ones, and above cycles."""
     lists = [list(each) for each in np.split(database.hypernyms, database.starts[1:-1])] if len(database.part) else []
     part = database.part.tolist()

@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rerank_plugins.arrays import LongArray
+
 Float32 = NDArray[np.float32]
-Int64 = NDArray[np.int64]
+Int64 = LongArray
 Params = dict[str, Float32]
 DIRECTIONS = (("forward", False), ("backward", True))
 

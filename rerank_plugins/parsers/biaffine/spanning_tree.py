@@ -8,8 +8,8 @@ arborescence has as few of them as it can: one. Contracting a cycle is O(n^2); t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.parsers.biaffine.lstm import Float32, Int64
 
 
@@ -46,7 +46,7 @@ def best_tree(scores: Float32) -> Int64:
     return _arborescence(matrix)[1:]
 
 
-def _arborescence(scores: NDArray[np.float64]) -> Int64:
+def _arborescence(scores: FloatArray) -> Int64:
     """Head of each node in the best arborescence from node 0; `scores[d, h]` of the arc from h to d."""
     heads: Int64 = scores.argmax(axis=1)
     heads[0] = 0

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_plugins import ConfigError, FloatArray
-from rerank_plugins.interfaces import BoolArray
+from rerank_plugins.arrays import BoolArray
 
 ITERATIONS = 1000
 

@@ -26,7 +26,7 @@ from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuning.held_out import held_out_choices
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.feature_table import IntArray
+from rerank_plugins.arrays import LongArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Answers:
     """What a system answers: (questions) the position of the option that it chooses."""
 
     system: str
-    choices: IntArray
+    choices: LongArray
 
 
 def completion_config(config: Config) -> Config:

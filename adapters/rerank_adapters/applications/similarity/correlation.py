@@ -13,7 +13,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import Z
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.feature_table import FloatArray
+from rerank_plugins.arrays import FloatArray
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FloatArray
 
 WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
 BENCHMARK = 7  # columns of the STS benchmark's own files, or more

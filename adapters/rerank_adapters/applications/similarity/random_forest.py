@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FloatArray, IntArray
 
 TREES, SMALLEST_LEAF = 200, 5
 
@@ -21,9 +20,9 @@ class RandomForest:
     classes) the shares of the classes.
     """
 
-    roots: IntArray
-    children: IntArray
-    features: IntArray
+    roots: LongArray
+    children: LongArray
+    features: LongArray
     thresholds: FloatArray
     shares: FloatArray
 
@@ -41,7 +40,7 @@ class RandomForest:
         return np.asarray(total / len(self.roots), np.float64)
 
 
-def train_forest(values: FloatArray, classes: IntArray, seed: int) -> RandomForest:
+def train_forest(values: FloatArray, classes: LongArray, seed: int) -> RandomForest:
     """A forest that tells the classes (n) of rows apart. Raises ConfigError where scikit-learn is not installed."""
     try:
         from sklearn.ensemble import RandomForestClassifier
@@ -50,7 +49,7 @@ def train_forest(values: FloatArray, classes: IntArray, seed: int) -> RandomFore
     fitted = RandomForestClassifier(TREES, min_samples_leaf=SMALLEST_LEAF, random_state=seed).fit(values, classes)
     trees = [each.tree_ for each in fitted.estimators_]
     roots = np.cumsum([0, *(tree.node_count for tree in trees)])
-    children: list[NDArray[np.int64]] = []
+    children: list[LongArray] = []
     for tree, root in zip(trees, roots, strict=False):
         both = np.column_stack([tree.children_left, tree.children_right]).astype(np.int64)
         children.append(np.where(both >= 0, both + root, -1))

@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.applications.similarity.system import Regression
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 FOLDS = 10
 TOLERANCE = 0.005
@@ -30,7 +30,7 @@ LEAST_PENALTY = 1e-8
 CONSTANT = 1e-9  # deviation of a measure that does not vary within its source
 
 
-def centred(values: FloatArray, sources: IntArray) -> FloatArray:
+def centred(values: FloatArray, sources: LongArray) -> FloatArray:
     """The rows (or numbers) less the mean of their source."""
     result = np.array(values, np.float64)
     for source in np.unique(sources):
@@ -42,7 +42,7 @@ def centred(values: FloatArray, sources: IntArray) -> FloatArray:
 def select(
     values: FloatArray,
     scores: FloatArray,
-    sources: IntArray,
+    sources: LongArray,
     names: Sequence[str],
     *,
     penalty: float,
@@ -86,7 +86,7 @@ def _forward(trials: _Trials, usable: Sequence[int], most: int) -> tuple[list[in
 
 
 def _kept(
-    values: FloatArray, scores: FloatArray, sources: IntArray, names: Sequence[str], penalty: float,
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float,
     chosen: Sequence[int], reached: Sequence[float], tolerance: float,
 ) -> Regression:  # fmt: skip
     """The regression of the earliest round whose correlation is within the tolerance of the highest."""
@@ -97,7 +97,7 @@ def _kept(
     return replace(regression, correlation=reached[size - 1] if chosen else 0.0, curve=curve)
 
 
-def folds_of(pairs: int, rng: np.random.Generator) -> IntArray:
+def folds_of(pairs: int, rng: np.random.Generator) -> LongArray:
     """(pairs) the number of the fold of each, at random, all about as large."""
     folds = np.empty(pairs, np.int64)
     folds[rng.permutation(pairs)] = np.arange(pairs) % FOLDS
@@ -105,7 +105,7 @@ def folds_of(pairs: int, rng: np.random.Generator) -> IntArray:
 
 
 def regress(
-    values: FloatArray, scores: FloatArray, sources: IntArray, names: Sequence[str], penalty: float
+    values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float
 ) -> Regression:
     """Ridge regression of (n) scores on all of the (n, names) values."""
     own, target = centred(values, sources), centred(scores, sources)
@@ -123,7 +123,7 @@ class _Trials:
     """
 
     def __init__(
-        self, values: FloatArray, target: FloatArray, sources: IntArray, folds: IntArray, penalties: FloatArray,
+        self, values: FloatArray, target: FloatArray, sources: LongArray, folds: LongArray, penalties: FloatArray,
         always: tuple[int, ...] = (),
     ) -> None:  # fmt: skip
         self.values, self.target, self.penalties, self.always = values, target, penalties, always

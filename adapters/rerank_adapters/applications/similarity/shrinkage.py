@@ -22,13 +22,13 @@ import numpy as np
 from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.applications.similarity.selection import CONSTANT, centred, folds_of
 from rerank_adapters.applications.similarity.system import Regression
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 
 
 def shrink(
     values: FloatArray,
     scores: FloatArray,
-    sources: IntArray,
+    sources: LongArray,
     names: Sequence[str],
     *,
     penalty: float,
@@ -50,7 +50,7 @@ def shrink(
 
 
 def shrunk_weights(
-    values: FloatArray, scores: FloatArray, sources: IntArray, penalty: float
+    values: FloatArray, scores: FloatArray, sources: LongArray, penalty: float
 ) -> tuple[FloatArray, FloatArray]:
     """(names) weights of the values, 0 for those left out; (names) deviations of the values within their sources."""
     own, target = centred(values, sources), centred(scores, sources)

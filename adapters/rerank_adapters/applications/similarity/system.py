@@ -19,8 +19,8 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.random_forest import RandomForest
 from rerank_plugins import __version__, model_file
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.feature_table import FloatArray
 from rerank_plugins.models.random_indexing import model_file as vector_file
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 

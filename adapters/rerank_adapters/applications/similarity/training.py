@@ -17,7 +17,7 @@ from rerank_adapters.applications.similarity.system import Learner, Mode, Regres
 from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.feature_table import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.pools import PAPER, POOLS
 from rerank_plugins.plugins import suggestion
@@ -70,7 +70,7 @@ class Training:
     names: tuple[str, ...]
     values: FloatArray
     scores: FloatArray
-    source: IntArray
+    source: LongArray
 
     def without(self, families: Sequence[str]) -> Training:
         """The same less the measures of some families, or pools of the paper. Raises ConfigError for an unknown one."""

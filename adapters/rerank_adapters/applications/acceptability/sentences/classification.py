@@ -23,7 +23,7 @@ from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__
-from rerank_plugins.interfaces import BoolArray
+from rerank_plugins.arrays import BoolArray
 
 ALL = "all, logistic"
 

@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.feature_table import FloatArray, IntArray
-from rerank_plugins.interfaces import BoolArray
+from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
 
 Criterion = Literal["accuracy", "mcc"]
 
@@ -27,7 +26,7 @@ class Reliability(NamedTuple):
 
     predicted: FloatArray
     observed: FloatArray
-    counts: IntArray
+    counts: LongArray
 
 
 def accuracy(accepted: BoolArray, good: BoolArray) -> float:

@@ -17,8 +17,7 @@ from rerank_adapters.applications.acceptability.suites.formulas import Region
 from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, Item, Suite
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel
-from rerank_plugins.feature_table import IntArray
-from rerank_plugins.interfaces import BoolArray
+from rerank_plugins.arrays import BoolArray, LongArray
 
 LN2 = float(np.log(2))
 Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
@@ -52,9 +51,9 @@ class SuiteResult:
         return float(self.met.mean())
 
     @property
-    def counts(self) -> IntArray:
+    def counts(self) -> LongArray:
         """(predictions) items that meet each."""
-        counts: IntArray = self.met.sum(axis=0, dtype=np.int64)
+        counts: LongArray = self.met.sum(axis=0, dtype=np.int64)
         return counts
 
 

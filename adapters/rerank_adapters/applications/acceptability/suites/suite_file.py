@@ -17,8 +17,8 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.suites.formulas import Formula, parse_formula
 from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FloatArray
 
 # What a suite makes of the surprisals of a region's words, by the name in its `metric`; an empty region has 0.
 METRICS: dict[str, Callable[[FloatArray], float]] = {

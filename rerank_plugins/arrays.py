@@ -1,0 +1,11 @@
+"""Types of arrays, by what they hold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float64]  # scores, probabilities, weights
+IntArray = NDArray[np.int32]  # numbers of words, symbols, rules and nodes
+LongArray = NDArray[np.int64]  # offsets into other arrays, counts
+BoolArray = NDArray[np.bool_]
