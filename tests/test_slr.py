@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
 from rerank_plugins.features.slr import SlrFeature
+from rerank_plugins.language_models.headlex import HeadlexLanguageModel
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.language_models.mixture import MixtureLanguageModel
 from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
 from rerank_plugins.language_models.pcfg import LONGEST, PcfgLanguageModel
+from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.headlex import model as headlex_model
 from rerank_plugins.models.headlex import training as headlex_training

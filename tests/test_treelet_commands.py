@@ -11,7 +11,8 @@ from rerank_plugins.features.slr import SlrFeature
 from rerank_plugins.features.treelet_lm import TreeletFeature
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.language_models import parsed as parsed_lm
-from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
+from rerank_plugins.language_models.headlex import HeadlexLanguageModel
+from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
 from rerank_plugins.models.treelet import TreeletModel, model_file
@@ -106,10 +107,12 @@ def test_samples(folder):
     assert "wanted words, as 7 or 15-20" in refused("sample", lm, "--length", "5-3")
 
 
-@pytest.mark.parametrize("kind", [TreeletLanguageModel, HeadlexLanguageModel])
-def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind):
+@pytest.mark.parametrize(
+    ("kind", "file"), [(TreeletLanguageModel, "bank.treelet"), (HeadlexLanguageModel, "bank.headlex")]
+)
+def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind, file):
     """Equal trees count once; shares of words are equal and sum to the total; floors without a parse."""
-    path = folder / f"bank.{kind.__name__.lower()}"
+    path = folder / file
     lm = kind(model=path, parser=KnownTrees(), k=3)
     check_language_model(lm)
     sentences = [TREES[0].words(), ("who", "?"), (), TREES[5].words()]

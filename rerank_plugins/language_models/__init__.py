@@ -6,12 +6,13 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_language_models(register: Register) -> None:
     """Register the language models of this package."""
+    from rerank_plugins.language_models.headlex import HeadlexLanguageModel
     from rerank_plugins.language_models.hhmm import HhmmLanguageModel
     from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
     from rerank_plugins.language_models.mixture import MixtureLanguageModel
     from rerank_plugins.language_models.ngram import NgramLanguageModel
-    from rerank_plugins.language_models.parsed import HeadlexLanguageModel, TreeletLanguageModel
     from rerank_plugins.language_models.pcfg import PcfgLanguageModel
+    from rerank_plugins.language_models.treelet import TreeletLanguageModel
     from rerank_plugins.language_models.unigram import UnigramLanguageModel
 
     register("kenlm", KenlmLanguageModel)

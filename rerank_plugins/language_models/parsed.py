@@ -24,15 +24,11 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.treelet.model import TreeletModel
-    from rerank_plugins.models.treelet.sampling import TreeletSampler
     from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
     from rerank_plugins.trees.constituency import Tree
 
-EMBEDDED = embedded("treelet-lm.zst")
 TREES = 20_000  # scored at a time
 REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
 
@@ -139,43 +135,3 @@ def _identity(option: object) -> object:
     if isinstance(option, Path):
         return option, content_hash(option) if option.is_file() else None
     return id(option) if isinstance(option, Parser) else option
-
-
-@dataclass(frozen=True, kw_only=True)
-class TreeletLanguageModel(ParsedLanguageModel):
-    """Treelet language model: trees by windows of tree context, summed over the k best parses.
-
-    Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
-    """
-
-    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
-
-    def sampler(self, shortest: int, longest: int) -> TreeletSampler:
-        """What draws sentences, and trees, of so many words."""
-        from rerank_plugins.models.treelet.sampling import TreeletSampler
-
-        return TreeletSampler(self.trees, shortest, longest)
-
-    @cached_property
-    def trees(self) -> TreeletModel:
-        """The model of trees, loaded on first use."""
-        from rerank_plugins.models.treelet.model_file import read_model
-
-        return read_model(self.model or EMBEDDED)
-
-
-@dataclass(frozen=True, kw_only=True)
-class HeadlexLanguageModel(ParsedLanguageModel):
-    """Head-lexicalised language model (Collins' Model 1 and the modifier before), summed over the k best parses.
-
-    Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
-    """
-
-    model: Path = option(doc="model from `rerank train treelet-lm --variant headlex`")
-
-    @cached_property
-    def trees(self) -> TreeModel:
-        """The model of trees, loaded on first use."""
-        from rerank_plugins.models.headlex.model_file import read_model
-
-        return read_model(self.model)

@@ -1,0 +1,27 @@
+"""The head-lexicalised language model (models/headlex), summed over the k best parses of a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rerank_plugins.interfaces import option
+from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeModel
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadlexLanguageModel(ParsedLanguageModel):
+    """Head-lexicalised language model (Collins' Model 1 and the modifier before), summed over the k best parses.
+
+    Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+
+    model: Path = option(doc="model from `rerank train treelet-lm --variant headlex`")
+
+    @cached_property
+    def trees(self) -> TreeModel:
+        """The model of trees, loaded on first use."""
+        from rerank_plugins.models.headlex.model_file import read_model
+
+        return read_model(self.model)

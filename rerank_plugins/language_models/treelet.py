@@ -1,0 +1,41 @@
+"""The treelet language model (Pauls & Klein 2012; models/treelet), summed over the k best parses of a sentence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rerank_plugins.interfaces import option
+from rerank_plugins.language_models.parsed import ParsedLanguageModel
+from rerank_plugins.resources import embedded
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.treelet.model import TreeletModel
+    from rerank_plugins.models.treelet.sampling import TreeletSampler
+
+EMBEDDED = embedded("treelet-lm.zst")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeletLanguageModel(ParsedLanguageModel):
+    """Treelet language model: trees by windows of tree context, summed over the k best parses.
+
+    Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
+    """
+
+    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
+
+    def sampler(self, shortest: int, longest: int) -> TreeletSampler:
+        """What draws sentences, and trees, of so many words."""
+        from rerank_plugins.models.treelet.sampling import TreeletSampler
+
+        return TreeletSampler(self.trees, shortest, longest)
+
+    @cached_property
+    def trees(self) -> TreeletModel:
+        """The model of trees, loaded on first use."""
+        from rerank_plugins.models.treelet.model_file import read_model
+
+        return read_model(self.model or EMBEDDED)
