@@ -16,13 +16,13 @@ from rerank_plugins import FormatError
 from rerank_plugins.trees.binarisation import Binarisation
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, category, clean, remove_empty, rooted, strip_functions
 from rerank_plugins.trees.constituency import read_trees, write_tree
-from rerank_plugins.trees.conversion import to_dependencies
 from rerank_plugins.trees.dependency import tree_fault
 from rerank_plugins.trees.heads import english_heads, read_head_rules
 from rerank_plugins.trees.k_best import is_bracketed, read_scored, write_scored
 from rerank_plugins.trees.lexicalised import lexicalise
 from rerank_plugins.trees.unaries import join_unaries, split_unaries
 from tests import naive_trees
+from tests.dependency_conversion import to_dependencies
 from tests.random_trees import trees
 
 CRAFT = ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz")

@@ -1,4 +1,4 @@
-"""Constituency trees to labelled dependencies, by head rules.
+"""The conversion of constituency trees to labelled dependencies by head rules: a check of `lexicalise`.
 
 In each phrase the head word of the head child governs the head words of the other children; the relation names the
 child, the phrase, and the side of the head that the child is on: NP|S:left is a subject, NP|VP:right an object.
@@ -14,13 +14,7 @@ from rerank_plugins.trees.lexicalised import lexicalise
 
 
 def to_dependencies(tree: Tree, rules: HeadRules | None = None) -> DependencyTree:
-    """The dependency tree over the same words; rules for English unless others are given. Tags are the preterminals'.
-
-    >>> from rerank_plugins.trees.constituency import read_trees
-    >>> found = to_dependencies(*read_trees(["(ROOT (S (NP (NNS Dogs)) (VP (VBP chase) (NP (NNS cats)))))"]))
-    >>> found.heads, found.relations
-    ((1, -1, 1), ('NP|S:left', 'root', 'NP|VP:right'))
-    """
+    """The dependency tree over the same words, by rules for English unless others are given; tags are preterminals."""
     words = tree.words()
     heads, relations = [-1] * len(words), ["root"] * len(words)
     todo = [lexicalise(tree, rules)]
