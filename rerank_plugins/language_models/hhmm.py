@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,6 +108,4 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def _measuring(self) -> HhmmModel:
         """The model that keeps entropies, with the same tables."""
-        measuring = replace(self.hhmm, entropies=True)
-        measuring.__dict__["tables"] = self.hhmm.tables
-        return measuring
+        return self.hhmm.with_search(entropies=True)

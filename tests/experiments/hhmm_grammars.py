@@ -13,9 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -30,16 +28,9 @@ from tests.experiments.experiment import FILE, FOLDER, counted, experiment
 from tests.experiments.texts import Words, evaluated_texts, short_dev_trees
 
 
-def with_tables(model: HhmmModel, **changes: Any) -> HhmmModel:
-    """The model with other options, and the same tables."""
-    changed = replace(model, **changes)
-    changed.__dict__["tables"] = model.tables
-    return changed
-
-
 def f1(model: HhmmModel, trees: Sequence[Tree]) -> float:
     """EVALB's F1 in percent."""
-    keeping, brackets = with_tables(model, derivations=True), Parseval()
+    keeping, brackets = model.with_search(derivations=True), Parseval()
     for tree in counted(trees, "sentences parsed"):
         found = best_tree(keeping, tree.words())
         brackets.add(tree, found and found.scored.tree)
@@ -80,7 +71,7 @@ def main(data: Path, models: tuple[Path, ...], sentences: int, parsed: int) -> N
         cells = [f"{grammar.size:,}", f"{len(grammar.binary):,}", f"{100 * model.tables.mass:.1f}"]
         perplexity(model, [("the", "dog")])
         measured = [perplexity(model, found) for found in evaluated.values()]
-        wide, slow = perplexity(with_tables(model, beam=500), evaluated["GUM dev"])
+        wide, slow = perplexity(model.with_search(beam=500), evaluated["GUM dev"])
         cells += [f"{value:.1f}" for value, _ in measured] + [f"{wide:.1f}", f"{f1(model, trees):.1f}"]
         cells += [f"{measured[0][1]:,.0f}", f"{slow:,.0f}"]
         print(f"| {path.name} | " + " | ".join(cells) + " |", flush=True)

@@ -15,7 +15,7 @@ off would need the sum over the words that cannot be read, the whole vocabulary 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,6 +43,7 @@ class HhmmModel(PickledFields):
     `entropies`   keep entropies of derivations
     `derivations` keep the beams before, for the best tree
     `events`      counted in trees: the model is estimated from them, the grammar smooths it (interpolation.py)
+    `shared_tables` the tables of a model that differs only in its search (`with_search`); None: they are computed
     """
 
     grammar: Grammar
@@ -53,6 +54,7 @@ class HhmmModel(PickledFields):
     entropies: bool = False
     derivations: bool = False
     events: Events | None = None
+    shared_tables: Tables | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.beam < 0:
@@ -66,7 +68,19 @@ class HhmmModel(PickledFields):
     @cached_property
     def tables(self) -> Tables:
         """The grammar laid out for the search: computed once, with `depth` inversions of matrices of its symbols."""
+        if self.shared_tables is not None:
+            return self.shared_tables
         return lay_out(self.grammar, self.depth, bounded=self.bounded, events=self.events)
+
+    def with_search(self, *, beam: int | None = None, entropies: bool = False, derivations: bool = False) -> HhmmModel:
+        """The model with the same tables and another search, which has this model's beam unless another is given."""
+        return replace(
+            self,
+            beam=self.beam if beam is None else beam,
+            entropies=entropies,
+            derivations=derivations,
+            shared_tables=self.tables,
+        )
 
     def start(self) -> Beam:
         """The beam before the first word."""
