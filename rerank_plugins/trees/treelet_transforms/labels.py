@@ -9,7 +9,7 @@ from rerank_plugins.trees.cleaning import category, relabel
 from rerank_plugins.trees.constituency import ROOT, Tree
 from rerank_plugins.trees.heads import PUNCTUATION, HeadRules, english_heads
 from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.treelet_transforms.temporal_nouns import PLAIN
+from rerank_plugins.trees.treelet_transforms.tags import PLAIN
 
 # the paper's footnote 3: any punctuation; all inflections of do, be and have; and words with these tags
 TAGS = "IN WDT PDT WP WP$ TO WRB RP DT SYM EX POS PRP AUX CC"
