@@ -16,11 +16,11 @@ from rerank_adapters.extraction import (
     WorkFolder,
     extract_features,
     feature_names,
-    fingerprint,
     pool,
     stream_features,
 )
 from rerank_adapters.extraction.chunk import chunks
+from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -36,6 +36,7 @@ from rerank_plugins.features.consensus import ConsensusFeature
 from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
 from rerank_plugins.features.ngram_lm import NgramFeature
+from rerank_plugins.identity import describe
 from rerank_plugins.plugins import load_plugins
 from tests.naive_features import write_arpa
 
@@ -172,7 +173,7 @@ def test_columns_names_and_decoder_features(extractors):
     assert table.sparse is decoder.sparse
     assert table.segment_ids == decoder.segment_ids
     assert table.provenance["who"] == "me"
-    assert table.provenance["features"]["lm"]["extractor"]["model"]["file"] == "lm.arpa"
+    assert table.provenance["features"]["lm"]["extractor"]["options"]["model"]["file"] == "lm.arpa"
     column = 2
     for extractor in extractors.values():
         width = len(extractor.components)
@@ -430,18 +431,18 @@ def test_whatever_changes_values_changes_the_fingerprint(tmp_path):
 def test_descriptions_of_options(tmp_path):
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "f").write_text("x")
-    before = fingerprint.describe(tmp_path / "d")
+    before = describe(tmp_path / "d")
     (tmp_path / "d" / "f").write_text("yz")
-    assert fingerprint.describe(tmp_path / "d") != before
-    assert fingerprint.describe(tmp_path / "none")["sha256"] is None
-    assert fingerprint.describe({"b", "a"}) == ["a", "b"]
-    assert fingerprint.describe(np.arange(3)) != fingerprint.describe(np.arange(3.0))
-    assert fingerprint.describe((1, 2.5, None, True, {"k": "v"})) == [1, 2.5, None, True, {"k": "v"}]
-    plain = fingerprint.describe(Plain(1))
+    assert describe(tmp_path / "d") != before
+    assert describe(tmp_path / "none")["sha256"] is None
+    assert describe({"b", "a"}) == ["a", "b"]
+    assert describe(np.arange(3)) != describe(np.arange(3.0))
+    assert describe((1, 2.5, None, True, {"k": "v"})) == [1, 2.5, None, True, {"k": "v"}]
+    plain = describe(Plain(1))
     assert plain["class"].endswith("Plain")
-    assert plain["pickle"] != fingerprint.describe(Plain(2))["pickle"]
+    assert plain["pickle"] != describe(Plain(2))["pickle"]
     with pytest.raises(PluginError, match="cannot be sent"):
-        fingerprint.describe(lambda: 1)
+        describe(lambda: 1)
 
 
 def test_lists_are_told_apart_by_all_that_extractors_see():
@@ -457,8 +458,8 @@ def test_lists_are_told_apart_by_all_that_extractors_see():
             for change in ({"text": "new"}, {"score": None}, {"score": 9.0}, {"features": (9.0, 1.0)}, {"sparse": {"z": 1.0}})
         ),
     ]  # fmt: skip
-    assert len({fingerprint.of_lists([nbest]) for nbest in changed}) == len(changed)
-    assert fingerprint.of_lists(lists(3)) == fingerprint.of_lists(lists(3))
+    assert len({of_lists([nbest]) for nbest in changed}) == len(changed)
+    assert of_lists(lists(3)) == of_lists(lists(3))
 
 
 def test_streams_hold_few_lists():

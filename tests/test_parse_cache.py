@@ -8,6 +8,7 @@ import pickle
 import sqlite3
 import stat
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,11 @@ from rerank_plugins import Parse, Parser
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.parsers import cached
 from rerank_plugins.parsers.biaffine_parser import EnglishParser
-from rerank_plugins.parsers.cached import CachedParser, default_cache
-from rerank_plugins.parsers.identity import identity
+from rerank_plugins.parsers.cached import CachedParser, default_cache, identity
 from rerank_plugins.parsers.packed import pack, unpack
 from rerank_plugins.parsers.parse_cache import FILE, ParseCache
 from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.parsers.udpipe import UdpipeParser
 from rerank_plugins.paths import cache_folder
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
@@ -104,12 +105,16 @@ def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
 def test_identity_names_class_code_options_and_engines(tmp_path):
     about = json.loads(identity(TreebankParser(tmp_path / "none.conllu")))
     assert about["class"] == "rerank_plugins.parsers.treebank.TreebankParser"
-    assert about["options"] == {"path": f"no file {tmp_path / 'none.conllu'}", "second": None}
+    assert about["options"] == {"path": "no file", "second": None}
     assert json.loads(identity(EnglishParser()))["resources"][0].startswith("sha256:")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "file").write_text("x")
-    inside = json.loads(identity(ChainParser(model=tmp_path / "folder")))["options"]["model"]
-    assert list(inside) == ["file"]
+    before = identity(ChainParser(model=tmp_path / "folder"))
+    (tmp_path / "folder" / "file").rename(tmp_path / "folder" / "other")
+    assert identity(ChainParser(model=tmp_path / "folder")) != before
+    engines = json.loads(identity(UdpipeParser(tmp_path / "none.udpipe")))["engines"]
+    assert engines == {"ufal.udpipe": version("ufal.udpipe")}
+    assert identity(ChainParser(relation=lambda: 1)) is None  # an option that cannot be described
 
 
 def test_a_parser_that_is_no_dataclass_is_kept_in_memory_only(tmp_path):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from typing import Any
 
+from rerank_plugins import __version__
+from rerank_plugins.errors import PluginError
+from rerank_plugins.identity import describe
 from rerank_plugins.interfaces import Parse, Parser, Sentence
-from rerank_plugins.parsers.identity import identity
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder
 
@@ -23,6 +26,23 @@ def default_cache() -> ParseCache | None:
     """The user's cache on disk; None where the user wants none."""
     folder = cache_folder()
     return ParseCache(folder) if folder else None
+
+
+def identity(parser: Parser) -> str | None:
+    """A JSON text of all that the parser's trees depend on: parsers with the same text use each other's cached parses.
+
+    It is None for a parser whose options nobody can know: one that is no dataclass, or has an option that cannot be
+    pickled. The identity of a parser of this project has the project's version in it.
+    Raises ModelError where the parser's property `resources` does.
+    """
+    if not is_dataclass(parser):
+        return None
+    own = {"version": __version__} if type(parser).__module__.startswith("rerank_plugins.") else {}
+    try:
+        description = describe(parser, file_names=False)
+    except PluginError:
+        return None
+    return json.dumps(own | description, ensure_ascii=False, sort_keys=True)
 
 
 @dataclass

@@ -1,7 +1,7 @@
 """Parses on disk: what has been parsed once, by whatever run, feature or process, is not parsed again.
 
 One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
-one transaction, and an interrupted run loses at most a batch. A parse is found by the parser (see identity.py) and a
+one transaction, and an interrupted run loses at most a batch. A parse is found by its parser (`cached.identity`) and a
 hash of the sentence's tokens; its value is packed by packed.py. Where: `paths.cache_folder`. Left out: file systems
 shared between machines, where SQLite's locks do not hold (set `RERANK_CACHE` to a local folder there); a limit on its
 size.

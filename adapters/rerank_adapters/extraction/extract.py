@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.extraction import fingerprint
 from rerank_adapters.extraction.chunk import chunks
+from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.pool import extract_in_order
 from rerank_adapters.extraction.work import WorkFolder
@@ -26,6 +26,7 @@ from rerank_plugins import (
     SparseBlock,
     __version__,
 )
+from rerank_plugins.identity import plain_hash
 
 Report = Callable[[int, Mapping[str, float]], None]  # hypotheses done since the last call, CPU seconds by label
 
@@ -58,7 +59,7 @@ def extract_features(
         raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
     plan.check(decoder.all_names)
     described = plan.describe()
-    folder = WorkFolder(work, fingerprint.of_plain([__version__, described])) if work else None
+    folder = WorkFolder(work, plain_hash([__version__, described])) if work else None
     parts: list[FloatArray] = []
     for _, part in extract_in_order(plan, chunks(nbests), jobs=jobs, rows=int(offsets[-1]), work=folder):
         parts.append(part.values)
@@ -67,7 +68,7 @@ def extract_features(
     provenance = {
         **decoder.provenance,
         "version": __version__,
-        "lists": fingerprint.of_lists(nbests, around=False),
+        "lists": of_lists(nbests, around=False),
         "features": described,
     }
     return FeatureTable(decoder.names + plan.names, values, offsets, ids, decoder.sparse, provenance)

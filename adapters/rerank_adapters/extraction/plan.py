@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rerank_adapters.extraction.fingerprint import describe
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor
+from rerank_plugins.identity import describe
 
 
 def column_names(label: str, extractor: FeatureExtractor) -> list[str]:

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.extraction import fingerprint
+from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_plugins import FloatArray, NBestList, RerankError
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
+from rerank_plugins.identity import plain_hash
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class WorkFolder:
 
     def file(self, nbests: Sequence[NBestList]) -> Path:
         """Where the chunk of these lists belongs."""
-        return self.path / f"chunk-{fingerprint.of_plain([self.plan, fingerprint.of_lists(nbests)])[:40]}.npy"
+        return self.path / f"chunk-{plain_hash([self.plan, of_lists(nbests)])[:40]}.npy"
 
     def load(self, file: Path, shape: tuple[int, int]) -> FloatArray | None:
         """The finished chunk; None where there is none, or none that can be used: a damaged one is made again."""

@@ -15,12 +15,12 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.extraction.fingerprint import of_plain
 from rerank_adapters.extraction.plan import Plan, column_names
 from rerank_adapters.pipeline.extract import extract_with
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_plugins import FeatureTable, NBestList
+from rerank_plugins.identity import plain_hash
 
 FEATURES = "features"  # the key of a table's provenance: what describes each feature, by label
 
@@ -71,7 +71,7 @@ def chosen_columns(
 
 
 def _same(made: Any, wanted: Any) -> bool:
-    return made is not None and of_plain(made) == of_plain(wanted)
+    return made is not None and plain_hash(made) == plain_hash(wanted)
 
 
 def _of_the_decoder(table: FeatureTable, asked_for: Sequence[str]) -> FeatureTable:
