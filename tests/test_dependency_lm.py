@@ -64,7 +64,7 @@ def test_paths_are_those_of_the_paper():
     sentence = tree("I/2/nsubj saw/0/root the/4/det dog/2/obj")
     words = {"I": 1, "saw": 2, "the": 3, "dog": 4}
     labels = {"nsubj": 1, "root": 2, "det": 3, "obj": 4}
-    forest = lay_out([sentence], words, labels, (0, 0))
+    forest = lay_out([sentence], words.__getitem__, labels.__getitem__)
     root, size = 5, 5
     wanted = [
         [root * size + 2, 2 * size + 1, 1],
@@ -85,7 +85,7 @@ def test_breadth_first_enumeration_of_the_twin():
 def test_events_agree_with_the_twin(trees, order, labelled):
     words, labels = {w: i for i, w in enumerate("?abcde")}, {g: i for i, g in enumerate("?xyz")}
     size = len(labels) if labelled else 1
-    forest = lay_out(trees, words, labels, (0, 0))
+    forest = lay_out(trees, words.__getitem__, labels.__getitem__)
     found = paths(forest, order, len(words), size)
     number = {**words, "ROOT": len(words)}
     for start, each in zip(forest.offsets, trees, strict=False):

@@ -17,6 +17,7 @@ import numpy as np
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
+from rerank_plugins.models.vocabulary.numbering import Numbering
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
@@ -66,20 +67,12 @@ class Vocabulary:
         return {word: number for word, number in self.number.items() if number > EOS}
 
 
-class _Numbering(dict[str, int]):
-    """Gives every new word the next number."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
-
-
 class TextCollector:
     """Reads text a file at a time; `finish` settles the vocabulary and renumbers the words."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._numbers = _Numbering(zip(SPECIAL, range(3), strict=True))
+        self._numbers = Numbering(SPECIAL)
         self._tokens = Collection(workspace, np.int32)
         self._counts = np.zeros(1 << 16, np.int64)
         self.sentences = 0
@@ -98,7 +91,7 @@ class TextCollector:
         number = 0
         while block := list(islice(lines, BLOCK)):
             words = " </s> ".join([*block, ""]).split()
-            ids = np.fromiter(map(self._numbers.__getitem__, words), np.int32, len(words))
+            ids = self._numbers.numbers_of(words, len(words))
             counts = np.bincount(ids)
             if len(counts) > BOS and (counts[BOS] or counts[EOS] != len(block)):
                 raise _special_word(block, path, number)
@@ -126,7 +119,7 @@ class TextCollector:
         new = np.zeros(len(names), np.int32)
         new[BOS], new[EOS] = BOS, EOS
         new[known] = np.arange(3, len(known) + 3)
-        self._numbers = _Numbering()
+        self._numbers = Numbering()
         tokens = self._tokens.finish()
         unknown = 0
         for start in range(0, len(tokens), 1 << 20):

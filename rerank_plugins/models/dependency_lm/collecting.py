@@ -45,7 +45,7 @@ class TreeCollector:
         """Take more trees."""
         trees = iter(trees)
         while block := list(islice(trees, BLOCK)):
-            self._blocks.append(lay_out(block, self._words, self._labels, (0, 0)))
+            self._blocks.append(lay_out(block, self._words.number_of, self._labels.number_of))
 
     @property
     def trees(self) -> int:

@@ -89,22 +89,22 @@ class DependencyModel(PickledFields):
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __contains__(self, word: str) -> bool:
-        return self._word_number.get(word) > 0
+        return self._word_number[word] > 0
 
     @cached_property
-    def _word_number(self) -> _Folded:
-        return _Folded(self.vocabulary.number, self._known)
+    def _word_number(self) -> _Numbers:
+        return _Numbers(self.vocabulary.number, self._known)
 
     def _known(self, word: str) -> str:
         return known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
 
     @cached_property
-    def _label_number(self) -> _Folded:
-        return _Folded({label: i for i, label in enumerate(self.labels)}, self.settings.label)
+    def _label_number(self) -> _Numbers:
+        return _Numbers({label: i for i, label in enumerate(self.labels)}, self.settings.label)
 
     def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, LongArray]:
         """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
-        forest = lay_out(trees, self._word_number, self._label_number, (0, 0))
+        forest = lay_out(trees, self._word_number.__getitem__, self._label_number.__getitem__)
         return paths(forest, self.settings.order, len(self.vocabulary), self._labels), forest.offsets
 
     @property
@@ -127,7 +127,7 @@ class DependencyModel(PickledFields):
 
     def floor(self, words: Sequence[str]) -> FloatArray:
         """(words) ln p of each in the context that is worst for it: no tree gives a word less (least_scores.py)."""
-        return self._least[[self._word_number.get(word) for word in words]]
+        return self._least[[self._word_number[word] for word in words]]
 
     @cached_property
     def _least(self) -> FloatArray:
@@ -142,20 +142,17 @@ class DependencyModel(PickledFields):
         return scores
 
 
-class _Folded(dict[str, int]):
-    """Numbers of names by the forms that a model knows, 0 for the others; remembered for the names that come."""
+class _Numbers(dict[str, int]):
+    """A cache that maps each name to the number of the form of it that the model knows, or to 0."""
 
     def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
         self._numbers, self._form = numbers, form
 
-    def get(self, name: str, default: object = None) -> int:  # noqa: ARG002
-        """The number of a name."""
-        found = super().get(name)
-        if found is None:
-            found = self._numbers.get(self._form(name), 0)
-            if len(self) < REMEMBERED:
-                self[name] = found
-        return found
+    def __missing__(self, name: str) -> int:
+        number = self._numbers.get(self._form(name), 0)
+        if len(self) < REMEMBERED:
+            self[name] = number
+        return number
 
 
 def train(

@@ -14,9 +14,9 @@ words are kept as they stand in the sentence. O(N) array operations over all wor
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 
 import numpy as np
 
@@ -41,21 +41,21 @@ class TreePaths:
 
 
 def lay_out(
-    trees: Sequence[DependencyTree], words: Mapping[str, int], labels: Mapping[str, int], unknown: tuple[int, int]
+    trees: Sequence[DependencyTree], word_number: Callable[[str], int], label_number: Callable[[str], int]
 ) -> TreePaths:
-    """The forest of the trees; `unknown` are the numbers of a word and of a label that the mappings lack."""
+    """The trees in numbers; `word_number` and `label_number` give the number of a word and of a label."""
     offsets = np.cumsum([0, *(len(tree.words) for tree in trees)], dtype=np.int64)
     size = int(offsets[-1])
     return TreePaths(
-        _numbered((tree.words for tree in trees), words, unknown[0], size),
+        _numbered((tree.words for tree in trees), word_number, size),
         _absolute((tree.heads for tree in trees), offsets),
-        _numbered((tree.relations for tree in trees), labels, unknown[1], size),
+        _numbered((tree.relations for tree in trees), label_number, size),
         offsets,
     )
 
 
-def _numbered(names: Iterable[Sequence[str]], numbers: Mapping[str, int], unknown: int, size: int) -> Ids:
-    return np.fromiter(map(numbers.get, chain.from_iterable(names), repeat(unknown)), np.int32, size)
+def _numbered(names: Iterable[Sequence[str]], number_of: Callable[[str], int], size: int) -> Ids:
+    return np.fromiter(map(number_of, chain.from_iterable(names)), np.int32, size)
 
 
 def _absolute(heads: Iterable[Sequence[int]], offsets: LongArray) -> Ids:

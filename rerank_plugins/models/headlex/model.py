@@ -57,7 +57,7 @@ class HeadlexModel(PickledFields):
 
     def forest(self, trees: Sequence[Tree]) -> TreeArrays:
         """The trees in numbers."""
-        symbol, parent, words, offsets = lay_out(trees, *self.symbols.numbers())
+        symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
         return TreeArrays(
             symbol, parent, place_words(words, self.vocabulary.encode(sentences_of(words, offsets))), offsets
         )

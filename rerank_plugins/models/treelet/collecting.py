@@ -45,7 +45,7 @@ class TreeletCollector:
         trees = iter(trees)
         spelling = self._spelling
         while block := list(islice(trees, BLOCK)):
-            symbol, parent, words, offsets = lay_out(block, self._phrases, self._tags)
+            symbol, parent, words, offsets = lay_out(block, self._phrases.number_of, self._tags.number_of)
             is_tag = np.array([word is not None for word in words])
             self._blocks.append((symbol, parent, is_tag.astype(np.int32), offsets))
             for sentence in sentences_of(words, offsets):
@@ -85,8 +85,8 @@ class TreeletCollector:
 def _settled(names: Numbering, used: IntArray, first: int) -> tuple[tuple[str, ...], IntArray]:
     """Names by falling frequency, and (old numbers) the new number of each, from `first` on."""
     counts = np.bincount(used, minlength=len(names)).tolist()
-    old = names.copy()
-    order = sorted(old, key=lambda name: (-counts[old[name]], name))
+    old = names.as_dict()
+    order = sorted(names, key=lambda name: (-counts[old[name]], name))
     new = np.zeros(len(names), np.int32)
     new[[old[name] for name in order]] = np.arange(first, first + len(order))
     return tuple(order), new

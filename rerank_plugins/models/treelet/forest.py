@@ -6,7 +6,7 @@ one symbol as the tag of a word and another one as a phrase, so that a symbol sa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -66,6 +66,11 @@ class Symbols:
         phrases = {label: i for i, label in enumerate(self.phrases, len(SPECIAL))}
         return phrases, {label: i for i, label in enumerate(self.tags, self.first_tag)}
 
+    def lookups(self) -> tuple[Callable[[str], int], Callable[[str], int]]:
+        """The functions that give the number of the label of a phrase and of a tag, for `lay_out`."""
+        phrases, tags = self.numbers()
+        return lambda label: phrases.get(label, UNKNOWN_PHRASE), lambda label: tags.get(label, UNKNOWN_TAG)
+
     def label(self, symbol: int) -> str:
         """The label of a symbol; UNSEEN of an unknown one."""
         if symbol < len(SPECIAL):
@@ -79,17 +84,16 @@ def rooted(tree: Tree) -> Tree:
 
 
 def lay_out(
-    trees: Iterable[Tree], phrases: Mapping[str, int], tags: Mapping[str, int]
+    trees: Iterable[Tree], phrase_number: Callable[[str], int], tag_number: Callable[[str], int]
 ) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
     """(N) symbols, (N) parents, words of the tags and None for phrases, (T + 1) offsets; trees are put under ROOT.
 
-    Labels that the mappings lack are unknown.
+    `phrase_number` and `tag_number` give the number of the label of a phrase and of a tag.
     """
     symbol: list[int] = []
     parent: list[int] = []
     words: list[str | None] = []
     offsets = [0]
-    phrase, tag = phrases.get, tags.get
     for tree in trees:
         todo: list[tuple[Any, int]] = [(rooted(tree), -1)]
         while todo:
@@ -97,11 +101,11 @@ def lay_out(
             children = node.children
             parent.append(above)
             if len(children) == 1 and isinstance(children[0], str):
-                symbol.append(tag(node.label, UNKNOWN_TAG))
+                symbol.append(tag_number(node.label))
                 words.append(children[0])
             else:
                 here = len(symbol)
-                symbol.append(phrase(node.label, UNKNOWN_PHRASE))
+                symbol.append(phrase_number(node.label))
                 words.append(None)
                 todo.extend([(child, here) for child in reversed(children)])
         offsets.append(len(symbol))

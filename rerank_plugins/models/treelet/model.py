@@ -111,13 +111,9 @@ class TreeletModel:
             from rerank_plugins.trees.treelet_transforms import Transformations
 
             trees = list(map(Transformations(), trees))
-        symbol, parent, words, offsets = lay_out(trees, *self._numbers)
+        symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
         ids = self.vocabulary.encode(sentences_of(words, offsets))
         return TreeArrays(symbol, parent, place_words(words, ids), offsets)
-
-    @property
-    def _numbers(self) -> tuple[dict[str, int], dict[str, int]]:
-        return self.symbols.numbers()
 
     def score_nodes(self, forest: TreeArrays) -> FloatArray:
         """(N) ln p of the yield of each phrase and of the word of each tag, given its context."""
