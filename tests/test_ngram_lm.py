@@ -16,7 +16,8 @@ from rerank_plugins.errors import FormatError, ModelError
 from rerank_plugins.features.ngram_lm import NgramFeature
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.models.vocabulary.unigrams import read_arpa_unigrams, read_embedded
+from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.models.vocabulary.unigrams import read_embedded
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.model_files import check_damage_is_seen
@@ -139,7 +140,7 @@ def test_unigram_model_without_unk(arpa, tmp_path):
 def test_embedded_unigrams_are_a_distribution():
     model = UnigramLanguageModel(case="exact")
     check_language_model(model)
-    probabilities = [math.exp(ln) for word, ln in model._table.items() if word != "<unk>"]
+    probabilities = [math.exp(ln) for word, ln in model._unigrams.table.items() if word != "<unk>"]
     once = math.exp(model.ln("zzyzx-never-seen"))
     assert sum(probabilities) < 1
     assert min(probabilities) == pytest.approx(2 * once)  # the rarest kept word was seen twice

@@ -20,9 +20,9 @@ import numpy as np
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
+from rerank_plugins.language_models.own_unigrams import with_unigrams
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, shared
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
 from rerank_plugins.pickling import PickledFields
 
 

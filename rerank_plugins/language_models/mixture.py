@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.vocabulary.own_unigrams import with_unigrams
+from rerank_plugins.language_models.own_unigrams import with_unigrams
 
 
 @dataclass(frozen=True)

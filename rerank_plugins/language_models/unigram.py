@@ -19,7 +19,8 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary
-from rerank_plugins.models.vocabulary.unigrams import Case, UnigramModel, read_arpa_unigrams, read_embedded
+from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.models.vocabulary.unigrams import Case, UnigramModel, read_embedded
 from rerank_plugins.pickling import PickledFields
 
 

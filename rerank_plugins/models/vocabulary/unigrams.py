@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import lzma
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,14 +22,12 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.arpa_files import DAMAGED, open_arpa
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded
 from rerank_plugins.trees.penn import DIRECTED, spellings
 
-LN10 = math.log(10.0)
+EMBEDDED = embedded("unigrams.tsv.xz")
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of the model that are no words of a sentence
-UNSEEN = -100.0 * LN10  # ln p of <unk> where a file has none: KenLM's log10 p = -100
 Case = Literal["exact", "fallback", "ignore"]
 
 
@@ -93,53 +91,19 @@ class UnigramModel(PickledFields):
             if word not in MARKS:
                 low = word.lower()
                 sums[low] = sums.get(low, 0.0) + math.exp(value)
-        return {word: math.log(p) if p > 0 else UNSEEN for word, p in sums.items()}
+        return {word: math.log(p) for word, p in sums.items()}
 
 
-def read_embedded() -> dict[str, float]:
-    """Ln p of the embedded English words, with `</s>` and `<unk>`."""
-    header, *lines = lzma.decompress(embedded("unigrams.tsv.xz").read_bytes()).decode().splitlines()
+def read_embedded(path: Path = EMBEDDED) -> dict[str, float]:
+    """Ln p of the embedded English words, with `</s>` and `<unk>`. Raises ModelError for a damaged file."""
+    unpacker = lzma.LZMADecompressor()
+    try:
+        text = unpacker.decompress(path.read_bytes())  # xz has a checksum of its own
+    except (OSError, lzma.LZMAError) as error:
+        raise ModelError(f"{path}: cannot be read ({error})") from None
+    if not unpacker.eof or unpacker.unused_data:
+        raise ModelError(f"{path}: damaged: the file is cut short, or something follows its end")
+    header, *lines = text.decode().splitlines()
     tokens = int(header.split()[2])  # "# tokens N ..."
     counts = (line.split("\t") for line in lines)
     return {word: math.log(int(count) / tokens) for word, count in counts} | {"<unk>": math.log(1 / tokens)}
-
-
-def read_arpa_unigrams(path: Path) -> dict[str, float]:
-    """Ln p of the 1-grams of an ARPA file, plain or compressed; nothing after them is read.
-
-    Raises ModelError naming the line for a file that is not ARPA, is cut short, or has not the 1-grams it promises.
-    """
-    table: dict[str, float] = {}
-    promised, inside, number = -1, False, 0
-    for number, line in enumerate(_lines(path), 1):
-        if inside and line.startswith("\\"):
-            if len(table) != promised:
-                raise ModelError(f"{path}:{number}: {len(table)} 1-grams found, {promised} promised in the header")
-            return {"<unk>": UNSEEN} | table
-        if line.startswith("ngram 1="):
-            promised = int(line[8:]) if line[8:].isdigit() else -1
-        elif line == "\\1-grams:" and promised >= 0:
-            inside = True
-        elif inside and line:
-            parts = line.split()
-            try:
-                table[parts[1]] = LN10 * _log10(parts[0])
-            except (IndexError, ValueError):
-                raise ModelError(f"{path}:{number}: expected 'log10 word [back-off]', found {line!r}") from None
-    raise ModelError(f"{path}:{number}: not an ARPA file, or cut short: its 1-grams do not end")
-
-
-def _log10(text: str) -> float:
-    """A log10 probability: at least -100, as KenLM's for what is impossible."""
-    value = float(text)
-    if not value <= 0:
-        raise ValueError(text)
-    return max(value, -100.0)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        with open_arpa(path) as stream:
-            yield from (line.decode().strip() for line in stream)
-    except (*DAMAGED, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: cannot be read as an ARPA file ({error})") from None
