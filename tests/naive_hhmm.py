@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_from
+from tests.naive_pcfg import lexicon_from
 
 TOP = -1  # TOP -> ROOT </s>, so that ROOT is a left child
 

@@ -7,9 +7,19 @@ from functools import cache
 import numpy as np
 
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_from
+from rerank_plugins.models.pcfg.lexicon import lexicon_of
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 
 WORDS = ("a", "b", "c")
+
+
+def lexicon_from(entries):
+    """The lexicon with p(word | symbol) for each (word, symbol number); `UNK` is added where it is missing."""
+    words = tuple(sorted({word for word, _ in entries} | {UNKNOWN}))
+    index = {word: number for number, word in enumerate(words)}
+    kept = [(index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0]
+    word, symbol, p = (np.array([row[column] for row in kept]) for column in range(3))
+    return lexicon_of(words, word.astype(np.int32), symbol.astype(np.int32), np.log(p.astype(np.float64)))
 
 
 def random_grammar(seed, symbols=5, tags=2, cyclic=False, finite=False, states=1):

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_from
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
+from tests.naive_pcfg import lexicon_from
 
 WORDS = ("a", "b", "c")
 RELATIONS = ("ID", "MOD:left", "MOD:right", "MOD")

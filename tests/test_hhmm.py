@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
+from rerank_plugins.models.hhmm.derivation import best_tree
 from rerank_plugins.models.hhmm.left_progeny import left_progeny
 from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, HhmmModel
 from rerank_plugins.testing import check_incremental_lm
+from tests.hhmm_stores import store_sequence
 from tests.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
 
 SEEDS = st.integers(0, 10_000)

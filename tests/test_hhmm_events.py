@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, WITHIN, count_events
-from rerank_plugins.models.hhmm.derivation import best_tree, store_sequence
+from rerank_plugins.models.hhmm.derivation import best_tree
 from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, HhmmModel
 from rerank_plugins.models.hhmm.training import counting_settings, joined, train_empirical
 from rerank_plugins.models.pcfg.forest import plant
@@ -22,6 +22,7 @@ from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.testing import check_incremental_lm
 from rerank_plugins.trees.constituency import Tree, read_trees
+from tests.hhmm_stores import store_sequence
 from tests.naive_hhmm import random_grammar
 from tests.naive_hhmm_events import EventTrellis, counted
 from tests.test_hhmm import EXACT, merged, read, stores_of, sums

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 from rerank_plugins.models.pcfg.blocks import compile_blocks
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import Chart, inside
-from rerank_plugins.models.pcfg.lexicon import lexicon_from
 from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, outside_pass, spans
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from tests import naive_pcfg
-from tests.naive_pcfg import WORDS, as_brackets, derivations, random_grammar, relabelled, rules_of
+from tests.naive_pcfg import WORDS, as_brackets, derivations, lexicon_from, random_grammar, relabelled, rules_of
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)

@@ -15,13 +15,13 @@ from rerank_plugins.models.pcfg.embedded import EMBEDDED
 from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import inside
-from rerank_plugins.models.pcfg.lexicon import lexicon_from
 from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.tagged import NEVER
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.testing import check_incremental_lm
+from tests.naive_pcfg import lexicon_from
 
 needs_grammar = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 

@@ -34,7 +34,6 @@ from rerank_plugins.models.headlex import training as headlex
 from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
 from rerank_plugins.models.ngram.training import NgramSettings
 from rerank_plugins.models.ngram.training import train as train_ngrams
-from rerank_plugins.models.pcfg.inside import inside_all
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.treelet import ORDERS, Settings
@@ -46,6 +45,7 @@ from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text
 from rerank_plugins.trees.treelet_transforms import transform
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
+from tests.pcfg_sentences import inside_all
 
 NAMES = {"pcfg": "PCFG", "treelet-trans": "TREELET-TRANS", "treelet-rule": "TREELET-RULE", "treelet": "TREELET"}
 Words = tuple[str, ...]

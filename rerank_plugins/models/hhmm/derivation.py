@@ -98,12 +98,6 @@ class Replay:
         self.done = _Node(step.tag, word=word)
         self.within = step.expansion == WITHIN
 
-    def store(self) -> tuple[str, ...]:
-        """The elements as a/b, then the preterminal of the last word where an element of its own holds it."""
-        names = self.grammar.symbols
-        found = [f"{names[active.symbol]}/{names[awaited]}" for active, _, awaited in self.elements]
-        return (*found, names[self.done.symbol]) if self.done and self.within else tuple(found)
-
     def close(self) -> None:
         """Let the last word fill what is awaited, if it was read there."""
         if self.done is not None and not self.within:
@@ -234,20 +228,3 @@ def unread(word: str) -> Tree:
 
 def _covered(parts: Sequence[Tree]) -> int:
     return sum(len(part.words()) for part in parts)
-
-
-def store_sequence(model: HhmmModel, sentence: Sequence[str]) -> list[tuple[str, ...]]:
-    """The stores of the best complete derivation, word by word, as ("S/VP", "VB"): the shaded path of Schwartz et al.
-    (2011), figure 5. Empty where there is none. `model` keeps derivations.
-    """
-    beam = model.start()
-    for word in sentence:
-        beam = model.advance(beam, word)[1]
-    complete, row = completion(model, beam)
-    if complete is None or beam.lost:
-        return []
-    replay, found = Replay(model.grammar), []
-    for step in steps(model, beam, row):
-        replay.take(step, sentence[step.position])
-        found.append(replay.store())
-    return found

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.closure import apply_chains
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -190,12 +190,3 @@ def inside(grammar: Grammar, sentence: Sentence) -> float:
     chart = Chart(compile_rules(grammar))
     chart.fill(grammar.lexicon.ids(sentence))
     return chart.log_probability()
-
-
-def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:
-    """(n) ln p of each sentence; sentences share the cells over words that they have in the same places."""
-    chart, totals = Chart(compile_rules(grammar)), np.empty(len(sentences))
-    for place in sharing_order(sentences):
-        chart.fill(grammar.lexicon.ids(sentences[place]))
-        totals[place] = chart.log_probability()
-    return totals

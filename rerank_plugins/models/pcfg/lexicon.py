@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, known_form
+from rerank_plugins.models.vocabulary.signatures import known_form
 from rerank_plugins.trees.penn import known_spelling
 
 
@@ -60,15 +60,6 @@ class Lexicon(NumberedWords):
     def word_of(self) -> IntArray:
         """(E) the word of each entry."""
         return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
-
-
-def lexicon_from(entries: Mapping[tuple[str, int], float]) -> Lexicon:
-    """The lexicon with p(word | symbol) for each (word, symbol number); `UNK` is added where it is missing."""
-    words = tuple(sorted({word for word, _ in entries} | {UNKNOWN}))
-    index = {word: number for number, word in enumerate(words)}
-    kept = [(index[word], symbol, p) for (word, symbol), p in entries.items() if p > 0]
-    word, symbol, p = (np.array([row[column] for row in kept]) for column in range(3))
-    return lexicon_of(words, word.astype(np.int32), symbol.astype(np.int32), np.log(p.astype(np.float64)))
 
 
 def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: FloatArray) -> Lexicon:

@@ -20,7 +20,6 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.closure import Chains, Closure, apply_chains, by_child, closure_of
 from rerank_plugins.models.pcfg.expectations import finite_mass
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -97,8 +96,3 @@ class PrefixChart:
         with np.errstate(divide="ignore"):
             prefixes = np.log(self.totals[1 : n + 1]) - np.cumsum(np.log(scales[1 : n + 1]))
             return np.concatenate(([math.log(self.mass)], prefixes, [chart.log_probability()]))
-
-
-def prefix_probabilities(grammar: Grammar, sentence: Sentence) -> FloatArray:
-    """(n + 1) ln P(w_1 … w_j …) for j = 0 … n: the sentence begins with these words, and any others may follow."""
-    return PrefixChart(grammar).log_probabilities(grammar.lexicon.ids(sentence))[:-1]
