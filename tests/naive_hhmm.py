@@ -189,7 +189,7 @@ class Trellis:
         self.of_left = [specific(left[d], right[d]) for d in range(depth + 1)]
         self.known = {}
 
-    def progeny(self, d, c):
+    def left_progeny(self, d, c):
         """E^0 and E^* (16-18) of the awaited c in element d: {symbol: expectation}; what is below is in element d+1."""
         if (d, c) not in self.known:
             zeroth = defaultdict(float)
@@ -218,14 +218,14 @@ class Trellis:
             return {store: 1.0}
         if d == self.depth:
             return {}
-        return {(*store, (x, x)): p for x, p in self.progeny(d, c)[1].items() if x in self.preterminal}
+        return {(*store, (x, x)): p for x, p in self.left_progeny(d, c)[1].items() if x in self.preterminal}
 
     def reductions(self, store):
         """(12)-(15), (21)-(24): stores after the word of the awaited preterminal, up to the next expansion."""
         found = defaultdict(float)
         d, done = len(store), store[-1][0]
         above, c = store[:-1], self.awaited(store, d - 1)
-        zeroth, total = self.progeny(d - 1, c)
+        zeroth, total = self.left_progeny(d - 1, c)
         if cross := zeroth.get(done, 0.0) / total[done]:  # (23), then the awaited transition (21) of the one above
             if d == 1:
                 found[()] += cross  # what is left is </s>

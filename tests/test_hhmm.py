@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.left_progeny import left_progeny
+from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.models.hhmm.model import EXCESS, LOST, UNFINISHED, HhmmModel
 from rerank_plugins.testing import check_incremental_lm
 from tests.hhmm_stores import store_sequence
@@ -336,4 +336,4 @@ def test_options_out_of_range_are_refused(options, message):
 def test_grammars_that_never_end_are_refused():
     endless = make_grammar(["ROOT", "A", "T"], {(1, 1, 2): 1.0}, {(0, 1): 1.0}, {("a", 2): 1.0})
     with pytest.raises(ModelError, match=r"go round for ever|no sentence of this grammar fits"):
-        left_progeny(endless, 3)
+        left_progeny_of(endless, 3)

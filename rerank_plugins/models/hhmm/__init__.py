@@ -1,19 +1,20 @@
 """The hierarchic hidden Markov model of right-corner parsing, as an incremental syntactic language model.
 
-Schuler (2009), Wu et al. (2010), Schwartz et al. (2011). From a grammar, or from trees, to a probability, read in this
-order:
+The model is that of Schuler (2009), Wu et al. (2010) and Schwartz et al. (2011). These modules lead from a grammar, or
+from trees, to a probability; read them in this order:
 
-progeny.py        what lies down the left edge of an awaited constituent, by store depth (equations 16-19)
-counting.py       reductions and expansions of right-corner trees (Wu et al., equations 11-14), where they are counted
-training.py       the grammar and the counts of a treebank
-interpolation.py  their probabilities, smoothed with what the grammar expects
-counted.py        those as the search looks them up
-tables.py         the grammar as the search needs it: rules by left child, expectations, emissions of a word
-recombination.py  a table of stores: equal ones are found by hashing and their probabilities added up
-rule_order.py     rules of a left child, those that are worth most first
-stepping.py       one word: reduce, transition, expansion (equations 9-15 and 20-24) over a beam of stores
-store.py          the beam as a value, and what its stores say
-model.py          start, advance, finish; what happens when no store is left
-derivation.py     back-pointers to the best tree
-model_file.py     grammar and counts in a file
+left_progeny.py   the expected left descendants of an awaited constituent, by store depth (equations 16-19)
+counting.py       counts the reductions and expansions of right-corner trees (Wu et al., equations 11-14)
+training.py       trains the grammar and the counts of a treebank
+interpolation.py  estimates the events' probabilities, smoothed with the expectations of the grammar
+counted.py        the same probabilities in arrays that the search looks up by context
+tables.py         the grammar laid out for the search: rules by left child, expectations, emissions of a word
+recombination.py  the hash table of stores, in which the probabilities of equal stores add up
+transitions.py    one word: reduction, transition and expansion (equations 9-15 and 20-24) over a beam of stores
+store.py          the beam as a value, and the statistics of its stores
+model.py          `start`, `advance`, `finish`, and what happens when no store is left
+prefix_trie.py    scores sentences over the trie of their prefixes
+derivation.py     follows back-pointers to the best tree
+model_file.py     writes and reads the grammar and the counts
+embedded.py       the embedded English model
 """

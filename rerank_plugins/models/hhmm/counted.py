@@ -1,6 +1,6 @@
 """What counted events add to the probabilities of a grammar, in arrays that the search looks up by context.
 
-With P0 what the grammar expects (progeny.py), a context h of a reduction has
+With P0 what the grammar expects (left_progeny.py), a context h of a reduction has
 
     P(event | h) = share(h, kind) · P0(event | d, b, q) + extra(h, event)
 

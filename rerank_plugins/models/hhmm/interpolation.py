@@ -23,21 +23,23 @@ import numpy as np
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.hhmm.counted import Counted, context_key, edge_key
 from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
-from rerank_plugins.models.hhmm.left_progeny import Progeny, rule_sums
+from rerank_plugins.models.hhmm.left_progeny import LeftProgeny, rule_sums
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 
 Keys = LongArray
 
 
-def interpolated(events: Events, grammar: Grammar, progeny: Progeny, order: LongArray) -> tuple[Counted, FloatArray]:
+def interpolated(
+    events: Events, grammar: Grammar, left_progeny: LeftProgeny, order: LongArray
+) -> tuple[Counted, FloatArray]:
     """The rows of all contexts with counts, and (S) P(end | 0, ROOT, q).
 
     `order` has the grammar's number of each rule in the order of the tables.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
-        ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
-    rows = _reductions(events, grammar, progeny, order, ending)
-    edges, openings = _expansions(events, grammar, progeny)
+        ending = np.nan_to_num(left_progeny.closure[ROOT] / left_progeny.expected[0, ROOT], posinf=0.0)
+    rows = _reductions(events, grammar, left_progeny, order, ending)
+    edges, openings = _expansions(events, grammar, left_progeny)
     return Counted(*rows, edges, openings, _opened_by_rules(edges, grammar, order, events.depth)), ending
 
 
@@ -73,7 +75,7 @@ def _level(keys: Keys, kind: IntArray, rule: IntArray, counts: FloatArray, rules
 
 
 def _reductions(
-    events: Events, grammar: Grammar, progeny: Progeny, order: LongArray, ending: FloatArray
+    events: Events, grammar: Grammar, left_progeny: LeftProgeny, order: LongArray, ending: FloatArray
 ) -> tuple[Keys, FloatArray, IntArray, IntArray, FloatArray]:
     """The rows of reductions, as `Counted` has them; writes into `ending` what was seen of it."""
     size, rules, strength = grammar.size, len(grammar.binary), events.strength
@@ -87,7 +89,7 @@ def _reductions(
     first = np.zeros(len(wide.keys), np.int64)
     first[wide.group] = np.arange(len(d))
     depth, done = d[first], q[first]
-    expected = _expected_kinds(grammar, progeny)[:, depth, b[first], done].T  # P0(kind)
+    expected = _expected_kinds(grammar, left_progeny)[:, depth, b[first], done].T  # P0(kind)
     kinds = _mixed(wide.kinds, np.count_nonzero(wide.kinds, axis=1), expected, strength)
     narrow_kinds = _mixed(narrow.kinds, np.count_nonzero(narrow.kinds, axis=1), kinds[below], strength)
     ending[done[depth == 0]] = kinds[depth == 0, CROSS]
@@ -105,7 +107,7 @@ def _reductions(
     kept = rule != END
     cell, rule, extra = cell[kept], rule[kept], extra[kept]
     depth = np.concatenate([depth, depth[below]])[cell // 2] + cell % 2  # WITHIN awaits one deeper
-    extra /= progeny.fitting[depth, grammar.binary[rule, 2]]
+    extra /= left_progeny.fitting[depth, grammar.binary[rule, 2]]
     return _in_order(np.concatenate([wide.keys, narrow.keys]), share, cell, np.argsort(order)[rule], extra)
 
 
@@ -151,23 +153,23 @@ def _relative(level: _Level, strength: float) -> tuple[FloatArray, FloatArray]:
         return level.counts / total.ravel()[level.cell], rest
 
 
-def _expected_kinds(grammar: Grammar, progeny: Progeny) -> FloatArray:
+def _expected_kinds(grammar: Grammar, left_progeny: LeftProgeny) -> FloatArray:
     """(2, D, S, S) P0(kind | d, b, q)."""
-    expected, fitting = progeny.expected, progeny.fitting
+    expected, fitting = left_progeny.expected, left_progeny.fitting
     p, right = np.exp(grammar.binary_logp), grammar.binary[:, 2]
     kinds = np.empty((2, *expected.shape))
     for d, edge in enumerate(expected):
         kinds[1, d] = edge @ rule_sums(grammar, 1, p * fitting[d + 1, right])
         if d:
-            kinds[0, d] = progeny.closure @ rule_sums(grammar, 1, p * fitting[d, right])
+            kinds[0, d] = left_progeny.closure @ rule_sums(grammar, 1, p * fitting[d, right])
         else:
             kinds[0, 0] = 0.0
-            kinds[0, 0, ROOT] = progeny.closure[ROOT]
+            kinds[0, 0, ROOT] = left_progeny.closure[ROOT]
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.nan_to_num(kinds / expected, posinf=0.0)
 
 
-def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Keys, FloatArray]:
+def _expansions(events: Events, grammar: Grammar, left_progeny: LeftProgeny) -> tuple[Keys, FloatArray]:
     """The rows of left edges that were seen, by (d, b) and by (d, a, b)."""
     size, strength = grammar.size, events.strength
     phrasal = np.zeros(size, np.bool_)
@@ -178,7 +180,7 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Key
     column = np.where(x == HERE, size, x)
 
     emitted = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)
-    here = progeny.closure @ emitted
+    here = left_progeny.closure @ emitted
 
     def level(keys: Keys, rows: BoolArray) -> tuple[Keys, LongArray, FloatArray]:
         contexts, group = np.unique(keys[rows], return_inverse=True)
@@ -192,8 +194,8 @@ def _expansions(events: Events, grammar: Grammar, progeny: Progeny) -> tuple[Key
     wide, first, table = level(wide_of, d >= 0)
     depth, awaited = d[first], b[first]
     unit = np.column_stack([np.tile(emitted, (len(wide), 1)), np.where(depth > 0, here[awaited], 0.0)])
-    unit /= progeny.fitting[depth, awaited][:, None]
-    weights = np.column_stack([progeny.expected[depth, awaited], np.ones(len(wide))])
+    unit /= left_progeny.fitting[depth, awaited][:, None]
+    weights = np.column_stack([left_progeny.expected[depth, awaited], np.ones(len(wide))])
     wide_p = _mixed(table, np.count_nonzero(table, axis=1), weights * unit, strength)
     narrow, first, table = level(edge_key(size, d, a, b), d > 0)
     below = np.searchsorted(wide, wide_of[first])

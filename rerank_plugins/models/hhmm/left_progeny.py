@@ -41,7 +41,7 @@ TOLERANCE = 1e-9  # below zero by rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Progeny:
+class LeftProgeny:
     """Expectations over the left edge, for elements 0 (ROOT as a whole) to D - 1; the last row serves deeper ones.
 
     `closure`   (S, S) U*: probability of coming from a place to a node by unary rules, none among them
@@ -56,7 +56,7 @@ class Progeny:
     fitting: FloatArray
 
 
-def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Progeny:
+def left_progeny_of(grammar: Grammar, depth: int, *, bounded: bool = True) -> LeftProgeny:
     """Expectations for a store of `depth` elements.
 
     Unless `bounded`, those of trees of any depth: two rows, ROOT's and one for all elements, where R and L are the
@@ -80,7 +80,7 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
         finite = finite_mass(grammar)
         down = descent(finite)
         edge = _inverse(identity - unary - down) * possible
-        return Progeny(closure, np.stack([_root_only(edge), closure @ down @ edge]), np.tile(finite, (3, 1)))
+        return LeftProgeny(closure, np.stack([_root_only(edge), closure @ down @ edge]), np.tile(finite, (3, 1)))
     expected = np.zeros((depth, size, size))
     fitting = np.zeros((depth + 1, size))
     fitting[depth] = closure @ words
@@ -96,13 +96,13 @@ def left_progeny(grammar: Grammar, depth: int, *, bounded: bool = True) -> Proge
             expected[d - 1] = closure @ descent(fitting[d - 1]) @ edge
     if fitting[0, ROOT] <= 0:
         raise ModelError(f"no sentence of this grammar fits in a store of {depth} elements")
-    return Progeny(closure, expected, fitting)
+    return LeftProgeny(closure, expected, fitting)
 
 
 def fitting_mass(grammar: Grammar, depth: int) -> float:
     """Probability that a tree of the grammar fits in a store of `depth` elements."""
     try:
-        return float(left_progeny(grammar, depth).fitting[0, ROOT])
+        return float(left_progeny_of(grammar, depth).fitting[0, ROOT])
     except ModelError:
         return 0.0
 

@@ -7,7 +7,7 @@ Open addressing with linear probing. A table that fills up grows, or keeps its b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -56,6 +56,63 @@ def fill(slots: Any, stores: Any, count: int) -> None:
         while slots[place] >= 0:
             place = (place + np.uint64(1)) & mask
         slots[place] = row
+
+
+class Table(NamedTuple):
+    """Stores and their values while they are gathered; see recombination.py.
+
+    `sums` (n) of all derivations, `likely` (n) of the best, `spread` (n) Σ c_i (H_i - ln c_i), `back` (n, 3).
+    """
+
+    slots: Any
+    stores: Any
+    sums: Any
+    likely: Any
+    spread: Any
+    back: Any
+
+
+@njit(cache=True, nogil=True)
+def new_table(rows: int, width: int) -> Any:
+    """An empty table for `rows` stores of `width` numbers."""
+    slots = np.full(2 * rows, -1, np.int32)
+    stores = np.empty((rows, width), np.int32)
+    return Table(slots, stores, np.empty(rows), np.empty(rows), np.empty(rows), np.empty((rows, 3), np.int32))
+
+
+@njit(cache=True, nogil=True)
+def doubled(table: Any, count: int) -> Any:
+    """The table with room for twice as many stores."""
+    larger = new_table(2 * len(table.sums), table.stores.shape[1])
+    larger.stores[:count] = table.stores[:count]
+    larger.sums[:count] = table.sums[:count]
+    larger.likely[:count] = table.likely[:count]
+    larger.spread[:count] = table.spread[:count]
+    larger.back[:count] = table.back[:count]
+    fill(larger.slots, larger.stores, count)
+    return larger
+
+
+@njit(cache=True, nogil=True, inline="always")
+def add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> Any:
+    """Add a contribution to the store `key`, with where it comes from; the table, and how many stores there are now."""
+    if count == len(table.sums):
+        table = doubled(table, count)
+    row = find(table.slots, table.stores, count, key)
+    if row == count:
+        table.sums[row] = 0.0
+        table.likely[row] = -1.0
+        table.spread[row] = 0.0
+        count += 1
+    table.sums[row] += value
+    if entropy >= 0.0:
+        table.spread[row] += value * (entropy - np.log(value))
+    if likely > table.likely[row]:
+        table.likely[row] = likely
+        table.back[row, 0] = a
+        table.back[row, 1] = b
+        table.back[row, 2] = c
+    return table, count
 
 
 @njit(cache=True, nogil=True)

@@ -13,7 +13,7 @@ from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
 from rerank_plugins.models.hhmm.counting import Events
 from rerank_plugins.models.hhmm.interpolation import interpolated
-from rerank_plugins.models.hhmm.left_progeny import left_progeny
+from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.vocabulary.signatures import known_form
 
@@ -135,33 +135,33 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
         raise ConfigError(f"a store of {depth} elements, wanted 1 to {DEEPEST}")
     if grammar.size >= MOST_SYMBOLS:
         raise ModelError(f"a grammar of {grammar.size} symbols, this model takes up to {MOST_SYMBOLS - 1}")
-    progeny = left_progeny(grammar, depth, bounded=bounded)
+    left_progeny = left_progeny_of(grammar, depth, bounded=bounded)
     p = np.exp(grammar.binary_logp)
     order = np.lexsort((grammar.binary[:, 0], grammar.binary[:, 1]))
     parent, left, right = (np.ascontiguousarray(grammar.binary[order, column], np.int32) for column in range(3))
     asked, binary = np.zeros((2, grammar.size), np.bool_)
     asked[left] = binary[parent] = True
-    node, place = np.nonzero((progeny.closure * asked[:, None]).T)
-    awaited, filler = np.nonzero(progeny.closure * binary)
+    node, place = np.nonzero((left_progeny.closure * asked[:, None]).T)
+    awaited, filler = np.nonzero(left_progeny.closure * binary)
     if events is None:
         counted = nothing_counted(grammar.size, len(order), depth)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ending = np.nan_to_num(progeny.closure[ROOT] / progeny.expected[0, ROOT], posinf=0.0)
+            ending = np.nan_to_num(left_progeny.closure[ROOT] / left_progeny.expected[0, ROOT], posinf=0.0)
     else:
-        counted, ending = interpolated(events, grammar, progeny, order)
+        counted, ending = interpolated(events, grammar, left_progeny, order)
     rules = Rules(
         _starts(left, grammar.size), parent, right, p[order],
-        _starts(awaited, grammar.size), filler.astype(np.int32), progeny.closure[awaited, filler],
-        _starts(node, grammar.size), place.astype(np.int32), progeny.closure[place, node],
-        progeny.expected, progeny.expected.max(axis=2), counted,
+        _starts(awaited, grammar.size), filler.astype(np.int32), left_progeny.closure[awaited, filler],
+        _starts(node, grammar.size), place.astype(np.int32), left_progeny.closure[place, node],
+        left_progeny.expected, left_progeny.expected.max(axis=2), counted,
     )  # fmt: skip
     tags = np.flatnonzero(grammar.preterminals)
     row = np.zeros(grammar.size, np.int64)
     row[tags] = np.arange(len(tags))
     return Tables(
-        grammar, depth, rules, order, ending, progeny.fitting,
-        np.ascontiguousarray(progeny.closure[:, tags].T),
-        np.ascontiguousarray(progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
+        grammar, depth, rules, order, ending, left_progeny.fitting,
+        np.ascontiguousarray(left_progeny.closure[:, tags].T),
+        np.ascontiguousarray(left_progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
     )  # fmt: skip
 
 

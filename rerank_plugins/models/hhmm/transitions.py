@@ -1,7 +1,7 @@
 """One word of the hierarchic hidden Markov model over a beam of stores: reduce, transition, expansion.
 
 A beam holds stores just after a word: elements a_1/b_1 ... a_d/b_d, and the node q that has just been completed below
-b_d. With E*_d and R_d of progeny.py, the probability of the words so far and such a store is
+b_d. With E*_d and R_d of left_progeny.py, the probability of the words so far and such a store is
 
     v · Π_{i=1..d} E*_{i-1}[b_{i-1}, a_i] · E*_d[b_d, q]        b_0 = ROOT, v the probability of what has been built
 
@@ -28,55 +28,21 @@ entropy of a store's derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c over th
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, WITHIN
-from rerank_plugins.models.hhmm.recombination import best_rows, fill, find
-from rerank_plugins.models.hhmm.rule_order import rules_of, sorted_rules
+from rerank_plugins.models.hhmm.recombination import add, best_rows, new_table
 
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
 FIRST = 1 << 11  # rows that a table starts with
+EXPONENTS, HIGHEST = 128, 4  # kinds of binary exponent that rules are sorted by; the highest of a value
 FAR = 0.1  # what a store below the best may still gain, as a share
-
-
-class Table(NamedTuple):
-    """Stores and their values while they are gathered; see recombination.py.
-
-    `sums` (n) of all derivations, `likely` (n) of the best, `spread` (n) Σ c_i (H_i - ln c_i), `back` (n, 3).
-    """
-
-    slots: Any
-    stores: Any
-    sums: Any
-    likely: Any
-    spread: Any
-    back: Any
-
-
-@njit(cache=True, nogil=True)
-def new_table(rows: int, width: int) -> Any:
-    """An empty table for `rows` stores of `width` numbers."""
-    slots = np.full(2 * rows, -1, np.int32)
-    stores = np.empty((rows, width), np.int32)
-    return Table(slots, stores, np.empty(rows), np.empty(rows), np.empty(rows), np.empty((rows, 3), np.int32))
-
-
-@njit(cache=True, nogil=True)
-def doubled(table: Any, count: int) -> Any:
-    """The table with room for twice as many stores."""
-    larger = new_table(2 * len(table.sums), table.stores.shape[1])
-    larger.stores[:count] = table.stores[:count]
-    larger.sums[:count] = table.sums[:count]
-    larger.likely[:count] = table.likely[:count]
-    larger.spread[:count] = table.spread[:count]
-    larger.back[:count] = table.back[:count]
-    fill(larger.slots, larger.stores, count)
-    return larger
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -87,26 +53,49 @@ def _depth(store: Any) -> int:
     return d
 
 
+@njit(cache=True, nogil=True)
+def sorted_rules(
+    first: int, after: int, p: Any, right: Any, ahead: Any, opens: Any, opened: Any, order: Any, worth: Any
+) -> None:
+    """Rules of a left child, from `first` on, into their places in `order` and `worth`: those worth most first.
+
+    A rule q -> p c is worth its probability times that of c, awaited in a new element q/c, to fit in the store and to
+    begin with the word. They come by binary exponent (a counting sort), so that values fall from one to
+    the next, or rise to less than twice.
+    """
+    counts = np.zeros(EXPONENTS + 1, np.int32)
+    exponents, values = np.empty(after - first, np.int32), np.empty(after - first)
+    for r in range(first, after):
+        value = p[r] * (ahead[right[r]] if opens[r] < 0 else opened[opens[r]])
+        values[r - first] = value
+        exponent = EXPONENTS - 1
+        if value > 0.0:
+            exponent = min(EXPONENTS - 2, max(0, HIGHEST - math.frexp(value)[1]))
+        exponents[r - first] = exponent
+        counts[exponent + 1] += 1
+    counts = np.cumsum(counts)
+    for r in range(first, after):
+        place = first + counts[exponents[r - first]]
+        counts[exponents[r - first]] += 1
+        order[place] = r
+        worth[place] = values[r - first]
+
+
 @njit(cache=True, nogil=True, inline="always")
-def _add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> Any:
-    """Add a contribution to the store `key`, with where it comes from; the table, and how many stores there are now."""
-    if count == len(table.sums):
-        table = doubled(table, count)
-    row = find(table.slots, table.stores, count, key)
-    if row == count:
-        table.sums[row] = 0.0
-        table.likely[row] = -1.0
-        table.spread[row] = 0.0
-        count += 1
-    table.sums[row] += value
-    if entropy >= 0.0:
-        table.spread[row] += value * (entropy - np.log(value))
-    if likely > table.likely[row]:
-        table.likely[row] = likely
-        table.back[row, 0] = a
-        table.back[row, 1] = b
-        table.back[row, 2] = c
-    return table, count
+def rules_of(rules: Any, q: int, p: int) -> tuple[int, int]:
+    """The rules q -> p c: the first, and the one after the last."""
+    low, high = rules.starts[p], rules.starts[p + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if rules.parent[middle] < q:
+            low = middle + 1
+        else:
+            high = middle
+    high = low
+    while high < end and rules.parent[high] == q:
+        high += 1
+    return low, high
 
 
 @njit(cache=True, nogil=True)
@@ -131,7 +120,7 @@ def promote(
             best = max(best, bound)
             key[-1] = p
             inner = entropy[i] if entropies else -1.0
-            table, count = _add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
+            table, count = add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
     return table, count
 
 
@@ -186,7 +175,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        table, count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             limit = 2.0 * within * most
             for i in range(rules.starts[p], rules.starts[p + 1]):
                 if limit * worth[d + 1, i] <= bound:
@@ -197,7 +186,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        table, count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             key[d] = EMPTY
         if d > 0:
             if row >= 0:
@@ -210,7 +199,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d - 1] = top & ~LOW | rules.right[r]
-                        table, count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                        table, count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
             for i in range(rules.filled[b], rules.filled[b + 1]):
                 share = cross * rules.filling[i]
                 first, after = rules_of(rules, rules.nodes[i], p)
@@ -222,7 +211,7 @@ def transit(
                         if value > bound:
                             bound = max(bound, threshold * value)
                             key[d - 1] = top & ~LOW | rules.right[r]
-                            table, count = _add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                            table, count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
     return table, count
 
 
@@ -255,7 +244,7 @@ def emit(
                 key[d - 1] = EMPTY
                 key[-1] = a
                 more = inner + word.mixed[c] if entropies else inner
-                table, count = _add(
+                table, count = add(
                     table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS
                 )
                 key[d - 1] = store[d - 1]
@@ -267,7 +256,7 @@ def emit(
                 if value > threshold * best:
                     best = max(best, value)
                     key[-1] = x
-                    table, count = _add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
+                    table, count = add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
     return table, count
 
 
