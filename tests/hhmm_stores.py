@@ -15,7 +15,7 @@ def store_sequence(model: HhmmModel, sentence: Sequence[str]) -> list[tuple[str,
     for word in sentence:
         beam = model.advance(beam, word)[1]
     complete, row = completion(model, beam)
-    if complete is None or beam.lost:
+    if complete is None or beam.unparsed:
         return []
     replay, stores = Replay(model.grammar), []
     for step in steps(model, beam, row):

@@ -232,7 +232,7 @@ def test_every_distribution_sums_to_one(seed, depth, strength):
     assert seen
     state = model.start()
     for word in ("w0", "w1", "w1"):
-        if state.lost:
+        if state.unparsed:
             break
         following = [model._step(state, other, state.length)[0] for other in model.grammar.lexicon.words]
         ends = model.finish(state)
@@ -261,7 +261,7 @@ def test_a_symbol_that_is_a_phrase_and_a_tag(strength):
     model = empirical([joined(tree) for tree in read_trees([FIGURE, other])], 3, strength, **EXACT)
     state = model.start()
     for word in ("she", "meets", "Friday", "on", "the", "board"):
-        assert not state.lost
+        assert not state.unparsed
         ends = model.finish(state)
         following = [model._step(state, other, state.length)[0] for other in model.grammar.lexicon.words]
         p = sum(map(math.exp, following)) + (0.0 if ends <= UNFINISHED else math.exp(ends))
@@ -279,7 +279,7 @@ def test_prefixes_and_sentences_have_the_probabilities_of_all_their_stores(seed,
     history, ended = twin.read(sentence)
     scores, beams = read(model, sentence)
     for ln_p, beam, stores in zip(np.cumsum(scores), beams, history, strict=True):
-        if beam.lost:
+        if beam.unparsed:
             assert not stores
             return
         assert math.exp(ln_p) == pytest.approx(sum(stores.values()), rel=1e-9)

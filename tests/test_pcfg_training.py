@@ -291,7 +291,7 @@ def test_finished_grammar_has_the_latent_probabilities(forest: Forest) -> None:
     counts = grammar.p * np.repeat(2.0, len(grammar.p))  # every state occurs twice
     found = finished(forest, grammar, counts, 0.0, Smoothing(strength=0))
     rules = {tuple(rule): np.exp(p) for rule, p in zip(found.binary.tolist(), found.binary_logp, strict=True)}
-    for rule, tensor in enumerate(grammar.tensors()[: len(grammar.found.binary)]):
+    for rule, tensor in enumerate(grammar.tensors()[: len(grammar.productions.binary)]):
         begins = [grammar.firsts[label] for label in (grammar.parent[rule], *grammar.children[rule])]
         for index, p in np.ndenumerate(tensor):
             assert rules[tuple(b + i for b, i in zip(begins, index, strict=True))] == pytest.approx(p)

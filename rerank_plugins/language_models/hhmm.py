@@ -73,7 +73,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         scores, lost = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
         for number, ln_p, states in walk(self.hhmm, sentences):
             scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
-            lost[number] = states[-1].lost
+            lost[number] = states[-1].unparsed
         return scores, lost
 
     @cached_property
@@ -101,7 +101,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
             if entropy == "printed":  # Σ P log2 P, P with the words so far
                 ln_prefix = np.cumsum([0.0, *ln_p])
                 bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
-            depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "lost"))
+            depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "unparsed"))
             found[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
         return [each for each in found if each is not None]
 

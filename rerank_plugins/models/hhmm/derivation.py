@@ -166,14 +166,14 @@ class UnaryChains:
         return self._found[top, bottom]
 
 
-class Found(NamedTuple):
+class BestTree(NamedTuple):
     """The best tree of a sentence, and whether it is one derivation from ROOT to the last word."""
 
     scored: ScoredTree
     complete: bool
 
 
-def best_tree(model: HhmmModel, sentence: Sequence[str]) -> Found | None:
+def best_tree(model: HhmmModel, sentence: Sequence[str]) -> BestTree | None:
     """The tree of the best derivation, and ln p of that derivation and the words; None for no words.
 
     `model` keeps derivations. Where words were lost or nothing is complete, the tree is parts below `FRAGMENT`, and the
@@ -186,7 +186,7 @@ def best_tree(model: HhmmModel, sentence: Sequence[str]) -> Found | None:
     for word in sentence:
         ln_p, after = model.advance(beam, word)
         total += ln_p
-        if after.lost > beam.lost and beam.length:
+        if after.unparsed > beam.unparsed and beam.length:
             ends.append(beam)
         beam = after
     ends.append(beam)
@@ -206,9 +206,9 @@ def best_tree(model: HhmmModel, sentence: Sequence[str]) -> Found | None:
         parts += replay.trees(complete=whole)
         parts += [unread(word) for word in sentence[_covered(parts) : end.length]]
     if len(parts) == 1 and complete is not None:
-        return Found(ScoredTree(parts[0], complete), True)
+        return BestTree(ScoredTree(parts[0], complete), True)
     bodies = [child for part in parts for child in (part.subtrees if part.label == "ROOT" else (part,))]
-    return Found(ScoredTree(Tree("ROOT", (Tree(FRAGMENT, tuple(bodies)),)), total), False)
+    return BestTree(ScoredTree(Tree("ROOT", (Tree(FRAGMENT, tuple(bodies)),)), total), False)
 
 
 def completion(model: HhmmModel, beam: Beam) -> tuple[float | None, int]:

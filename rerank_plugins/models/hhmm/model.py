@@ -1,15 +1,16 @@
 """The model as a whole: ln p of each word given the words before it, through a beam of stores.
 
-A word that no store of the beam can read has no parse with what precedes it, as far as the beam goes. It then costs
-`LOST` nats more than it has as the first word of a sentence, or, where none can begin with it, than its share of all
-words; the model goes on as after the first word of a new sentence. `Beam.lost` counts such words. A sentence that ends
-where no store is complete costs `UNFINISHED`.
+If no store of the beam can read a word, the word cannot be parsed together with what precedes it, as far as the beam
+goes. Its ln p is then `UNPARSED` plus its ln p as the first word of a sentence or, if no sentence can begin with it,
+plus the ln of its share of all words; the model goes on as after the first word of a new sentence. `Beam.unparsed`
+counts such words. The end of a sentence for which no store is complete has ln p `UNFINISHED`.
 
-Without beam and threshold the words that some store reads and the end where one is complete sum to exactly one in every
-state. What lost words and unfinished sentences have is in addition to that: of the other words Σ exp(LOST) (P as first
-word, or share), at most 2e-4, and exp(UNFINISHED) = 1e-6 for an end where there should be none. So the probabilities of
-all sentences sum to slightly more than one, by a factor of at most `EXCESS` for each word and for the end. To take it
-off would need the sum over the words that cannot be read, the whole vocabulary for every state.
+Without beam and threshold, the probabilities of the words that some store can read, and of the end where some store is
+complete, sum to exactly one in every state. The probabilities of unparsed words and of unfinished sentences come on top
+of that: exp(UNPARSED) times the sum over the unparsed words of P as first word (or of the share), at most 2e-4, and
+exp(UNFINISHED) = 1e-6 for an end that has no derivation. The probabilities of all sentences therefore sum to slightly
+more than one, by a factor of at most `EXCESS` for each word and for the end. To normalise them exactly would take a sum
+over the words that cannot be read, which is the whole vocabulary, in every state.
 """
 
 from __future__ import annotations
@@ -27,23 +28,25 @@ from rerank_plugins.models.hhmm.tables import Tables, lay_out
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.pickling import PickledFields
 
-LOST = math.log(1e-4)
+UNPARSED = math.log(1e-4)
 UNFINISHED = math.log(1e-6)
-RAREST = math.log(1e-9)  # a word that the grammar gives no probability at all
-EXCESS = 1 + 2 * math.exp(LOST) + math.exp(UNFINISHED)  # what a step's probabilities sum to at most
+RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
+EXCESS = 1 + 2 * math.exp(UNPARSED) + math.exp(UNFINISHED)  # an upper bound of the sum over all next words
 
 
 @dataclass(frozen=True, eq=False)
 class HhmmModel(PickledFields):
     """A grammar as a hierarchic hidden Markov model with a store of `depth` elements; an `IncrementalLM`.
 
-    `beam`        how many stores are kept after each word; 0: all
-    `threshold`   stores below this share of the best are left out
-    `bounded`     whether probabilities are those given that a tree fits in the store (they then sum to one)
-    `entropies`   keep entropies of derivations
-    `derivations` keep the beams before, for the best tree
-    `events`      counted in trees: the model is estimated from them, the grammar smooths it (interpolation.py)
+    `beam`        the number of stores that are kept after each word; 0 keeps all
+    `threshold`   stores whose probability is below this share of the best one are pruned
+    `bounded`     whether probabilities are conditioned on trees that fit in the store (they then sum to one)
+    `entropies`   whether to compute the entropy of each store's derivations
+    `derivations` whether each beam keeps the beam before it, from which the best tree is read
+    `events`      event counts of trees: the model is estimated from them and smoothed by the grammar (interpolation.py)
     `shared_tables` the tables of a model that differs only in its search (`with_search`); None: they are computed
+
+    Raises ConfigError for a beam or threshold out of range, and for events counted with another depth.
     """
 
     grammar: Grammar
@@ -62,12 +65,12 @@ class HhmmModel(PickledFields):
         if not 0 <= self.threshold < 1:
             raise ConfigError(f"a threshold of {self.threshold:g}, wanted 0 or more and below 1")
         if self.events and (self.events.depth != self.depth or not self.bounded):
-            found = f"a store of {self.depth} elements" if self.bounded else "a store without bounds"
-            raise ConfigError(f"{found}, but this model's events were counted for {self.events.depth} elements")
+            store = f"a store of {self.depth} elements" if self.bounded else "a store without bounds"
+            raise ConfigError(f"{store}, but this model's events were counted for {self.events.depth} elements")
 
     @cached_property
     def tables(self) -> Tables:
-        """The grammar laid out for the search: computed once, with `depth` inversions of matrices of its symbols."""
+        """The grammar laid out for the search; computed once, by 2 · `depth` inversions of (S, S) matrices."""
         if self.shared_tables is not None:
             return self.shared_tables
         return lay_out(self.grammar, self.depth, bounded=self.bounded, events=self.events)
@@ -87,21 +90,21 @@ class HhmmModel(PickledFields):
         return start_of(self.depth)
 
     def advance(self, state: Beam, word: str) -> tuple[float, Beam]:
-        """Ln p(word | state), and the beam after it. A beam of many stores leaves out little: p sums to almost one."""
+        """Return ln p(word | state) and the beam after the word; if the beam is wide, p sums to almost one."""
         ln_p, beam = self._step(state, word, state.length)
         if beam is not None:
             return ln_p, beam
         ln_p, beam = self._step(self.start(), word, state.length)
-        if beam is None:  # nothing can begin with it
-            return LOST + self._share(word, state.length), self._followed(state, self.start(), 0.0)
-        return LOST + ln_p, self._followed(state, beam, beam.scale)
+        if beam is None:  # no sentence can begin with this word
+            return UNPARSED + self._share(word, state.length), self._restarted(state, self.start(), 0.0)
+        return UNPARSED + ln_p, self._restarted(state, beam, beam.scale)
 
     def finish(self, state: Beam) -> float:
-        """Ln p(</s> | state)."""
+        """Return ln p(</s> | state)."""
         if not len(state):
             return UNFINISHED
-        done = np.flatnonzero(state.stores[:, 0] < 0)
-        p = float(state.values[done] @ self.tables.ending[state.stores[done, -1]])
+        complete = np.flatnonzero(state.stores[:, 0] < 0)
+        p = float(state.values[complete] @ self.tables.ending[state.stores[complete, -1]])
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
@@ -116,16 +119,16 @@ class HhmmModel(PickledFields):
             return -math.inf, None
         ln_p = min(math.log(p), 0.0)
         before = state if self.derivations else None
-        beam = Beam(position + 1, stores, values, likely, state.scale + scale, entropy, back, before, state.lost)
+        beam = Beam(position + 1, stores, values, likely, state.scale + scale, entropy, back, before, state.unparsed)
         return ln_p, beam
 
-    def _followed(self, state: Beam, beam: Beam, scale: float) -> Beam:
-        """A beam that starts anew, in the place of the one after `state`."""
+    def _restarted(self, state: Beam, beam: Beam, scale: float) -> Beam:
+        """Put a restarted beam in the place of the beam after `state`."""
         before = state if self.derivations else None
-        return replace(beam, length=state.length + 1, scale=scale, before=before, lost=state.lost + 1)
+        return replace(beam, length=state.length + 1, scale=scale, before=before, unparsed=state.unparsed + 1)
 
     def _share(self, word: str, position: int) -> float:
-        """Ln of the mean of P(word | preterminal)."""
+        """Return ln of the mean of P(word | preterminal) over all preterminals."""
         emission = self.tables.emission(word, position)
         p = float(emission.p.sum()) / max(1, int(self.grammar.preterminals.sum()))
         return math.log(p) if p > 0 else RAREST

@@ -22,7 +22,7 @@ class Beam:
     `back`     (n, 5) int32 where the best derivation comes from: store before, rule, kind of reduction, preterminal,
                kind of expansion
     `before`   the beam before the last word, where derivations are kept
-    `lost`     how many of the words no store could read
+    `unparsed` how many of the words no store could read
     """
 
     length: int
@@ -33,7 +33,7 @@ class Beam:
     entropy: FloatArray
     back: IntArray
     before: Beam | None = None
-    lost: int = 0
+    unparsed: int = 0
 
     def __len__(self) -> int:
         return len(self.stores)

@@ -66,5 +66,5 @@ def train_empirical(
         raise ConfigError(f"{settings.schedule.rounds} rounds of latent splits: events are counted in trees without")
     planted = plant_treebanks(trees, weights, settings, tagged, joined)
     events = count_events(planted.forest, depth, strength)
-    made = {**planted.made, "unaries": JOINED}
+    made = {**planted.settings, "unaries": JOINED}
     return Empirical(treebank_grammar(planted.forest, settings.smoothing, made, planted.tagged), events)

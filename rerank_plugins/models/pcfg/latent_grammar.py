@@ -27,7 +27,7 @@ LEAST_CELLS = 4e6  # of rules' tensors, times nodes
 class LatentGrammar:
     """`parent` (R) label, `children` (R, 2) labels or -1, of each rule; `states` (C) of each label; `p` all tensors."""
 
-    found: Productions
+    productions: Productions
     parent: IntArray
     children: IntArray
     states: IntArray
@@ -163,7 +163,7 @@ class Trees:
     """
 
     def __init__(self, forest: Forest, grammar: LatentGrammar) -> None:
-        found = grammar.found
+        found = grammar.productions
         start = np.where(forest.word >= 0, len(found.binary) + len(found.unary), len(found.binary))
         start[forest.right >= 0] = 0
         self.nodes = forest.label, forest.left, forest.right, (found.rule + start).astype(np.int32)

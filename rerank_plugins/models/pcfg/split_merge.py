@@ -117,11 +117,11 @@ def finished(
     value = latent.p * weight[owner]
     left, right = _child_states(latent)
     place = np.repeat(np.arange(len(latent.parent)), np.diff(latent.places))
-    binary, unary = len(latent.found.binary), len(latent.found.binary) + len(latent.found.unary)
+    binary, unary = len(latent.productions.binary), len(latent.productions.binary) + len(latent.productions.unary)
     rules = place < binary
     chains, emits = ~rules & (place < unary), place >= unary
     large = latent.p >= least
-    words = np.concatenate([np.zeros(unary, np.int32), latent.found.emission[:, 1]])[place]
+    words = np.concatenate([np.zeros(unary, np.int32), latent.productions.emission[:, 1]])[place]
     emits &= value > 1e-6  # of a count: what EM has as good as ruled out
     found = Productions(
         np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32),

@@ -66,10 +66,10 @@ def train_grammar(
     """
     planted = plant_treebanks(trees, weights, settings, tagged)
     if settings.schedule.rounds == 0:
-        return treebank_grammar(planted.forest, settings.smoothing, planted.made, planted.tagged)
+        return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
     latent, expected = split_merge(planted.forest, settings.schedule, report)
     return finished(
-        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.made, planted.tagged
+        planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged
     )
 
 
@@ -77,7 +77,7 @@ class Planted(NamedTuple):
     """Treebanks as a grammar is counted on them: their forest, how it was made, tagged words for the lexicon."""
 
     forest: Forest
-    made: dict[str, Any]
+    settings: dict[str, Any]
     tagged: Tagged | None
 
 
