@@ -10,7 +10,10 @@ MODELS = (
     *("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser"),
     *("grammar", "hhmm", "svs", "random-indexing", "esa"),
 )
-MODULES = {name: f"{__package__}.{name.replace('-', '_')}_command" for name in MODELS}
+ALONE = ("grammar", "hhmm")
+MODULES = {
+    name: f"{__package__}.{name.replace('-', '_')}{'' if name in ALONE else '_command'}" for name in MODELS
+}
 
 
 @click.group("train", cls=LazyGroup, modules=MODULES)
