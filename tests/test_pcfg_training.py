@@ -432,7 +432,7 @@ def test_command(tmp_path: Path) -> None:
     text = tmp_path / "text.conllu"
     text.write_text("# x\n1\tokapi\t_\tNOUN\tNN\n1.1\tx\t_\tX\tX\n\n", encoding="utf-8")
     ran = done(*given, "--splits", 0, "--tagged", text, "--weight", f"{text}=3")
-    assert "text.conllu: 1 words with a tag" in ran.err
+    assert "text.conllu: 1 distinct pairs of a word and a tag" in ran.err
     assert "okapi" in read_grammar(output).lexicon
     text.write_text("1 okapi NN\n", encoding="utf-8")
     assert "text.conllu:1: expected 10 tab-separated CoNLL-U columns" in refused(*given, "--tagged", text)

@@ -15,7 +15,7 @@ from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.svs import lexicalised
 from rerank_plugins.models.svs.annotation import frame, named, transitive
-from rerank_plugins.models.svs.clustering import Clustering, beginning, cluster, expected, maximised
+from rerank_plugins.models.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
 from rerank_plugins.models.svs.clusters import clusters
 from rerank_plugins.models.svs.model import compose
 from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
@@ -152,7 +152,7 @@ def test_expected_counts_are_those_of_all_assignments(found, concepts, seed):
     weights = [1.0, 0.5, 3.0][: len(found)]
     observed = observed_of(found, weights=weights)
     assume(concepts ** max(np.diff(observed.forest.offsets)) <= 3**7)
-    parameters = beginning(observed, Clustering(concepts), np.random.default_rng(seed))
+    parameters = initial_parameters(observed, Clustering(concepts), np.random.default_rng(seed))
     result = expected(observed, parameters, posteriors=True)
     for value, wanted in zip(result, naive.expectations(observed, parameters), strict=True):
         np.testing.assert_allclose(value, wanted, rtol=1e-9, atol=1e-12)
@@ -176,7 +176,7 @@ def test_em_that_goes_wrong_is_noticed(bank, monkeypatch):
     observed = observed_of(bank)
     monkeypatch.setattr(
         "rerank_plugins.models.svs.clustering.maximised",
-        lambda observed, found, settings: beginning(observed, Clustering(2, noise=9.0), np.random.default_rng(1)),
+        lambda observed, found, settings: initial_parameters(observed, Clustering(2, noise=9.0), np.random.default_rng(1)),
     )
     with pytest.raises(ModelError, match=r"EM went wrong: from -.* to -.* in iteration 2"):
         cluster(observed, Clustering(2, 5, noise=0.1))
@@ -296,7 +296,7 @@ def test_a_seed_gives_a_model_and_restarts_the_best(bank):
     np.testing.assert_array_equal(one.binary_p, again.binary_p)
     assert not np.array_equal(one.binary_p, other.binary_p)
     assert sum(step.iteration == 5 for step in steps) == 4
-    observed = observed_of(bank)  # beginnings do not depend on how many there are
+    observed = observed_of(bank)  # an initialisation does not depend on how many there are
     kept = []
     for restarts in (1, 2, 4):
         seen = []
@@ -310,7 +310,7 @@ def test_a_seed_gives_a_model_and_restarts_the_best(bank):
     assert kept[1][:1] == kept[0]
     seen = []
     cluster(observed, Clustering(1, 4, 4, 3), seen.append)
-    assert [step.restart for step in seen] == [1] * 5  # one concept has one beginning
+    assert [step.restart for step in seen] == [1] * 5  # one concept has one run
 
 
 def test_long_sentences_do_not_underflow():
@@ -394,7 +394,7 @@ def test_commands(tmp_path):
     bank.write_text("\n".join(BANK * 4), encoding="utf-8")
     few = ("--concepts", 2, "--headwords", 5, "--iterations", 3, "--restarts", 2)
     ran = done("train", "svs", bank, "--language", "en", *few, "-o", model, "--held-out", bank)
-    assert "beginning 2 of 2, after 3 iterations: ln p of trees and headwords -" in ran.err
+    assert "restart 2 of 2: ln p of trees and headwords -" in ran.err
     assert "24 sentences, F1 " in ran.err
     assert "Cluster" in done("svs", "clusters", model, "--category", "VBD").out
     rows = done("svs", "clusters", model, "--category", "VBD", "--as", "tsv", "--top", 3).lines
@@ -404,7 +404,7 @@ def test_commands(tmp_path):
     assert "no category 'VVFIN'" in refused("svs", "clusters", model, "--category", "VVFIN")
     empty = tmp_path / "empty.ptb"
     empty.touch()
-    assert "empty.ptb: no trees in it" in refused("train", "svs", empty, "--language", "en", "-o", model)
+    assert "empty.ptb: the file holds no trees" in refused("train", "svs", empty, "--language", "en", "-o", model)
     named_wrong = refused("train", "svs", bank, "--language", "en", "--annotations", "base-mp", "-o", model)
     assert "unknown annotation 'base-mp'" in named_wrong
     done("train", "svs", bank, "--language", "en", "--lexicalised", "--headwords", 5, "-o", model, "--compact")

@@ -35,9 +35,9 @@ class Clustering:
 
     `concepts`    K
     `iterations`  of EM
-    `restarts`    from as many random beginnings; the one of the greatest likelihood is kept
-    `seed`        of the beginnings
-    `noise`       standard deviation of ln P at the beginning, about the value without concepts
+    `restarts`    number of random initialisations; the result with the greatest objective is kept
+    `seed`        of the random initialisations
+    `noise`       standard deviation of the initial ln P about its value without concepts
     `rule_prior`, `head_prior`  pseudo-counts κ of P_M and of P_H
     """
 
@@ -56,8 +56,8 @@ class Clustering:
             raise ConfigError("noise and pseudo-counts are 0 or more")
 
     @property
-    def beginnings(self) -> int:
-        """How many beginnings there are: one concept has one."""
+    def runs(self) -> int:
+        """The number of runs of EM: a model of one concept needs no restarts."""
         return self.restarts if self.concepts > 1 else 1
 
 
@@ -88,7 +88,7 @@ class EmStep(NamedTuple):
     objective: float
 
 
-def beginning(observed: Observed, settings: Clustering, rng: np.random.Generator) -> Parameters:
+def initial_parameters(observed: Observed, settings: Clustering, rng: np.random.Generator) -> Parameters:
     """Random parameters about those without concepts."""
     k, found = settings.concepts, observed.rewritings
     noise = np.exp(settings.noise * rng.standard_normal((len(found.p), k)))
@@ -153,8 +153,8 @@ def cluster(
     Raises ModelError where an iteration lowers what EM maximises: that would be a fault of the program.
     """
     best: tuple[float, Parameters, Expected] | None = None
-    for restart, rng in enumerate(np.random.default_rng(settings.seed).spawn(settings.beginnings), 1):
-        now, before = beginning(observed, settings, rng), -np.inf
+    for restart, rng in enumerate(np.random.default_rng(settings.seed).spawn(settings.runs), 1):
+        now, before = initial_parameters(observed, settings, rng), -np.inf
         for iteration in range(1, settings.iterations + 2):
             found = expected(observed, now, posteriors=iteration > settings.iterations)
             objective = found.log_likelihood + log_prior(observed, now, settings)

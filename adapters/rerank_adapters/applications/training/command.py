@@ -1,4 +1,4 @@
-"""`rerank train`: models from data; each subcommand is the `command` of a module beside this one."""
+"""`rerank train`: models from data; each subcommand is the `command` of the module beside this one that has its name."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ MODELS = (
     *("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser"),
     *("grammar", "hhmm", "svs", "random-indexing", "esa"),
 )
-ALONE = ("grammar", "hhmm")
-MODULES = {
-    name: f"{__package__}.{name.replace('-', '_')}{'' if name in ALONE else '_command'}" for name in MODELS
-}
+MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in MODELS}
 
 
 @click.group("train", cls=LazyGroup, modules=MODULES)

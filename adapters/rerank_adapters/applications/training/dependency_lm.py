@@ -1,4 +1,4 @@
-"""Training a dependency language model on treebanks, or on text that is parsed on the way; and testing it."""
+"""`rerank train dependency-lm`: a dependency language model from treebanks or text."""
 
 from __future__ import annotations
 
@@ -6,12 +6,105 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+import click
 
-from rerank_adapters.applications.training.tree_source import BLOCK, TreeSource
-from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, train
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_adapters.applications.training.reports import say
+from rerank_adapters.commands.closing import Closing, counted, size_text
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    model_output,
+    text_steps,
+    tokenised_text_option,
+)
+
+if TYPE_CHECKING:
+    from rerank_adapters.applications.training.tree_source import TreeSource
+    from rerank_plugins.models.dependency_lm import DependencyModel, Settings
+    from rerank_plugins.plugins import Registry
+    from rerank_plugins.trees.dependency import DependencyTree
+
+
+@click.command("dependency-lm")
+@click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
+@model_output()
+@click.option("--order", type=click.IntRange(1, 6), default=4, show_default=True,
+              help="Number of words in a path: a word and its ancestors.")  # fmt: skip
+@click.option("--unlabelled", is_flag=True, help="Leave the labels of arcs out of the contexts.")
+@click.option("--smoothing", type=click.Choice(["stupid-backoff", "kneser-ney"]), default="stupid-backoff",
+              show_default=True, help="Stupid backoff, or interpolated modified Kneser–Ney smoothing.")  # fmt: skip
+@click.option("--min-count", type=click.IntRange(1), default=5, show_default=True,
+              help="Treat words that occur less often than this as unknown.")  # fmt: skip
+@click.option("--prune", default="0", metavar="COUNTS",
+              help="Prune paths that occur at most this often, one count for each order: 0,1,2.")  # fmt: skip
+@click.option("--subtypes", is_flag=True, help="Distinguish subtypes of relations: nsubj:pass from nsubj.")
+@click.option("--lowercase", is_flag=True, help="Convert all words to lower case.")
+@tokenised_text_option
+@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
+              help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
+@click.option("--held-out", multiple=True, type=Path, metavar="FILE",
+              help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
+@job_flags("config", "jobs")
+@click.pass_obj
+def command(
+    registry: Registry,
+    flags: JobFlags,
+    inputs: tuple[Path, ...],
+    output: Path,
+    order: int,
+    unlabelled: bool,
+    smoothing: str,
+    min_count: int,
+    prune: str,
+    lowercase: bool,
+    subtypes: bool,
+    steps: tuple[str, ...],
+    parser: str,
+    held_out: tuple[Path, ...],
+) -> None:
+    """Train a dependency language model on FILEs.
+
+    A FILE whose name ends in .conllu (or .conllu.xz and the like) is a treebank; any other is text with one sentence
+    per line, such as the references of n-best lists. Text is parsed during training, and its parses are stored in the
+    cache of parses: the next training parses nothing again.
+
+    \b
+    rerank train dependency-lm treebank.conllu news.txt.xz -o news.deplm
+    rerank train dependency-lm novels.txt.xz --smoothing kneser-ney --prune 0,1 -o novels.deplm
+    """  # noqa: D301
+    from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
+    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.parsing import ParseCounts
+    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.text import TextPipeline
+    from rerank_plugins.models.dependency_lm import Settings, write_model
+    from rerank_plugins.models.ngram.training import parse_prune
+
+    closing = Closing()
+    settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
+    job, counts = Job.create(flags.settings, registry), ParseCounts()
+    with CountingBar("trees") as bar:
+        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
+        model = train_dependency_lm(source, inputs, settings)
+    size = write_model(model, output)
+    provenance = model.provenance
+    parsed = f" ({counts})" if counts.sentences else ""
+    say(
+        f"{counted(provenance['trees'], 'tree')}{parsed}, {counted(provenance['words'], 'word')}, "
+        f"{len(model.vocabulary):,} in the vocabulary; n-grams {', '.join(f'{n:,}' for n in model.tables.sizes)}"
+    )
+    for path in held_out:
+        with CountingBar("held-out trees") as bar:
+            source.seen = bar.add
+            result = evaluate(model, source.trees([path]))
+        say(
+            f"{path}: {counted(result.words, 'word')}, {result.unknown:,} unknown, "
+            f"perplexity of the others {result.perplexity:.1f}"
+        )
+    closing.wrote(f"the model ({size_text(size)})", output)
 
 
 def train_dependency_lm(
@@ -20,7 +113,12 @@ def train_dependency_lm(
     settings: Settings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser."""
+    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+
+    Raises ModelError where there are no trees.
+    """
+    from rerank_plugins.models.dependency_lm import TreeCollector, train
+
     collector = TreeCollector()
     collector.add(source.trees(paths))
     model = train(collector, settings, jobs=source.job.config.jobs, progress=progress)
@@ -29,15 +127,22 @@ def train_dependency_lm(
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How well a model predicts other trees: words, those that it does not know, and exp(-mean ln p) of the others."""
+    """How well a model predicts held-out trees: words, unknown words, and exp(-mean ln p) of the known words."""
 
     words: int
     unknown: int
     perplexity: float
 
 
-def held_out(model: DependencyModel, trees: Iterable[DependencyTree]) -> HeldOut:
-    """Perplexity of the known words. Scores of stupid backoff are no probabilities: compare them with their like."""
+def evaluate(model: DependencyModel, trees: Iterable[DependencyTree]) -> HeldOut:
+    """The perplexity of the known words.
+
+    Scores of stupid backoff are not probabilities: their perplexity compares with that of other such models only.
+    """
+    import numpy as np
+
+    from rerank_adapters.applications.training.tree_source import BLOCK
+
     words = unknown = 0
     total = 0.0
     stream = iter(trees)

@@ -1,66 +1,135 @@
-"""Training an n-gram model from files, and the report on it."""
+"""`rerank train ngram`: an n-gram language model from text."""
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
-from rerank_adapters.pipeline.scoring import perplexity
-from rerank_adapters.progress import StatusLine
-from rerank_plugins import __version__
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, Trained, train
+from rerank_adapters.applications.training.reports import echo_perplexity, say
+from rerank_adapters.commands.closing import Closing, counted, size_text
+from rerank_adapters.commands.options import model_output, output_file
+from rerank_plugins import ConfigError, __version__
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.models.ngram.model import NgramModel
+    from rerank_plugins.models.ngram.training import NgramSettings, Trained
+
+UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def memory_size(text: str) -> int:
+    """The number of bytes that `8G`, `500M` or a plain number stands for. Raises ConfigError."""
+    number, unit = text.strip().upper().removesuffix("B"), ""
+    if number[-1:] in UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * 2 ** UNITS.get(unit, 0))
+    except (ValueError, OverflowError):
+        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M") from None
+    if size < 0:
+        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M")
+    return size
+
+
+@click.command("ngram")
+@click.argument("texts", nargs=-1, required=True, metavar="TEXT...")
+@model_output()
+@click.option("--order", type=click.IntRange(1, 6), default=5, show_default=True,
+              help="Length of the longest n-grams.")  # fmt: skip
+@click.option("--smoothing", type=click.Choice(["kneser-ney", "stupid-backoff"]), default="kneser-ney",
+              show_default=True, help="Interpolated modified Kneser–Ney smoothing, or stupid backoff.")  # fmt: skip
+@click.option("--min-count", type=click.IntRange(1), default=1,
+              help="Treat words that occur less often than this as unknown. Default: 1.")  # fmt: skip
+@click.option("--words", type=click.IntRange(1), metavar="N",
+              help="Keep only the N most frequent words in the vocabulary.")  # fmt: skip
+@click.option("--closed", is_flag=True, help="Give unknown words no probability (a closed vocabulary).")
+@click.option("--prune", default="0", metavar="COUNTS",
+              help="Prune n-grams that occur at most this often, one count for each order: 0,0,1.")  # fmt: skip
+@click.option("--arpa", type=output_file, metavar="FILE",
+              help="Write the model in ARPA format too (compressed if the name ends in .gz).")  # fmt: skip
+@click.option("--held-out", multiple=True, metavar="FILE",
+              help="Report the perplexity of this text. Repeatable.")  # fmt: skip
+@click.option("--memory", type=memory_size, default="8G", show_default=True,
+              help="Use at most this much memory for counting, and sort on disk beyond it.")  # fmt: skip
+@click.option("--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
+              help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.")  # fmt: skip
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
+def command(
+    texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
+    closed: bool, prune: str, arpa: Path | None, held_out: tuple[str, ...], memory: int, temporary: Path | None,
+    jobs: int | None,
+) -> None:  # fmt: skip
+    """Train an n-gram language model on tokenised TEXT with one sentence per line.
+
+    With the default settings, the model equals that of KenLM's lmplz; `--arpa` writes it in a form that KenLM and SRILM
+    read. The language model `ngram` and the feature `ngram-lm` read the model file.
+
+    \b
+    rerank train ngram news.en.gz novels.en -o lm.ngram --prune 0,0,1 --held-out dev.en
+    rerank score dev.en -m lm.ngram
+    """  # noqa: D301
+    from rerank_plugins.language_models.ngram import NgramLanguageModel
+    from rerank_plugins.models.backoff.workspace import Workspace
+    from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
+
+    closing = Closing()
+    settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed)  # type: ignore[arg-type]
+    workspace = Workspace(memory, temporary or output.parent)
+    trained, size = train_ngram(texts, output, settings, workspace, arpa=arpa, jobs=jobs or os.cpu_count() or 1)
+    for line in (*_text_lines(trained), *_order_lines(trained), _memory_line(workspace)):
+        say(line)
+    for text in held_out:
+        echo_perplexity(NgramLanguageModel(output), text)
+    if arpa is not None:
+        closing.wrote("the model in ARPA format", arpa)
+    closing.wrote(f"the model ({size_text(size)})", output)
 
 
 def train_ngram(
     texts: Sequence[str],
     output: Path,
     settings: NgramSettings,
+    workspace: Workspace,
     *,
     arpa: Path | None = None,
-    held_out: Sequence[str] = (),
-    memory: int = 8 << 30,
-    folder: Path | None = None,
     jobs: int = 2,
-) -> Trained:
-    """Train on files, write the model (and ARPA), and say on stderr what it is, took and gives on held-out text."""
-    started = time.monotonic()
-    workspace = Workspace(memory, folder)
+) -> tuple[Trained, int]:
+    """Train a model on files and write it, also as ARPA; return it with the size of its file in bytes.
+
+    Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
+    cannot hold.
+    """
+    from rerank_adapters.formats.compressed import display_name
+    from rerank_adapters.progress import StatusLine
+    from rerank_plugins.models.ngram.training import train
+
     with StatusLine() as stages:
         trained = train(_opened(texts), settings, workspace=workspace, jobs=jobs, progress=stages)
-        seconds = time.monotonic() - started
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
         size = trained.ngrams.save(output)
         if arpa is not None:
             stages("writing ARPA")
             write_arpa(trained.ngrams, arpa)
-    for line in (*_of_text(trained), *_of_orders(trained), _of_costs(trained, seconds, workspace)):
-        click.echo(line, err=True)
-    click.echo(f"{output}: {_bytes(size)}", err=True)
-    for text in held_out:
-        with open_text(text) as lines:
-            found = perplexity(NgramLanguageModel(output), lines)
-        click.echo(f"{display_name(text)}: {found.summary()}", err=True)
-    return trained
+    return trained, size
 
 
 def _opened(texts: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
+    from rerank_adapters.formats.compressed import display_name, open_text
+
     for text in texts:
         with open_text(text) as lines:
             yield display_name(text), lines
 
 
 def write_arpa(ngrams: NgramModel, path: Path) -> None:
-    """Write the model as ARPA text, compressed by the ending of the name."""
+    """Write the model as ARPA text, compressed according to the ending of the name. Raises ModelError, OSError."""
+    from rerank_adapters.formats.compressed import open_atomic
     from rerank_plugins.models.backoff.arpa_writing import arpa_text
 
     with open_atomic(path) as out:
@@ -68,28 +137,28 @@ def write_arpa(ngrams: NgramModel, path: Path) -> None:
             out.write(piece.decode())
 
 
-def _of_text(trained: Trained) -> Iterator[str]:
-    known = len(trained.ngrams.vocabulary) - 3
-    yield f"{trained.sentences:,} sentences, {trained.words:,} words, {known:,} of them different and known"
+def _text_lines(trained: Trained) -> Iterator[str]:
+    known = len(trained.ngrams.vocabulary) - 3  # without <s>, </s> and <unk>
+    yield f"{counted(trained.sentences, 'sentence')}, {counted(trained.words, 'word')}, {known:,} distinct known words"
     if trained.unknown:
-        yield f"{trained.unknown:,} words ({trained.unknown / trained.words:.2%}) are unknown: the vocabulary's cut-off"
+        share = f"{trained.unknown / trained.words:.2%}"
+        yield f"{trained.unknown:,} words ({share}) are unknown, because the vocabulary is cut off"
 
 
-def _of_orders(trained: Trained) -> Iterator[str]:
-    for order, found in enumerate(trained.orders, 1):
-        line = f"{order}-grams {found.kept:,}"
-        if found.kept != found.ngrams:
-            line += f" of {found.ngrams:,}"
-        if any(found.discounts):
-            line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*found.discounts)
-        yield line + ("" if found.enough else " (fixed: too little text for discounts of its own)")
+def _order_lines(trained: Trained) -> Iterator[str]:
+    for order, counts in enumerate(trained.orders, 1):
+        line = f"{order}-grams {counts.kept:,}"
+        if counts.kept != counts.ngrams:
+            line += f" of {counts.ngrams:,}"
+        if any(counts.discounts):
+            line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*counts.discounts)
+        yield line + ("" if counts.enough else " (fixed: there is too little text to estimate them)")
 
 
-def _of_costs(trained: Trained, seconds: float, workspace: Workspace) -> str:
+def _memory_line(workspace: Workspace) -> str:
+    import resource
+    import sys
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    on_disk = f", {_bytes(workspace.spilled)} on disk" if workspace.spilled else ""
-    return f"{seconds:.1f} s, {trained.words / seconds:,.0f} words/s, peak memory {_bytes(peak)}{on_disk}"
-
-
-def _bytes(size: int) -> str:
-    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"
+    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
+    return f"peak memory {size_text(peak)}{on_disk}"

@@ -1,4 +1,4 @@
-"""Training a grammar from files of bracketed trees."""
+"""Files of bracketed trees: read and weighed, grammars trained on them, and parsers tested on them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rerank_adapters.applications.training.grammar_options import GrammarFlags
 from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.models.pcfg.model_file import write_grammar
 from rerank_plugins.models.pcfg.split_merge import EmStep
 from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
@@ -18,6 +21,10 @@ from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval
 from rerank_plugins.trees.penn import normal_form
 
+Words = tuple[str, ...]
+Report = Callable[[str], None]
+BLOCK = 16  # held-out sentences that are parsed between two steps of the bar
+
 
 def read_treebank(path: Path) -> list[Tree]:
     """The trees of a file, compressed or not. Raises FormatError."""
@@ -25,21 +32,21 @@ def read_treebank(path: Path) -> list[Tree]:
         return list(read_trees(lines, str(path)))
 
 
-def read_treebanks(paths: Iterable[Path], report: Callable[[str], None]) -> list[list[Tree]]:
-    """The trees of files; `report` gets a line for each. Raises FormatError, also for a file without trees."""
+def read_treebanks(paths: Iterable[Path], report: Report) -> list[list[Tree]]:
+    """The trees of each file; `report` gets a line for each file. Raises FormatError, also for a file without trees."""
     treebanks = []
     for path in paths:
         treebanks.append(read_treebank(path))
         if not treebanks[-1]:
-            raise FormatError("no trees in it", path=str(path))
+            raise FormatError("the file holds no trees", path=str(path))
         report(f"{path}: {len(treebanks[-1]):,} trees")
     return treebanks
 
 
 def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
-    """Words in normal form (trees/penn.py) and the treebank's own tags (XPOS, column 5) of CoNLL-U.
+    """Words of CoNLL-U in normal form (trees/penn.py), each with the treebank's own tag (XPOS, column 5).
 
-    Raises FormatError for lines too short.
+    Raises FormatError for a line of fewer than 5 columns.
     """
     for number, line in enumerate(lines, 1):
         columns = line.rstrip("\r\n").split("\t")
@@ -50,81 +57,110 @@ def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
             yield normal_form(columns[1]), columns[4]
 
 
-def read_tagged(weights: Mapping[Path, float], report: Callable[[str], None]) -> Tagged:
-    """How often each word has each tag in files: CoNLL-U where the name says so, else bracketed trees.
+def read_tagged(weights: Mapping[Path, float], report: Report) -> Tagged:
+    """How often each word occurs with each tag in files: CoNLL-U where the name ends so, else bracketed trees.
 
-    A file's words count as often as its weight says. Raises FormatError.
+    The counts of each file are multiplied by its weight. Raises FormatError.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for path, weight in weights.items():
         if ".conllu" in path.suffixes[-2:]:
             with open_text(path) as lines:
-                found = Counter(conllu_tags(lines, str(path)))
-            found = Counter({pair: weight * count for pair, count in found.items()})
+                unweighted = Counter(conllu_tags(lines, str(path)))
+            tagged = Counter({pair: weight * count for pair, count in unweighted.items()})
         else:
             trees = (clean(tree, CRAFT_LABELS) for tree in read_treebank(path))
-            found = tagged_words([tree for tree in trees if tree], weight)
-        report(f"{path}: {len(found):,} words with a tag")
-        counts.update(found)
+            tagged = tagged_words([tree for tree in trees if tree], weight)
+        report(f"{path}: {len(tagged):,} distinct pairs of a word and a tag")
+        counts.update(tagged)
     return counts
 
 
-def parse_weights(given: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
-    """`FILE=WEIGHT` as weights of the files, 1 where nothing is said.
+def parse_weights(options: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
+    """The weight of each file: 1, unless an option `FILE=WEIGHT` says otherwise.
 
-    Raises ConfigError for a weight that is no positive number and for a file that is not among the paths.
+    Raises ConfigError for a weight that is not a positive number and for a file that is not among the paths.
     """
     weights = dict.fromkeys(paths, 1.0)
-    for each in given:
-        name, _, value = each.rpartition("=")
+    for option in options:
+        name, _, value = option.rpartition("=")
         try:
             weight = float(value)
         except ValueError:
             weight = -1.0
         if Path(name) not in weights or not 0 < weight < float("inf"):
-            raise ConfigError(f"--weight {each}: expected one of the files and a positive number, as {paths[0]}=0.3")
+            raise ConfigError(f"--weight {option}: expected one of the files and a positive number, as {paths[0]}=0.3")
         weights[Path(name)] = weight
     return weights
+
+
+def weigh_files(
+    inputs: Sequence[Path], tagged: Sequence[Path], options: Sequence[str], report: Report
+) -> tuple[dict[Path, float], Tagged]:
+    """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
+    weights = parse_weights(options, [*inputs, *tagged])
+    counts = read_tagged({path: weights[path] for path in tagged}, report)
+    return {path: weights[path] for path in inputs}, counts
+
+
+def train_and_write(flags: GrammarFlags, settings: GrammarSettings, report: Report) -> tuple[Grammar, int]:
+    """Train a grammar on the files of the flags and write it; return it with the size of its file in bytes.
+
+    Raises ConfigError, FormatError, OSError.
+    """
+    weights, tagged = weigh_files(flags.inputs, flags.tagged, flags.weights, report)
+    with StatusLine() as stages:
+        grammar = train(weights, settings, report, stages, tagged)
+    return grammar, write_grammar(grammar, flags.output, compact=flags.compact)
 
 
 def train(
     weights: Mapping[Path, float],
     settings: GrammarSettings,
-    report: Callable[[str], None] = lambda line: None,
+    report: Report = lambda line: None,
+    progress: Report = lambda stage: None,
     tagged: Tagged | None = None,
 ) -> Grammar:
-    """The grammar of treebanks by their weights; `report` gets a line for the trees and one per phase of training.
+    """A grammar of treebanks, each with its weight; `tagged` words are added to its lexicon.
 
-    `tagged` words are added to its lexicon.
-
-    Raises FormatError, also for a file without trees.
+    `report` gets a line for each file and each phase of training, `progress` one for each iteration of EM. Raises
+    FormatError, also for a file without trees.
     """
     treebanks = read_treebanks(weights, report)
     schedule = settings.schedule
     iterations = {"split": schedule.after_split, "merge": schedule.after_merge, "smooth": schedule.smoothing}
 
     def after(step: EmStep) -> None:
-        if step.iteration + 1 == iterations[step.phase]:
-            report(
-                f"round {step.round} of {schedule.rounds}, {step.phase}: ln p of the trees {step.log_likelihood:,.0f}"
-            )
+        phase = f"round {step.round} of {schedule.rounds}, {step.phase}"
+        progress(f"{phase}: iteration {step.iteration + 1} of {iterations[step.phase]}")
+        if step.iteration + 1 == iterations[step.phase] and step.phase == "smooth":
+            report(f"{phase}: ln p of the trees {step.log_likelihood:,.0f}")
 
     return train_grammar(treebanks, list(weights.values()), settings, after, tagged)
 
 
-def held_out(model: Path, path: Path) -> Parseval:
-    """How well a grammar parses the words of other trees. Raises FormatError."""
+def grammar_summary(grammar: Grammar) -> str:
+    """The numbers of symbols, rules and words, in a line."""
+    return (
+        f"{grammar.size:,} symbols of {len(grammar.bases)} bases, {len(grammar.binary):,} binary and "
+        f"{len(grammar.unary):,} unary rules, {len(grammar.lexicon.words):,} words"
+    )
 
-    def parsed(sentences: Sequence[tuple[str, ...]]) -> list[Tree | None]:
-        return [parse.tree for parse in PcfgParser(model=model).parse(sentences)]
 
-    return parses_of_treebank(path, parsed)
+def parse_held_out(model: Path, path: Path) -> Parseval:
+    """How well a grammar parses the words of held-out trees. Raises FormatError, ModelError."""
+    parser = PcfgParser(model=model)
+    return evaluate_on_treebank(path, lambda sentences: [parse.tree for parse in parser.parse(sentences)])
 
 
-def parses_of_treebank(path: Path, parsed: Callable[[Sequence[tuple[str, ...]]], list[Tree | None]]) -> Parseval:
+def evaluate_on_treebank(path: Path, parse: Callable[[Sequence[Words]], list[Tree | None]]) -> Parseval:
     """The scores of the parses of a treebank's sentences. Raises FormatError."""
     trees = [tree for tree in (clean(tree, CRAFT_LABELS) for tree in read_treebank(path)) if tree]
-    found = Parseval()
-    for tree, parse in zip(trees, parsed([tree.words() for tree in trees]), strict=True):
-        found.add(tree, parse)
-    return found
+    scores = Parseval()
+    with CountingBar("held-out sentences", len(trees)) as bar:
+        for start in range(0, len(trees), BLOCK):
+            block = trees[start : start + BLOCK]
+            for gold, parsed in zip(block, parse([tree.words() for tree in block]), strict=True):
+                scores.add(gold, parsed)
+            bar.add(len(block))
+    return scores

@@ -1,4 +1,4 @@
-"""Training a treelet model, or HEADLEX, on treebanks, or on text that is parsed on the way; and testing it."""
+"""`rerank train treelet-lm`: a treelet language model, or a baseline of it, from treebanks or text."""
 
 from __future__ import annotations
 
@@ -6,16 +6,120 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+import click
 
-from rerank_adapters.applications.training.tree_source import BLOCK, TreeSource
-from rerank_plugins.models.headlex import training as headlex
-from rerank_plugins.models.headlex.model import HeadlexModel
-from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.trees.constituency import Tree
+from rerank_adapters.applications.training.reports import say
+from rerank_adapters.commands.closing import Closing, counted, size_text
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    model_output,
+    text_steps,
+    tokenised_text_option,
+)
+from rerank_plugins import ConfigError
+
+if TYPE_CHECKING:
+    from rerank_adapters.applications.training.tree_source import TreeSource
+    from rerank_plugins.models.headlex.model import HeadlexModel
+    from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
+    from rerank_plugins.models.treelet.model import Settings, TreeletModel
+    from rerank_plugins.plugins import Registry
+    from rerank_plugins.trees.constituency import Tree
+
+VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
+
+
+@click.command("treelet-lm")
+@click.argument("inputs", nargs=-1, required=True, type=Path, metavar="FILE...")
+@model_output()
+@click.option("--variant", type=click.Choice(VARIANTS), default="treelet", show_default=True,
+              help="The treelet model, or one of its baselines.")  # fmt: skip
+@click.option("--min-count", type=click.IntRange(1), default=1, show_default=True,
+              help="Replace words that occur less often than this by signatures.")  # fmt: skip
+@click.option("--min-rule-count", type=click.IntRange(1), default=1, show_default=True,
+              help="Leave rules that occur less often than this to the 4-grams of symbols.")  # fmt: skip
+@click.option("--prune", default="0", metavar="COUNTS",
+              help="Prune word events that occur at most this often, one count for each order: 0,0,0,1.")  # fmt: skip
+@click.option("--prune-rules", default="0", metavar="COUNTS", help="Prune rule events in the same way.")
+@click.option("--signatures-after", type=click.IntRange(0), default=10_000, show_default=True,
+              help="Number of sentences after which new words may become signatures.")  # fmt: skip
+@click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
+              help="Share of the new words that become signatures from then on.")  # fmt: skip
+@tokenised_text_option
+@click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER",
+              help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
+@click.option("--held-out", multiple=True, type=Path, metavar="FILE",
+              help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
+@job_flags("config", "jobs", "seed")
+@click.pass_obj
+def command(
+    registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
+    min_rule_count: int, prune: str, prune_rules: str, signatures_after: int, signature_rate: float,
+    steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...],
+) -> None:  # fmt: skip
+    """Train a treelet language model on FILEs.
+
+    A FILE whose name ends in .ptb, .mrg or .brackets (also compressed) is a treebank of Penn-style brackets; any other
+    is text with one sentence per line. Text is parsed during training, and the best tree of each sentence is used. Its
+    parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and the next
+    one parses nothing again. In a corpus of fewer than twice `--signatures-after` sentences, the words that occur once
+    become signatures instead.
+
+    \b
+    rerank train treelet-lm treebank.ptb news.txt.xz -o news.treelet --held-out dev.ptb
+    rerank train treelet-lm treebank.ptb --variant treelet-rule -o rule.treelet
+    rerank score dev.txt --lm treelet-lm,model=news.treelet
+    """  # noqa: D301
+    from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TreeSource
+    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.parsing import ParseCounts
+    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.text import TextPipeline
+    from rerank_plugins.models.headlex import model as headlex
+    from rerank_plugins.models.headlex.model_file import write_model as write_headlex
+    from rerank_plugins.models.ngram.training import parse_prune
+    from rerank_plugins.models.treelet.model import Settings, TreeletModel
+    from rerank_plugins.models.treelet.model_file import write_model
+
+    closing = Closing()
+    job = Job.create(flags.settings, registry)
+    unknown: dict[str, Any] = {"signatures_after": signatures_after, "signature_rate": signature_rate}
+    unknown["seed"] = job.config.seed
+    pruned = {"prune_words": parse_prune(prune), "prune_rules": parse_prune(prune_rules)}
+    if variant == "headlex":
+        if min_rule_count > 1 or any(map(any, pruned.values())):
+            raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
+        baseline = headlex.Settings(min_count, **unknown)
+    else:
+        settings = Settings(variant, "types", min_count, min_rule_count, **pruned, **unknown)  # type: ignore[arg-type]
+    counts = ParseCounts()
+    with CountingBar("trees") as bar:
+        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
+        model = (
+            train_headlex(source, inputs, baseline)
+            if variant == "headlex"
+            else train_treelet_lm(source, inputs, settings)
+        )
+    size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
+    provenance = model.provenance
+    parsed = f" ({counts})" if counts.sentences else ""
+    say(
+        f"{counted(provenance['trees'], 'tree')}{parsed}, {counted(provenance['words'], 'word')}, "
+        f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
+    )
+    for path in held_out:
+        with CountingBar("held-out trees") as bar:
+            source.seen = bar.add
+            result = evaluate(model, source.trees([path]))
+        say(
+            f"{path}: {counted(result.sentences, 'sentence')}, {counted(result.words, 'word')}, "
+            f"{result.unknown:,} unknown, perplexity {result.perplexity:.1f} by one tree each"
+        )
+    closing.wrote(f"the model ({size_text(size)})", output)
 
 
 def train_treelet_lm(
@@ -24,23 +128,31 @@ def train_treelet_lm(
     settings: Settings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser."""
+    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+
+    Raises ModelError where there are no trees.
+    """
+    from rerank_plugins.models.treelet.training import collect, train
+
     collector = collect(source.trees(paths), settings)
     model = train(collector, settings, jobs=source.job.config.jobs, progress=progress)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
 def train_headlex(source: TreeSource[Tree], paths: Sequence[Path], settings: HeadlexSettings) -> HeadlexModel:
-    """The head-lexicalised baseline, in the same way."""
-    model = headlex.train(headlex.collect(source.trees(paths)), settings, jobs=source.job.config.jobs)
+    """The head-lexicalised baseline, trained in the same way."""
+    from rerank_plugins.models.headlex.training import collect, train
+
+    model = train(collect(source.trees(paths)), settings, jobs=source.job.config.jobs)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """How well a model predicts other trees: sentences, words, those not in the vocabulary, and perplexity.
+    """How well a model predicts held-out trees: numbers of sentences, words and unknown words, and the perplexity.
 
-    `perplexity` is exp(-Σ ln p(T) / (words + sentences)), of one tree a sentence: an upper bound.
+    `perplexity` is exp(-Σ ln p(T) / (words + sentences)) with one tree T for each sentence. It is an upper bound of the
+    perplexity of the sentences, whose probabilities are sums over all their trees.
     """
 
     sentences: int
@@ -49,8 +161,12 @@ class HeldOut:
     perplexity: float
 
 
-def held_out(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
-    """The model on these trees, unknown words as their signatures."""
+def evaluate(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
+    """How well the model predicts these trees; unknown words are scored as their signatures."""
+    import numpy as np
+
+    from rerank_adapters.applications.training.tree_source import BLOCK
+
     sentences = words = unknown = 0
     total = 0.0
     stream = iter(trees)

@@ -1,0 +1,47 @@
+"""The last line of a command: what it wrote, where, and the wall time it took."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+
+class Closing:
+    """A clock that starts with the command, and the line on stderr that the command ends with.
+
+    The time is wall time: with several processes or threads it is less than the CPU time that they use together, and it
+    includes the compilation of kernels that have not been compiled on this machine before.
+    """
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of wall time since the command started."""
+        return time.monotonic() - self._started
+
+    def wrote(self, what: str, path: Path | str) -> None:
+        """Say that `what` was written to a path (`-` is stdout), and the wall time."""
+        place = "stdout" if str(path) == "-" else path
+        click.echo(f"wrote {what} to {place} in {self.seconds:.1f} s", err=True)
+
+
+def size_text(size: int) -> str:
+    """A number of bytes as megabytes or gigabytes.
+
+    >>> size_text(2_500_000), size_text(3_000_000_000)
+    ('2.50 MB', '3.00 GB')
+    """
+    return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"
+
+
+def counted(number: int, noun: str) -> str:
+    """A number with its noun, singular or plural.
+
+    >>> counted(1, "seed"), counted(1200, "tree")
+    ('1 seed', '1,200 trees')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
