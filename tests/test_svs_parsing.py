@@ -15,7 +15,7 @@ from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.svs import vector_chart
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.projection import coarse_grammar
-from rerank_plugins.models.svs.restoring import treebank_tree
+from tests.svs_restoring import treebank_tree
 from rerank_plugins.models.svs.vector_tree import VectorTree
 from rerank_plugins.trees.constituency import Tree
 from tests.naive_pcfg import derivations

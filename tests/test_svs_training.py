@@ -22,7 +22,7 @@ from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_mod
 from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
 from rerank_plugins.models.svs.observed import head_leaves, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.restoring import treebank_tree
+from tests.svs_restoring import treebank_tree
 from rerank_plugins.models.svs.states import state_trees
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
 from rerank_plugins.trees.cleaning import clean

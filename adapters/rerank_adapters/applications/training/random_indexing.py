@@ -68,10 +68,9 @@ def command(
     )  # fmt: skip
     model, size = train_vectors(texts, output, settings, jobs)
     say(
-        f"{counted(model.total_documents, 'document')}, {counted(model.provenance['words'], 'word')}, "
+        f"{', '.join(model.spaces)}: {counted(model.total_documents, 'document')}, {counted(model.provenance['words'], 'word')}, "
         f"{len(model.words):,} distinct known words"
     )
-    say(f"spaces: {', '.join(model.spaces)}")
     closing.wrote(f"the model ({size_text(size)})", output)
 
 

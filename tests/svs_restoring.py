@@ -1,4 +1,4 @@
-"""From a tree of the model's symbols back to the treebank's form."""
+"""Trees of a model's symbols, restored to the form of the treebank: what tests compare parses with."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from rerank_plugins.trees.unaries import LINK
 
 
 def treebank_tree(tree: Tree, model: SvsModel) -> Tree:
-    """The tree whose labels are symbols of the model, without relations, annotations and intermediate nodes.
+    """The tree without relations, annotations and intermediate nodes; its labels are symbols of the model.
 
-    Phrases that a unary rule of the model passes over come back. Raises KeyError for a label that is no symbol.
+    Phrases that a unary rule of the model passes over are restored. Raises KeyError for a label that is no symbol.
     """
     category = {name: model.categories[number] for name, number in zip(model.symbols, model.category, strict=True)}
     chains = {
