@@ -18,7 +18,8 @@ from rerank_plugins import FloatArray, LanguageModel
 
 LN10 = math.log(10.0)
 ZERO = -99.0 * LN10  # ln p from here down is that of the impossible
-BLOCK = 2048  # sentences scored at a time
+FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
+BLOCK = 2048  # sentences of the largest block
 
 
 @dataclass
@@ -89,7 +90,9 @@ def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = F
     matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
     known: dict[str, bool] = {}
     lines = iter(lines)
-    while block := [line.split() for line in islice(lines, BLOCK)]:
+    size = FIRST_BLOCK
+    while block := [line.split() for line in islice(lines, size)]:
+        size = min(2 * size, BLOCK)
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model
         found = matches(block) if matches else [None] * len(block)
