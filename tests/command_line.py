@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -70,6 +71,11 @@ def one_line(ran: Ran, code: int, *, after: bool = False) -> str:
     assert after or not before, ran.err
     assert not any(line.startswith(("rerank: ", "Traceback")) for line in before), ran.err
     return last.removeprefix("rerank: ")
+
+
+def says_what_it_wrote(ran: Ran, what: str, path: object = "stdout") -> bool:
+    """Whether the last line on stderr is `wrote WHAT to PATH in 1.2 s`; `what` is a regular expression."""
+    return re.fullmatch(rf"wrote {what} to {re.escape(str(path))} in \d+\.\d s", ran.err.splitlines()[-1]) is not None
 
 
 def start(*arguments: object, cwd: Path | None = None, **options: object) -> subprocess.Popen[bytes]:

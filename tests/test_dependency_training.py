@@ -1,5 +1,7 @@
 """`rerank train dependency-lm`: from treebanks, from text, from references; bad input; what is parsed twice."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -94,6 +96,7 @@ def test_held_out_perplexity(files):
     trees = read(files / "bank.conllu")
     wanted = np.exp(-np.concatenate(model.score(trees)).mean())
     assert f"57 words, 0 unknown, perplexity of the others {wanted:.1f}" in said
+    assert re.search(rf"\nwrote the model \([\d.]+ MB\) to {files / 'm.deplm'} in [\d.]+ s\n\Z", said)
     assert model.settings.prune == (0, 1)
 
 
@@ -143,4 +146,4 @@ def test_text_with_nuls_and_long_lines(files, parser):
     strange = files / "strange.txt"
     strange.write_text("a \0 dog\n" + "word " * 10_000 + "\na dog barks\n", encoding="utf-8")
     _, said = trained(strange, "--min-count", "1", "-p", parser, "-o", files / "m.deplm")
-    assert "1 trees (3 parsed now, 2 without a parse)" in said
+    assert "1 tree (3 parsed now, 2 without a parse)" in said

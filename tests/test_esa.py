@@ -15,7 +15,7 @@ from rerank_plugins.models.esa.training import Settings, train
 from rerank_plugins.models.similarity import esa as family
 from rerank_plugins.models.similarity.text import Lexicon
 from tests import naive_esa as naive
-from tests.command_line import done, refused
+from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 
 ANIMALS = "the cat and the dog ran after the cat"
@@ -128,7 +128,8 @@ def test_the_command_and_the_measure(root, tmp_path):
     text = root / "example_nbest" / "mt" / "train.en"
     model = tmp_path / "train.esa"
     ran = done("train", "esa", text, "--documents", 5, "--shortest", 10, "-o", model)
-    assert "entries" in ran.err
+    assert "entries of the index" in ran.err
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     pairs = root / "example_nbest" / "similarity" / "pairs.tsv"
     record = json.loads(
         done("similarity", "evaluate", pairs, "--measure", "esa.aligned", "--esa", model, "--as", "json").out

@@ -22,7 +22,7 @@ from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees
-from tests.command_line import done, one_line, refused, rerank
+from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.naive_hhmm import random_grammar
 from tests.test_contracts import ARPA
@@ -136,6 +136,7 @@ def test_train_from_brackets(tmp_path):
         "--held-out", tmp_path / "text",
     )  # fmt: skip
     assert "trees that fit in a store" in ran.err
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", tmp_path / "small.pcfg")
     assert "perplexity" in ran.err
     assert read_grammar(tmp_path / "small.pcfg").settings["direction"] == "left"
     model = HhmmLanguageModel(tmp_path / "small.pcfg")
@@ -179,6 +180,7 @@ def test_train_from_counted_events(tmp_path):
     train = ("train", "hhmm", tmp_path / "trees.ptb", "--language", "en", "--estimation", "events", "-o", model)
     ran = done(*train, "--held-out", tmp_path / "text")
     assert "17 reductions" in ran.err
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     assert "perplexity" in ran.err
     sentence = ["the", "cat", "sees", "a", "dog", "."]
     likely, unlikely = HhmmLanguageModel(model).totals([sentence, ["cat", "the", "sees", "a", "dog", "."]])

@@ -1,9 +1,13 @@
 """`rerank parse`: CoNLL-U of texts and lists, in order, on several processes, from the cache the second time."""
 
+import re
+import sys
+
 import pytest
 
+from rerank_adapters.applications.parsing.scores_report import print_scores
 from rerank_plugins.trees.dependency import read_conllu
-from tests.command_line import done, refused, rerank
+from tests.command_line import done, refused, rerank, says_what_it_wrote
 
 TEXT = "she sings a song .\n\nthe cat sleeps .\nshe sings a song .\n"
 PLUGIN = '''
@@ -53,14 +57,15 @@ def test_a_text_is_parsed_line_by_line():
     assert [" ".join(tree.words) for tree in trees(ran.out)] == [line for line in TEXT.splitlines() if line]
     assert [line for line in ran.lines if line.startswith("#")][:2] == ["# sent_id = 1", "# text = she sings a song ."]
     assert [line for line in ran.lines if line.startswith("# sent_id")][1:] == ["# sent_id = 3", "# sent_id = 4"]
-    assert ran.err == "3 sentences, 2 parsed now\n"
+    assert says_what_it_wrote(ran, r"the parses of 3 sentences \(2 parsed now\)")
+    assert len(ran.err.splitlines()) == 1
     assert trees(ran.out)[0].relations == ("nsubj", "root", "det", "obj", "punct")
 
 
 def test_a_second_run_parses_nothing():
     first, second = (done("parse", "-", stdin=TEXT) for _ in range(2))
     assert second.out == first.out
-    assert second.err == "3 sentences, 0 parsed now\n"
+    assert says_what_it_wrote(second, r"the parses of 3 sentences \(0 parsed now\)")
 
 
 def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
@@ -69,7 +74,7 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     assert ran.out == ""
     texts = [line.split(" ||| ")[1] for line in (small / "tune.nbest").read_text().splitlines()]
     distinct = list(dict.fromkeys(" ".join(text.split()) for text in texts))
-    assert ran.err == f"{len(distinct)} sentences, {len(distinct)} parsed now\n"
+    assert says_what_it_wrote(ran, rf"the parses of {len(distinct)} sentences \({len(distinct)} parsed now\)", out)
     import gzip
 
     text = gzip.decompress(out.read_bytes()).decode()
@@ -87,7 +92,7 @@ def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
     for jobs in (1, 2):
         monkeypatch.setenv("RERANK_CACHE", str(tmp_path / f"cache{jobs}"))
         ran = done("--plugin", chain, "parse", tmp_path / "text", "-p", "chain,relation=obj", "-j", jobs)
-        assert ran.err.splitlines()[-1] == "100 sentences, 100 parsed now, 10 without a parse"
+        assert says_what_it_wrote(ran, r"the parses of 100 sentences \(100 parsed now, 10 without a parse\)")
         found.append(ran.out)
     assert found[0] == found[1]
     assert len(trees(found[0])) == 90
@@ -104,7 +109,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatc
     assert rerank(*arguments).code == 2  # in the middle of the text
     assert not (tmp_path / "out").exists()
     (tmp_path / "text").write_text("".join(lines))
-    assert done(*arguments).err == "50 sentences, 20 parsed now\n"
+    assert says_what_it_wrote(done(*arguments), r"the parses of 50 sentences \(20 parsed now\)", tmp_path / "out")
 
 
 def test_a_parser_of_a_config(chain, tmp_path):
@@ -126,6 +131,21 @@ def test_evaluation_prints_a_row_for_each_file(treebank_path, tmp_path):
     )
     for row in again.lines[1:]:
         assert row.split("\t")[3:6] == ["100.00"] * 3
+    assert says_what_it_wrote(again, "the scores of 2 treebanks")
+
+
+def test_scores_fit_a_terminal_of_80_columns(capsys, monkeypatch):
+    """On a terminal, the files stand side by side, so that many scores do not break any word."""
+    rows = [
+        dict.fromkeys(("sentences", "words", "LP", "LR", "F1", "exact", "tags", "coverage", "sentences/s"), "99.99")
+    ]
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "80")
+    print_scores([{"gold": f"gum-{part}.ptb", **row} for part in ("dev", "test", "train") for row in rows])
+    shown = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in capsys.readouterr().out.splitlines()]
+    assert max(map(len, shown)) <= 80
+    assert any(re.search(r"sentences/s.*99.99.*99.99.*99.99", line) for line in shown)
+    assert any(re.search(r"gold.*gum-dev.ptb.*gum-test.ptb.*gum-train.ptb", line) for line in shown)
 
 
 BRACKETS = """( (S (NP-SBJ (DT the) (NN cat))
@@ -148,7 +168,7 @@ def bracketed(tmp_path):
 def test_brackets_are_written(bracketed):
     ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}")
     assert ran.out == "\n(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat)) (. .)))\n\n"
-    assert ran.err.splitlines()[-1] == "3 sentences, 3 parsed now, 2 without a parse"
+    assert says_what_it_wrote(ran, r"the parses of 3 sentences \(3 parsed now, 2 without a parse\)")
     ran = done("parse", bracketed / "text", "-p", f"treebank,path={bracketed / 'k-best'}", "--k-best")
     assert ran.out == K_BEST.replace("1 |||", "2 |||")
     ran = done("parse", "-", "-p", f"treebank,path={bracketed / 'gold.ptb'}", "--trees", "brackets", stdin="oh .\n")
@@ -162,9 +182,9 @@ def test_either_kind_of_trees_where_a_parser_gives_both(bracketed, treebank_path
     parser = f"treebank,path={bracketed / 'flat'},second={treebank_path}"
     assert trees(done("parse", "-", "-p", parser, stdin=text).out) == [treebank[0]]
     assert done("parse", "-", "-p", parser, "--trees", "brackets", stdin=text).out == f"(ROOT {flat})\n"
-    message = "the parser gives no constituents: --trees conllu writes what it gives"
+    message = "the parser produces no constituents: --trees conllu writes what it produces"
     assert message in refused("parse", "-", "-p", f"treebank,path={treebank_path}", "--k-best", stdin=text)
-    message = "the parser gives no dependencies: --trees brackets writes what it gives"
+    message = "the parser produces no dependencies: --trees brackets writes what it produces"
     assert message in refused(
         "parse", "-", "-p", f"treebank,path={bracketed / 'flat'}", "--trees", "conllu", stdin=text
     )
@@ -219,7 +239,7 @@ def test_gold_trees_must_be_trees(tmp_path):
 def test_odd_text_ends_well():
     ran = done("parse", "-", stdin="a\x00b c\n" + "word " * 10_000 + "\n\x0c\n")
     assert len(trees(ran.out)) == 1
-    assert ran.err.splitlines()[-1] == "2 sentences, 2 parsed now, 1 without a parse"
+    assert says_what_it_wrote(ran, r"the parses of 2 sentences \(2 parsed now, 1 without a parse\)")
 
 
 def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
@@ -231,6 +251,7 @@ def test_training_writes_a_model_that_parses(treebank_path, tmp_path):
     lines = ran.err.splitlines()
     assert lines[0].startswith("100 trees, ")
     assert [line.partition(":")[0] for line in lines[1:3]] == ["epoch 1 of 2", "epoch 2 of 2"]
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
     out = done("parse", "-", "-p", f"biaffine,model={model},language=en", stdin="the cat sleeps .\n").out
     assert trees(out)[0].words == ("the", "cat", "sleeps", ".")
     assert "a model for 'en', wanted 'de'" in refused(

@@ -22,7 +22,7 @@ from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, b
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests import naive_latent
-from tests.command_line import done, refused
+from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 
 BANK = """
@@ -428,6 +428,7 @@ def test_command(tmp_path: Path) -> None:
     assert "round 1 of 1, smooth: ln p of the trees" in ran.err
     assert read_grammar(output).settings["schedule"]["rounds"] == 1
     assert "5 sentences, F1 " in ran.err
+    assert says_what_it_wrote(ran, r"the grammar \([\d.]+ MB\)", output)
     assert "--weight bank=2: expected one of the files and a positive number" in refused(*given, "--weight", "bank=2")
     text = tmp_path / "text.conllu"
     text.write_text("# x\n1\tokapi\t_\tNOUN\tNN\n1.1\tx\t_\tX\tX\n\n", encoding="utf-8")

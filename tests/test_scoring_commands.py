@@ -17,7 +17,7 @@ from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.testing import check_incremental_lm, check_language_model
-from tests.command_line import done, refused
+from tests.command_line import done, refused, says_what_it_wrote
 from tests.naive_features import CORPUS
 
 LN10 = math.log(10)
@@ -211,3 +211,39 @@ def test_scored_lines_come_in_order(models):
     found = list(score_lines(NgramLanguageModel(models / "a.ngram"), lines, lengths=True))
     assert [sentence.words[2] for sentence in found] == [f"w{i}" for i in range(5000)]
     assert all(sentence.unknown == (False, False, True, False) for sentence in found)
+
+
+def test_commands_say_what_they_wrote(models, tmp_path):
+    """The last line on stderr names what was written, where, and the wall time."""
+    model = ("-m", models / "a.ngram")
+    assert says_what_it_wrote(done("score", models / "text", *model), "the scores of 4 sentences")
+    ran = done("score", models / "text", *model, "-o", tmp_path / "scores")
+    assert says_what_it_wrote(ran, "the scores of 4 sentences", tmp_path / "scores")
+    assert says_what_it_wrote(done("surprisal", models / "text", *model), "the measures of 4 sentences")
+    mixed_up = done("mix", models / "text", *model, "--lm", "unigram", "-o", tmp_path / "mix.toml")
+    assert says_what_it_wrote(mixed_up, "the config of the mixture", tmp_path / "mix.toml")
+    drawn = done("sample", f"ngram,model={models}/a.ngram", "-n", 1)
+    assert says_what_it_wrote(drawn, "1 sentence")
+
+
+@pytest.mark.parametrize("command", ["score", "surprisal"])
+def test_a_bar_counts_sentences_as_they_are_measured(models, monkeypatch, command):
+    """The first blocks are small, so that a slow model shows progress early; the bar ends at all sentences."""
+    from rerank_adapters.progress import CountingBar
+
+    asked, counts = [], []
+
+    def score(self, sentences, score=NgramLanguageModel.score):
+        asked.append(len(sentences))
+        return score(self, sentences)
+
+    def add(self, count, add=CountingBar.add):
+        add(self, count)
+        counts.append((len(asked), self.done))
+
+    monkeypatch.setattr(NgramLanguageModel, "score", score)
+    monkeypatch.setattr(CountingBar, "add", add)
+    done(command, "-m", models / "a.ngram", stdin="the cat sat\n" * 50)
+    assert asked[0] <= 8
+    assert counts[0] == (1, 1)
+    assert counts[-1] == (len(asked), 50)

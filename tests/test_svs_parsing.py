@@ -15,7 +15,6 @@ from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.svs import vector_chart
 from rerank_plugins.models.svs.parsing import SvsParser
 from rerank_plugins.models.svs.projection import coarse_grammar
-from tests.svs_restoring import treebank_tree
 from rerank_plugins.models.svs.vector_tree import VectorTree
 from rerank_plugins.trees.constituency import Tree
 from tests.naive_pcfg import derivations
@@ -30,6 +29,7 @@ from tests.naive_svs_parsing import (
     random_model,
     unexpanded,
 )
+from tests.svs_restoring import treebank_tree
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(tuple)

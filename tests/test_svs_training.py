@@ -22,16 +22,16 @@ from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_mod
 from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
 from rerank_plugins.models.svs.observed import head_leaves, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from tests.svs_restoring import treebank_tree
 from rerank_plugins.models.svs.states import state_trees
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval
 from tests import naive_svs_training as naive
-from tests.command_line import done, refused
+from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
 from tests.random_trees import trees
+from tests.svs_restoring import treebank_tree
 
 BANK = """
 (ROOT (S (NP (DT The) (NN dog)) (VP (VBD barked)) (. .)))
@@ -176,7 +176,9 @@ def test_em_that_goes_wrong_is_noticed(bank, monkeypatch):
     observed = observed_of(bank)
     monkeypatch.setattr(
         "rerank_plugins.models.svs.clustering.maximised",
-        lambda observed, found, settings: initial_parameters(observed, Clustering(2, noise=9.0), np.random.default_rng(1)),
+        lambda observed, found, settings: initial_parameters(
+            observed, Clustering(2, noise=9.0), np.random.default_rng(1)
+        ),
     )
     with pytest.raises(ModelError, match=r"EM went wrong: from -.* to -.* in iteration 2"):
         cluster(observed, Clustering(2, 5, noise=0.1))
@@ -396,7 +398,11 @@ def test_commands(tmp_path):
     ran = done("train", "svs", bank, "--language", "en", *few, "-o", model, "--held-out", bank)
     assert "restart 2 of 2: ln p of trees and headwords -" in ran.err
     assert "24 sentences, F1 " in ran.err
-    assert "Cluster" in done("svs", "clusters", model, "--category", "VBD").out
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", model)
+    assert len(ran.err.splitlines()) == 7  # file, two restarts, the one that is kept, the model, the test, the file
+    shown = done("svs", "clusters", model, "--category", "VBD")
+    assert shown.out.startswith("Clusters of VBD")
+    assert says_what_it_wrote(shown, "2 clusters of VBD")
     rows = done("svs", "clusters", model, "--category", "VBD", "--as", "tsv", "--top", 3).lines
     assert rows[0].split("\t")[:4] == ["category", "concept", "share", "rank"]
     records = json.loads(done("svs", "clusters", model, "--category", "NN", "--as", "json").out)

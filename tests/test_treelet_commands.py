@@ -20,7 +20,7 @@ from rerank_plugins.models.treelet.model_file import read_model
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from rerank_plugins.trees.constituency import read_trees
-from tests.command_line import done, refused
+from tests.command_line import done, refused, says_what_it_wrote
 from tests.test_treelet import BANK, TREES
 
 
@@ -76,6 +76,7 @@ def test_settings_and_held_out_trees(folder, tmp_path):
     wanted = np.exp(-model.score_trees(TREES).sum() / (words + len(TREES)))
     assert f"{len(TREES)} sentences, {words} words" in ran.err
     assert f"perplexity {wanted:.1f} by one tree each" in ran.err
+    assert says_what_it_wrote(ran, r"the model \([\d.]+ MB\)", out)
     assert read_headlex(folder / "bank.headlex").provenance["trees"] == len(TREES)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.vocabulary.word_classes import WordClasses, most_frequent, read_classes
-from tests.command_line import done, one_line, rerank
+from tests.command_line import done, one_line, rerank, says_what_it_wrote
 
 CONLLU = """\
 # text = The cat was running
@@ -70,7 +70,7 @@ def test_training_and_the_text_step(tmp_path, name, tree):
     treebank.write_text(tree * 2)
     text.write_text("dog dog , Running")
     ran = done("train", "word-classes", treebank, "-o", out)
-    assert "classes" in ran.err
+    assert says_what_it_wrote(ran, "the classes", out)
     step = f"classes:{out}"
     assert TextPipeline((step,)).apply(["The cat was Running away"]) == ["the NN was VBG UNK-LC"]
     assert TextPipeline((step,)).describe().startswith("classes:sha256-")

@@ -9,12 +9,14 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
     from rerank_plugins import TuningStep
+
+Item = TypeVar("Item")
 
 DELAY = 2.0  # seconds before anything appears
 PACE = 0.1  # seconds between two pictures of a bar
@@ -63,6 +65,12 @@ class CountingBar(_LateDisplay):
             return
         self._shown = now
         self._display.update(self._task, completed=self.done, pace=f"{self.done / self.seconds_passed:,.0f}/s")
+
+    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+        """The same items; each counts as done when the next one is asked for."""
+        for item in items:
+            yield item
+            self.add(1)
 
 
 class ExtractionProgress(CountingBar):

@@ -1,1 +1,1 @@
-"""Language models by themselves: scores, surprisal, mixtures, samples."""
+"""Language models on their own: scores of text, surprisal, mixtures and samples."""

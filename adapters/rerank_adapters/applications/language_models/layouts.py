@@ -1,8 +1,9 @@
-"""Scored text in the layouts that other programs print.
+"""Scored text in the layouts of other programs, and as a table.
 
-SRILM's `ngram -ppl`: unknown words do not count; ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)), ppl1
-the same without the sentences' ends. KenLM's `query`: perplexity with unknown words (at the probability of `<unk>`)
-and without. Both log10. Left out: SRILM's statistics of -debug 3 and up.
+SRILM's `ngram -ppl` leaves unknown words out of its sums: ppl = 10^(-logprob / (words - OOVs - zeroprobs + sentences)),
+and ppl1 is the same without the ends of sentences in the divisor. KenLM's `query` prints a perplexity with unknown
+words, which have the probability of `<unk>`, and one without them. Both use log10. SRILM's statistics of -debug 3 and
+above are not implemented.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from rerank_adapters.pipeline.scoring import LN10, ZERO, Scored, Totals
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
-    """As `ngram -ppl NAME -debug DETAIL` prints: 0 summary, 1 sentences, 2 words."""
+    """What `ngram -ppl NAME -debug DETAIL` prints: with detail 0 a summary, with 1 sentences too, with 2 words too."""
     totals = Totals()
     for sentence in scored:
         totals.add(sentence.totals)
@@ -52,9 +53,10 @@ def _srilm_sums(totals: Totals) -> str:
 
 
 def kenlm_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
-    """As KenLM's `query` prints: 0 summary, 1 sentences, 2 words as `word=KNOWN length log10`.
+    """What KenLM's `query` prints: with detail 0 a summary, with 1 sentences too, with 2 words too.
 
-    KNOWN is 0 for unknown words, as KenLM's word numbers are, and 1 for others; length is 0 where models have none.
+    A word is `word=KNOWN length log10`. KNOWN is 0 for an unknown word, like KenLM's word number of it, and 1 for any
+    other; the length of the matched n-gram is 0 for a model that does not tell it.
     """
     totals = Totals()
     for sentence in scored:
@@ -73,7 +75,7 @@ def kenlm_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
 
 
 def table_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
-    """Tab-separated, natural and decimal logs: a line for each sentence (1) or word (2)."""
+    """A tab-separated line for each sentence (detail 1) or word (2), header first, with natural and decimal logs."""
     yield "sentence\tword\tln\tlog10\toov\n" if detail > 1 else "sentence\twords\toovs\tln\tlog10\n"
     for number, sentence in enumerate(scored, 1):
         if detail > 1:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins.plugins import Registry
 
@@ -15,16 +16,17 @@ from rerank_plugins.plugins import Registry
 @click.option("-m", "--model", "files", multiple=True, type=Path, metavar="FILE",
               help="Model file, ARPA file or KenLM binary. Repeatable.")  # fmt: skip
 @click.option("--lm", "specs", multiple=True, metavar="LM",
-              help=f"A language model, by its name in the config or as {PLUGIN_HELP}. Repeatable.")  # fmt: skip
+              help=f"Language model: its name in the config, or {PLUGIN_HELP}. Repeatable.")  # fmt: skip
 @output_option("Where to write the config of the mixture.")
 @job_flags("config")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, held_out: str, files: tuple[Path, ...], specs: tuple[str, ...], output: Path
 ) -> None:  # fmt: skip
-    """Mix language models of any kind: weights of their probabilities by EM on the HELD_OUT text.
+    """Mix language models of any kind, with weights that EM fits to the HELD_OUT text.
 
-    Writes the tables for a config, in which features then name the language model `mixture`.
+    The command writes the tables of a config file in which the mixture is the language model `mixture`, for features
+    and other commands to use.
 
     \b
     rerank mix dev.en -m news.ngram -m novels.arpa -o mixture.toml
@@ -34,8 +36,10 @@ def command(
     from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
 
+    closing = Closing()
     job, models = name_models(Job.create(flags.settings, registry), files, specs)
     with open_text(held_out) as lines:
         weights = mix(models, list(lines))
     with open_atomic(output) as out:
         out.write(mixture_config(job, models, weights))
+    closing.wrote("the config of the mixture", output)

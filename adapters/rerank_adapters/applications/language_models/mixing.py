@@ -1,4 +1,4 @@
-"""Mixtures of language models, their weights fitted to held-out text."""
+"""Mixtures of language models, with weights fitted to held-out text."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.scoring import Totals, score_lines
+from rerank_adapters.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
 from rerank_plugins.language_models.mixture import fit_weights, mixed
 
@@ -18,7 +19,11 @@ Table = dict[str, Any]
 
 
 def name_models(job: Job, files: Sequence[Path], specs: Sequence[str]) -> tuple[Job, dict[str, LanguageModel]]:
-    """The models by a name for each, and a job whose config has all of them as tables."""
+    """Give each model a name: a job whose config has a table for each of them, and the models by name.
+
+    Models of files are called lm1, lm2, …; the others keep the names by which they were given. Raises ConfigError for
+    fewer than two models.
+    """
     tables: dict[str, Table] = {}
     for number, path in enumerate(files, 1):
         tables[_new_name(f"lm{number}", tables, job)] = job.language_model_table(path)
@@ -44,20 +49,24 @@ def _new_name(name: str, tables: Iterable[str], job: Job) -> str:
 
 
 def held_out_scores(models: Sequence[LanguageModel], lines: Sequence[str]) -> tuple[FloatArray, list[Totals]]:
-    """(words and `</s>`s, models) ln p, and each model's sums."""
+    """The ln p of all words and `</s>`s by each model (words, models), and each model's sums."""
     columns, totals = [], []
-    for model in models:
-        sums, values = Totals(), [np.zeros(0)]
-        for scored in score_lines(model, lines):
-            sums.add(scored.totals)
-            values.append(scored.ln_p)
-        columns.append(np.concatenate(values))
-        totals.append(sums)
+    with CountingBar("sentences scored", len(models) * len(lines)) as bar:
+        for model in models:
+            sums, values = Totals(), [np.zeros(0)]
+            for scored in bar.over(score_lines(model, lines)):
+                sums.add(scored.totals)
+                values.append(scored.ln_p)
+            columns.append(np.concatenate(values))
+            totals.append(sums)
     return np.stack(columns, axis=1), totals
 
 
 def mix(models: dict[str, LanguageModel], lines: Sequence[str]) -> FloatArray:
-    """Weights by EM on held-out text; what each model and the mixture make of it is said on stderr."""
+    """Fit the weights to held-out text by EM, and report the perplexity of each model and of the mixture on stderr.
+
+    Returns the weights (models), which sum to one. Raises ConfigError for an empty text.
+    """
     ln_p, totals = held_out_scores(list(models.values()), lines)
     if len(ln_p) == 0:
         raise ConfigError("the held-out text is empty: there is nothing to fit weights to")
@@ -71,7 +80,7 @@ def mix(models: dict[str, LanguageModel], lines: Sequence[str]) -> FloatArray:
 
 
 def mixture_config(job: Job, models: Iterable[str], weights: FloatArray) -> str:
-    """The tables of a config that has the mixture, as TOML."""
+    """The tables of the models and of their mixture, as TOML for a config file."""
     import tomli_w
 
     tables = {name: dict(job.config.language_model[name]) for name in models}

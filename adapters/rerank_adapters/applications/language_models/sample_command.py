@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
 
 def length_range(text: str) -> tuple[int, int]:
-    """Lengths as users write them: `15-20`, or `7`. Raises ConfigError.
+    """The shortest and the longest length, from `15-20` or `7`. Raises ConfigError.
 
     >>> length_range("15-20"), length_range("7")
     ((15, 20), (7, 7))
@@ -27,19 +28,21 @@ def length_range(text: str) -> tuple[int, int]:
 
 @click.command("sample")
 @click.argument("lm")
-@click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="How many sentences.")
-@click.option("--length", default="1-100", show_default=True, metavar="WORDS", help="Words of a sentence: 15-20, or 7.")
-@click.option("--trees", is_flag=True, help="Print trees in brackets, where the model has any.")
-@output_option("Where to write.")
+@click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="Number of sentences.")
+@click.option(
+    "--length", default="1-100", show_default=True, metavar="WORDS", help="Number of words in a sentence: 15-20, or 7."
+)
+@click.option("--trees", is_flag=True, help="Print bracketed trees, if the model generates them.")
+@output_option("Where to write the sentences.")
 @job_flags("config", "seed")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, lm: str, number: int, length: str, trees: bool, output: Path
 ) -> None:  # fmt: skip
-    """Draw sentences from a language model LM, by its name in the config or as NAME or NAME,option=value,….
+    """Draw random sentences from a language model LM: its name in the config, or NAME, or NAME,option=value,….
 
-    Sentences of other lengths are thrown away. The same seed gives the same sentences. n-gram models and treelet
-    models can be drawn from; the trees of a treelet model are as its transformations leave them.
+    Sentences of other lengths are rejected. The same seed gives the same sentences. The language models `ngram` and
+    `treelet-lm` generate sentences; the trees of a treelet model have the model's transformations applied.
 
     \b
     rerank sample ngram,model=lm.ngram -n 5 --length 15-20
@@ -51,6 +54,7 @@ def command(
     from rerank_adapters.pipeline.job import Job
     from rerank_plugins.interfaces import GenerativeLM
 
+    closing = Closing()
     shortest, longest = length_range(length)
     job = Job.create(flags.settings, registry)
     model = job.language_model(lm)
@@ -59,6 +63,7 @@ def command(
         what = "trees" if trees else "sentences"
         raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")
     rng = np.random.default_rng(job.config.seed)
-    drawn = map(str, sampler.sample_trees(number, rng)) if trees else map(" ".join, sampler.sample(number, rng))
+    drawn = [*map(str, sampler.sample_trees(number, rng))] if trees else [*map(" ".join, sampler.sample(number, rng))]
     with open_atomic(output) as out:
         out.writelines(f"{line}\n" for line in drawn)
+    closing.wrote(counted(len(drawn), "tree" if trees else "sentence"), output)

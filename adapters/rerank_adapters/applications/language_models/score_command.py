@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
@@ -14,22 +15,22 @@ from rerank_plugins.plugins import Registry
 @click.command("score")
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, metavar="FILE", help="Model file, ARPA file or KenLM binary.")
-@click.option("--lm", metavar="LM", help=f"A language model, by its name in the config or as {PLUGIN_HELP}.")
+@click.option("--lm", metavar="LM", help=f"Language model: its name in the config, or {PLUGIN_HELP}.")
 @click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
-              help="As SRILM's `ngram -ppl` or KenLM's `query` print, or tab-separated.")  # fmt: skip
-@click.option(
-    "-d", "--detail", type=click.IntRange(0, 2), help="0: summary, 1: sentences, 2: words. Default: 0 (table: 1)."
-)
-@output_option("Where to write.")
+              help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
+@click.option("-d", "--detail", type=click.IntRange(0, 2),
+              help="Print a summary (0), each sentence (1) or each word (2). Default: 0 (table: 1).")  # fmt: skip
+@output_option("Where to write the scores.")
 @job_flags("config")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
     detail: int | None, output: Path,
 ) -> None:  # fmt: skip
-    """Score TEXT (a sentence per line, tokenised): log probabilities, unknown words, perplexity.
+    """Print the log probabilities, unknown words and perplexity of a TEXT (tokenised, one sentence per line).
 
-    `--detail` is SRILM's -debug. Unknown words are left out of SRILM's figures; KenLM's have both.
+    `--detail` corresponds to SRILM's -debug. SRILM's perplexities leave unknown words out; KenLM prints one with and
+    one without them.
 
     \b
     rerank score dev.en -m lm.ngram
@@ -40,14 +41,17 @@ def command(
     from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.scoring import score_lines
+    from rerank_adapters.progress import CountingBar
 
+    closing = Closing()
     if (model is None) == (lm is None):
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
     language_model = Job.create(flags.settings, registry).language_model(model or str(lm))
     detail = detail if detail is not None else int(layout == "table")
-    with open_text(text) as lines, open_atomic(output) as out:
-        scored = score_lines(language_model, lines, lengths=detail > 1)
+    with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences scored") as bar:
+        scored = bar.over(score_lines(language_model, lines, lengths=detail > 1))
         if layout == "srilm":
             out.writelines(srilm_layout(scored, detail, display_name(text)))
         else:
             out.writelines((kenlm_layout if layout == "kenlm" else table_layout)(scored, detail))
+    closing.wrote(f"the scores of {counted(bar.done, 'sentence')}", output)

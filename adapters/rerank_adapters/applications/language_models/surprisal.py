@@ -1,4 +1,4 @@
-"""Text measured word by word: a table of surprisal, entropy and embedding, from any language model."""
+"""Surprisal, entropy and embedding depth of each word of a text, by any language model."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import NamedTuple
 from rerank_plugins import LanguageModel
 from rerank_plugins.language_models.complexity import Complexity, EntropyKind, complexity
 
-BLOCK = 64  # sentences measured at a time
+BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
 COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost")
 
 
 class Measured(NamedTuple):
-    """A sentence, by its line (from 1), its words and their measures."""
+    """A sentence: the number of its line (from 1), its words and their measures."""
 
     line: int
     words: tuple[str, ...]
     measures: Complexity
 
     def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Each word with its values by column; `</s>` last, with its surprisal alone."""
+        """Each word with its value in each of COLUMNS; `</s>` comes last and has surprisal alone, the rest nan."""
         m = self.measures
         columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.lost)
         for word, *values in zip(self.words, *(column.tolist() for column in columns), strict=True):
@@ -32,7 +32,7 @@ class Measured(NamedTuple):
 
 
 def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind) -> Iterator[Measured]:
-    """Each line measured, in order; an empty line has no words, and `</s>` alone."""
+    """The measures of each line, in order; an empty line consists of `</s>` alone."""
     numbered = enumerate(lines, 1)
     while block := [(number, tuple(line.split())) for number, line in islice(numbered, BLOCK)]:
         measures = complexity(model, [words for _, words in block], entropy)
@@ -41,9 +41,9 @@ def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind) ->
 
 
 def as_table(measured: Iterable[Measured]) -> Iterator[str]:
-    """Tab-separated, a line a word; what the model does not define is empty."""
+    """A tab-separated line for each word, header first; cells of measures that the model does not define are empty."""
     measured = iter(measured)
-    first = list(islice(measured, 1))  # before the header: a model that cannot be read leaves nothing behind
+    first = list(islice(measured, 1))  # before the header is written: if the model cannot be read, nothing is
     yield "\t".join(("sentence", "position", "word", *COLUMNS)) + "\n"
     for sentence in chain(first, measured):
         for position, (word, values) in enumerate(sentence.rows(), 1):
@@ -52,7 +52,7 @@ def as_table(measured: Iterable[Measured]) -> Iterator[str]:
 
 
 def as_json(measured: Iterable[Measured]) -> Iterator[str]:
-    """A JSON object a line, one for each sentence: its line, and its words with what the model defines."""
+    """A JSON object on a line for each sentence: its line number, and its words with the measures that are defined."""
     for sentence in measured:
         words = [
             {"word": word, **{name: value for name, value in values.items() if not math.isnan(value)}}

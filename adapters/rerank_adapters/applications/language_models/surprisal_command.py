@@ -1,4 +1,4 @@
-"""`rerank surprisal`: how hard each word is, by an incremental language model."""
+"""`rerank surprisal`: how hard each word is to process, by an incremental language model."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file, output_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
@@ -14,25 +15,29 @@ from rerank_plugins.plugins import Registry
 @click.command("surprisal")
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, metavar="FILE", help="N-gram model file, ARPA file or KenLM binary.")
-@click.option("--lm", metavar="LM", help=f"A language model, by its name in the config or as {PLUGIN_HELP}. "
-              "Default: hhmm.")  # fmt: skip
+@click.option("--lm", metavar="LM",
+              help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
-              help="A line a word, or a JSON object a sentence.")  # fmt: skip
+              help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip
 @click.option("--entropy", type=click.Choice(["derivations", "stores", "printed"]), default="derivations",
-              show_default=True, help="Of derivations or stores; printed: (4) of Wu et al. as it is.")  # fmt: skip
-@click.option("--plot", type=output_file, metavar="FILE", help="Plot one sentence too (.png, .pdf, .svg).")
-@click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, metavar="N", help="Line to plot.")
-@output_option("Where to write.")
+              show_default=True, help="Entropy of derivations, of stores, or as equation (4) of Wu et al. has it "
+              "in print.")  # fmt: skip
+@click.option("--plot", type=output_file, metavar="FILE",
+              help="Also plot one sentence to this file (.png, .pdf or .svg).")  # fmt: skip
+@click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, metavar="N",
+              help="Line of the sentence to plot.")  # fmt: skip
+@output_option("Where to write the measures.")
 @job_flags("config")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
     entropy: str, plot: Path | None, sentence: int, output: Path,
 ) -> None:  # fmt: skip
-    """Measure each word of TEXT (a sentence per line, tokenised) and its end.
+    """Measure how hard each word of a TEXT (tokenised, one sentence per line) is to process.
 
-    Surprisal (bits) from any language model; entropy, entropy reduction, expected depth of the store and its difference
-    (Wu et al. 2010) from `hhmm`. Columns that a model does not define are empty.
+    Every language model gives surprisal (in bits). The model `hhmm` also gives the entropy, the entropy reduction, the
+    expected depth of the store and its difference from the word before (Wu et al. 2010). Columns that a model does not
+    define are empty. The last row of a sentence is its end, `</s>`.
 
     \b
     rerank surprisal stories.txt > stories.tsv
@@ -43,17 +48,22 @@ def command(
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
     from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import CountingBar
 
+    closing = Closing()
     if model is not None and lm is not None:
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
     language_model = Job.create(flags.settings, registry).language_model(model or lm or "hhmm")
-    with open_text(text) as lines, open_atomic(output) as out:
-        measured = measure(language_model, lines, entropy)  # type: ignore[arg-type]
+    with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
+        measured = bar.over(measure(language_model, lines, entropy))  # type: ignore[arg-type]
         if plot is not None:
-            kept = list(measured)
-            chosen = next((each for each in kept if each.line == sentence), None)
+            sentences = list(measured)
+            chosen = next((sentence_ for sentence_ in sentences if sentence_.line == sentence), None)
             if chosen is None or not chosen.words:
                 raise ConfigError(f"--sentence {sentence}: there is no such line, or no word on it")
             plot_complexity(chosen.words, chosen.measures, plot)
-            measured = iter(kept)
+            measured = iter(sentences)
         out.writelines(as_json(measured) if layout == "json" else as_table(measured))
+    if plot is not None:
+        closing.wrote(f"the plot of line {sentence}", plot)
+    closing.wrote(f"the measures of {counted(bar.done, 'sentence')}", output)

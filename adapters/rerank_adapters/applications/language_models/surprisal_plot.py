@@ -1,4 +1,4 @@
-"""A sentence's measures as a plot, word by word (the extra `plot`)."""
+"""A plot of the measures of a sentence, word by word (needs the extra `plot`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rerank_plugins.language_models.complexity import Complexity
 
 
 def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) -> None:
-    """A panel each of surprisal, entropy and depth, those that the model defines."""
+    """Plot surprisal, entropy and depth, a panel for each of them that the model defines."""
     series = [
         ("surprisal (bits)", measures.surprisal[:-1]),
         ("entropy (bits)", measures.entropy[1:]),

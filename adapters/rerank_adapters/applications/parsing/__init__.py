@@ -1,1 +1,1 @@
-"""Parsing of texts and n-best lists, and the evaluation of parsers."""
+"""Parsing of texts and n-best lists, and evaluation of parsers."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
@@ -13,18 +14,19 @@ from rerank_plugins.plugins import Registry
 
 @click.command("parse")
 @click.argument("text", required=False)
-@click.option("--nbest", multiple=True, metavar="LIST", help="N-best lists, instead of a text. Repeatable.")
-@click.option("--evaluate", "gold", multiple=True, metavar="GOLD", help="Gold trees to compare with. Repeatable.")
+@click.option("--nbest", multiple=True, metavar="LIST",
+              help="Parse the hypotheses of this n-best list instead of a text. Repeatable.")  # fmt: skip
+@click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
+              help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
-@click.option(
-    "--trees",
-    "kind",
-    type=click.Choice(["conllu", "brackets"]),
-    help="What to write: dependencies or constituents. Default: what the parser gives, CoNLL-U where it gives both.",
-)
-@click.option("--k-best", is_flag=True, help="All of the parser's trees: `id ||| brackets ||| ln p`.")
-@click.option("--longest", type=click.IntRange(1), metavar="N", help="Evaluate on sentences of up to N words only.")
-@output_option("Where the trees go.")
+@click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
+              help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
+                   "both.")  # fmt: skip
+@click.option("--k-best", is_flag=True,
+              help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
+@click.option("--longest", type=click.IntRange(1), metavar="N",
+              help="Evaluate only on sentences of at most N words.")  # fmt: skip
+@output_option("Where to write the trees.")
 @job_flags("config", "format_", "jobs")
 @click.pass_obj
 def command(
@@ -41,12 +43,14 @@ def command(
 ) -> None:
     """Parse a TEXT (one tokenised sentence per line), or the distinct hypotheses of n-best lists.
 
-    What is parsed is kept in the cache of parses (`rerank cache`): an interrupted run goes on where it stopped, and
-    features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line of a text, or the
-    segment and the rank of a hypothesis, and sentences without a parse are left out, and counted; brackets are one tree
-    a line, an empty line where there is none. With --evaluate, for each GOLD file: of CoNLL-U, accuracy of tags (UPOS)
-    and attachment scores (UAS, LAS) over all words; of brackets, labelled precision, recall and F1, exact match, tags
-    and coverage by EVALB's conventions; and sentences a second of CPU.
+    Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
+    features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
+    segment and the rank of a hypothesis; sentences without a parse are left out, and counted. Brackets have one tree
+    per line, and an empty line for a sentence without a parse.
+
+    With `--evaluate`, the command prints a row for each GOLD file: for CoNLL-U, the accuracy of the tags (UPOS) and the
+    attachment scores (UAS, LAS) over all words; for brackets, labelled precision, recall and F1, exact match, tagging
+    accuracy and coverage by EVALB's conventions; and sentences per second of CPU time.
 
     \b
     rerank parse corpus.en.xz -o corpus.conllu.xz
@@ -55,9 +59,11 @@ def command(
     rerank parse --parser treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
     """  # noqa: D301
     from rerank_adapters.applications.parsing.evaluation import evaluate_parser
+    from rerank_adapters.applications.parsing.scores_report import print_scores
     from rerank_adapters.applications.parsing.writing import write_parses
     from rerank_adapters.pipeline.job import Job
 
+    closing = Closing()
     if sum(map(bool, (text, nbest, gold))) != 1:
         raise ConfigError("give one of: a TEXT (- for stdin), --nbest LIST, --evaluate GOLD")
     if k_best and kind == "conllu":
@@ -65,13 +71,8 @@ def command(
     job = Job.create(flags.settings, registry)
     chosen = job.parser(parser)
     if gold:
-        header: list[str] = []
-        for path in gold:
-            row = evaluate_parser(chosen.parser, path, longest)
-            if list(row) != header:
-                header = list(row)
-                click.echo("\t".join(header))
-            click.echo("\t".join(row.values()))
+        print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
+        closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
     counts = write_parses(job, chosen, text, [Path(path) for path in nbest], output, kind, k_best)
-    click.echo(f"{counts.sentences} sentences, {counts}", err=True)
+    closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

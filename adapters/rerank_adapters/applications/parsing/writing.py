@@ -1,4 +1,4 @@
-"""`rerank parse`: the sentences of a text or of n-best lists to CoNLL-U or brackets."""
+"""`rerank parse`: the sentences of a text or of n-best lists, parsed and written as CoNLL-U or brackets."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def write_parses(
 ) -> ParseCounts:
     """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists.
 
-    `kind` is "conllu" or "brackets"; None takes what the first sentence with a parse has. `k_best` writes all
-    constituency trees with their ln p. Raises ConfigError for a kind that the parser does not give.
+    `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
+    constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
     """
     counts = ParseCounts()
     kind = "brackets" if k_best else kind
     with ExitStack() as files:
         if text is not None:
-            found = _lines(files.enter_context(open_text(text)))
+            named = _lines(files.enter_context(open_text(text)))
         else:
-            found = _distinct_hypotheses(stream_nbest(nbest, job.format))
+            named = _distinct_hypotheses(stream_nbest(nbest, job.format))
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
-        names, sentences = tee(found)
+        names, sentences = tee(named)
         parses = parse_in_order(parser, (words for _, words in sentences), job.config.jobs, counts)
-        empty = 0  # sentences without a parse before the first that has one
+        empty = 0  # number of sentences without a parse before the first sentence that has one
         for (name, _), (words, parse) in zip(names, parses, strict=True):
             progress.add(1)
             if kind is None:
@@ -59,11 +59,11 @@ def write_parses(
 
 
 def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> str:
-    """The lines of a sentence; nothing where it has no parse (a line of brackets is empty then)."""
-    there = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
-    if not there and not parse.is_empty:
+    """The lines of a sentence: none in CoNLL-U where it has no parse, and an empty one in brackets."""
+    has_kind = parse.dependencies is not None if kind == "conllu" else bool(parse.constituents)
+    if not has_kind and not parse.is_empty:
         other = "brackets" if kind == "conllu" else "conllu"
-        raise ConfigError(f"the parser gives no {KINDS[kind]}: --trees {other} writes what it gives")
+        raise ConfigError(f"the parser produces no {KINDS[kind]}: --trees {other} writes what it produces")
     if kind == "conllu":
         tree = parse.dependencies
         return "" if tree is None else write_conllu(tree, {"sent_id": name, "text": " ".join(words)})
@@ -73,14 +73,14 @@ def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> 
 
 
 def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Words]]:
-    """Line number and words of each line that has any."""
+    """The number (from 1) and the words of each line that has words."""
     for number, line in enumerate(lines, 1):
         if words := tuple(line.split()):
             yield str(number), words
 
 
 def _distinct_hypotheses(nbests: Iterable[NBestList]) -> Iterator[tuple[str, Words]]:
-    """Segment and rank (from 1), and words, of each hypothesis whose words have not been in the lists before."""
+    """Segment and rank (from 1), and the words, of each hypothesis whose words no earlier hypothesis had."""
     seen: set[Words] = set()
     for nbest in nbests:
         for rank, text in enumerate(nbest.texts, 1):

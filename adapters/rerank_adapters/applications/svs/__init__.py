@@ -1,1 +1,1 @@
-"""Models of structured vectorial semantics, looked into."""
+"""Inspection of models of structured vectorial semantics."""

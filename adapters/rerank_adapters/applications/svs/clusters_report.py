@@ -1,4 +1,4 @@
-"""Clusters of headwords as records and tables."""
+"""Clusters of headwords as records and as a table."""
 
 from __future__ import annotations
 
@@ -18,13 +18,15 @@ def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str
     ]
 
 
-def cluster_tables(clusters: Sequence[Cluster], category: str) -> list[Table]:
-    """A table for each cluster."""
-    return [
-        Table(
-            f"Cluster {cluster.concept}: {100 * cluster.share:.1f} % of {category}",
-            ("headword", "P_H", "of the headword"),
-            tuple((head.headword, f"{head.p:.3f}", f"{100 * head.of_headword:.0f} %") for head in cluster.heads),
+def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
+    """A table with a row for each cluster: its share of the category, and its headwords with their probabilities."""
+    rows = (
+        (
+            str(cluster.concept),
+            f"{100 * cluster.share:.1f} %",
+            ", ".join(f"{head.headword} {head.p:.3f}".replace(" 0.", " .") for head in cluster.heads),
         )
         for cluster in clusters
-    ]
+    )
+    note = "The number after a headword is P(headword | concept)."
+    return Table(f"Clusters of {category}", ("cluster", "share", "headwords"), tuple(rows), (note,))

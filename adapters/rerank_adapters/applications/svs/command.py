@@ -1,4 +1,4 @@
-"""`rerank svs`: what a model of structured vectorial semantics knows, a module for each subcommand."""
+"""`rerank svs`: inspection of a model of structured vectorial semantics, with a module for each subcommand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rerank_adapters.commands.lazy_group import LazyGroup
 
 @click.group("svs", cls=LazyGroup, modules={"clusters": f"{__package__}.clusters_command"})
 def command() -> None:
-    """Look into a model of structured vectorial semantics (`rerank train svs`).
+    """Inspect a model of structured vectorial semantics (`rerank train svs`).
 
     \b
     rerank svs clusters --category VBD

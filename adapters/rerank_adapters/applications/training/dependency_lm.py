@@ -73,7 +73,8 @@ def command(
 
     \b
     rerank train dependency-lm treebank.conllu news.txt.xz -o news.deplm
-    rerank train dependency-lm novels.txt.xz --smoothing kneser-ney --prune 0,1 -o novels.deplm
+    rerank train dependency-lm novels.txt.xz --smoothing kneser-ney --prune 0,1 \\
+        -o novels.deplm
     """  # noqa: D301
     from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
     from rerank_adapters.pipeline.job import Job

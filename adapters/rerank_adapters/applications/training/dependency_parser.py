@@ -37,7 +37,8 @@ def command(inputs: tuple[Path, ...], output: Path, language: str, epochs: int, 
     `biaffine,model=MODEL`. One epoch over a million words of trees takes about two minutes.
 
     \b
-    rerank train dependency-parser train.conllu.xz text.xz --language de -o german.npz
+    rerank train dependency-parser train.conllu.xz text.xz --language de \\
+        -o german.npz
     rerank parse --evaluate dev.conllu.xz -p biaffine,model=german.npz
     """  # noqa: D301
     from rerank_adapters.progress import StatusLine

@@ -70,7 +70,8 @@ def command(
     read. The language model `ngram` and the feature `ngram-lm` read the model file.
 
     \b
-    rerank train ngram news.en.gz novels.en -o lm.ngram --prune 0,0,1 --held-out dev.en
+    rerank train ngram news.en.gz novels.en --prune 0,0,1 --held-out dev.en \\
+        -o lm.ngram
     rerank score dev.en -m lm.ngram
     """  # noqa: D301
     from rerank_plugins.language_models.ngram import NgramLanguageModel

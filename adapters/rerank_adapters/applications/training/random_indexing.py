@@ -68,8 +68,8 @@ def command(
     )  # fmt: skip
     model, size = train_vectors(texts, output, settings, jobs)
     say(
-        f"{', '.join(model.spaces)}: {counted(model.total_documents, 'document')}, {counted(model.provenance['words'], 'word')}, "
-        f"{len(model.words):,} distinct known words"
+        f"{', '.join(model.spaces)}: {counted(model.total_documents, 'document')}, "
+        f"{counted(model.provenance['words'], 'word')}, {len(model.words):,} distinct known words"
     )
     closing.wrote(f"the model ({size_text(size)})", output)
 

@@ -46,10 +46,4 @@ def _lines_with_bar(text: str) -> Iterator[Iterator[str]]:
     from rerank_adapters.progress import CountingBar
 
     with open_text(text) as lines, CountingBar("held-out sentences") as bar:
-
-        def counting() -> Iterator[str]:
-            for line in lines:
-                bar.add(1)
-                yield line
-
-        yield counting()
+        yield bar.over(lines)

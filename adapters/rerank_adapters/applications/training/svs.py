@@ -66,8 +66,10 @@ def command(
 
     \b
     rerank train svs train.ptb --language en -o english.svs --held-out dev.ptb
-    rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en -o english.svs
-    rerank train svs train.ptb --lexicalised --headwords 50 --language en -o lexicalised.svs
+    rerank train svs train.ptb --concepts 20 --restarts 5 --seed 7 --language en \\
+        -o english.svs
+    rerank train svs train.ptb --lexicalised --headwords 50 --language en \\
+        -o lexicalised.svs
     """  # noqa: D301
     from rerank_adapters.applications.training.treebanks import weigh_files
     from rerank_adapters.progress import StatusLine

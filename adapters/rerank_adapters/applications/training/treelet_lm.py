@@ -70,7 +70,8 @@ def command(
     become signatures instead.
 
     \b
-    rerank train treelet-lm treebank.ptb news.txt.xz -o news.treelet --held-out dev.ptb
+    rerank train treelet-lm treebank.ptb news.txt.xz --held-out dev.ptb \\
+        -o news.treelet
     rerank train treelet-lm treebank.ptb --variant treelet-rule -o rule.treelet
     rerank score dev.txt --lm treelet-lm,model=news.treelet
     """  # noqa: D301
