@@ -28,7 +28,7 @@ from rerank_plugins.models.esa import training as esa_training
 from rerank_plugins.models.esa.documents import Document
 from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model
-from rerank_plugins.models.similarity import entities, overlap, shape, strings, tfidf
+from rerank_plugins.models.similarity import capitals, entities, overlap, shape, strings, tfidf
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.pools import DKPRO, MAYO, PAPER, TAKELAB
 from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
@@ -80,7 +80,7 @@ def test_overlaps_by_hand():
 
 def test_names_by_their_capitals():
     def found(sentence):
-        return entities.named_entities(sentence.split())
+        return capitals.named_entities(sentence.split())
 
     assert found("We met Anna Berg of the Bank of England in Oslo .") == ("anna berg of the bank of england", "oslo")
     assert found("Yesterday it rained in Rome and then") == ("rome",)
@@ -190,7 +190,7 @@ def tables(vectors):
 def values_of_twins(measures, tables, a, b, pairs):
     """By name, those of the families that have a twin for sentences; cosines of ESA have theirs in test_esa.py."""
     told = LEXICON.information
-    names = [entities.named_entities(side) for side in (a, b)]
+    names = [capitals.named_entities(side) for side in (a, b)]
     by_word = {
         name: lambda w, u, i=i: measures.wordnet.similarities([w], [u])[i, 0, 0]
         for i, name in enumerate(WORDNET_MEASURES)

@@ -23,7 +23,7 @@ import click
 from rerank_adapters.applications.similarity.measures_data import recogniser_of
 from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_plugins.errors import FormatError
-from rerank_plugins.models.similarity.entities import named_entities
+from rerank_plugins.models.similarity.capitals import named_entities
 from tests.experiments.experiment import FILE, experiment, say
 
 PROPER = ("NNP", "NNPS")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rerank_plugins.models.similarity.entities import named_entities
+from rerank_plugins.models.similarity.capitals import named_entities
 from rerank_plugins.models.vocabulary.unigrams import UnigramModel, read_embedded
 from rerank_plugins.trees.penn import normal_form
 
