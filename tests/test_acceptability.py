@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.acceptability.logistic import fit_logistic
+from rerank_adapters.applications.acceptability.pairs.fitting import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.acceptability.pairs.scoring import chosen_columns, fit_weights, held_out_preferences
+from rerank_adapters.applications.acceptability.sentence_features import matching_columns
 from rerank_adapters.applications.acceptability.sentences.classifier import (
     Classifier,
     read_classifier,
@@ -134,7 +135,7 @@ def test_pairs_are_judged_by_weights_that_did_not_see_them():
     held_out = held_out_preferences(noise, 30, 1e6, seed=1)
     fitted = noise.values @ fit_weights(noise, 1e6)
     assert held_out.accuracy < np.mean(fitted[::2] > fitted[1::2]), "noise cannot be learnt"
-    with pytest.raises(ConfigError, match="30 pairs cannot be cut into 31 folds"):
+    with pytest.raises(ConfigError, match="30 pairs cannot be split into 31 folds"):
         held_out_preferences(noise, 31, 1.0, seed=1)
 
 
@@ -156,10 +157,10 @@ def test_logistic_regression_is_at_the_top_of_its_likelihood():
 
 def test_columns_are_chosen_by_patterns():
     all_three = table(np.zeros((2, 3)), ("lm.total", "lm.oovs", "slr"))
-    assert chosen_columns(all_three, ()).names == ("lm.total", "lm.oovs", "slr")
-    assert chosen_columns(all_three, ["slr", "*.total"]).names == ("lm.total", "slr")
+    assert matching_columns(all_three, ()).names == ("lm.total", "lm.oovs", "slr")
+    assert matching_columns(all_three, ["slr", "*.total"]).names == ("lm.total", "slr")
     with pytest.raises(ConfigError, match=r"no column 'lm\.totl'; did you mean 'lm\.total'\?"):
-        chosen_columns(all_three, ["lm.totl"])
+        matching_columns(all_three, ["lm.totl"])
 
 
 class Counted(LanguageModel):

@@ -28,13 +28,10 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.applications.acceptability.pairs.fitting import fit_weights, held_out_preferences
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.applications.acceptability.pairs.scoring import (
-    chosen_columns,
-    fit_weights,
-    held_out_preferences,
-    pair_table,
-)
+from rerank_adapters.applications.acceptability.pairs.scoring import pair_table
+from rerank_adapters.applications.acceptability.sentence_features import matching_columns
 from rerank_adapters.applications.acceptability.sentences.measures import best_threshold
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_options, plugin_table
@@ -171,7 +168,7 @@ def main(
         if fit:
             made = scored(fit)[1]
             kept = table.names if unigrams else tuple(named)
-            made, table = (chosen_columns(each, kept) for each in (made, table))
+            made, table = (matching_columns(each, kept) for each in (made, table))
             weights = fit_weights(made)
             compared.append(preferences("all together", table.values @ weights))
             held_out = held_out_preferences(made, 10, 1.0, seed=1)

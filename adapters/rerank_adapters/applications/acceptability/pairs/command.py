@@ -48,15 +48,20 @@ def command(
     rerank acceptability pairs blimp.jsonl.xz --lm lm.ngram -f dependency-lm --by field
     rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --as json
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs import scoring as minimal_pairs
     from rerank_adapters.applications.acceptability.pairs.report import pair_records, pair_tables
+    from rerank_adapters.applications.acceptability.pairs.scoring import (
+        pair_table,
+        single_preferences,
+        weighted_preferences,
+    )
+    from rerank_adapters.applications.acceptability.sentence_features import with_models
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
 
-    job = minimal_pairs.with_models(Job.create(flags.settings, registry), models)
+    job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     found = read_weights(weights) if weights else None
     text = TextPipeline(text_steps(steps))
@@ -67,10 +72,10 @@ def command(
     for name in by:
         if name not in groups:
             raise ConfigError(f"--by {name}: {pairs} has no such column{suggestion(name, groups)}")
-    table = minimal_pairs.pair_table(job, asked, text, columns)
-    systems = minimal_pairs.single_preferences(table)
+    table = pair_table(job, asked, text, columns)
+    systems = single_preferences(table)
     if found is not None:
-        systems.append(minimal_pairs.weighted_preferences(table, found))
+        systems.append(weighted_preferences(table, found))
     named = {system.system: system for system in systems}
     if baseline is not None and baseline not in named:
         raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, named)}")

@@ -43,20 +43,26 @@ def command(
     rerank acceptability fit made.tsv --lm lm.arpa -f dependency-lm -o weights.toml
     rerank acceptability pairs blimp.jsonl --lm lm.arpa -f dependency-lm -w weights.toml
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs import scoring as minimal_pairs
+    from rerank_adapters.applications.acceptability.pairs.fitting import (
+        fit_weights,
+        held_out_preferences,
+        recorded_weights,
+    )
+    from rerank_adapters.applications.acceptability.pairs.scoring import pair_table, single_preferences
+    from rerank_adapters.applications.acceptability.sentence_features import with_models
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import write_weights
 
-    job = minimal_pairs.with_models(Job.create(flags.settings, registry), models)
+    job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
-    table = minimal_pairs.pair_table(job, read_pairs(pairs), text, columns)
-    alone = minimal_pairs.single_preferences(table)
-    together = minimal_pairs.held_out_preferences(table, folds, strength, job.config.seed)
-    weights = minimal_pairs.fit_weights(table, strength)
-    write_weights(minimal_pairs.fitted_weights(job, table, weights, text, output.parent), output)
+    table = pair_table(job, read_pairs(pairs), text, columns)
+    alone = single_preferences(table)
+    together = held_out_preferences(table, folds, strength, job.config.seed)
+    weights = fit_weights(table, strength)
+    write_weights(recorded_weights(job, table, weights, text, output.parent), output)
     best = max(alone, key=lambda system: system.accuracy)
     figures = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (together, best)]
     click.echo(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.applications.acceptability.logistic import fit_logistic
-from rerank_adapters.applications.acceptability.pairs.scoring import sentence_table
+from rerank_adapters.applications.acceptability.sentence_features import sentence_table
 from rerank_adapters.applications.acceptability.sentences.classifier import Classifier
 from rerank_adapters.applications.acceptability.sentences.judgements_file import Judgement
 from rerank_adapters.applications.acceptability.sentences.measures import Criterion, best_threshold

@@ -53,7 +53,7 @@ def command(
     rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
     rerank acceptability sentences dev.tsv test.tsv -f dependency-lm --criterion mcc --save classifier.toml
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs.scoring import with_models
+    from rerank_adapters.applications.acceptability.sentence_features import with_models
     from rerank_adapters.applications.acceptability.sentences.classification import judge_all, remembered
     from rerank_adapters.applications.acceptability.sentences.classifier import write_classifier
     from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements

@@ -41,7 +41,7 @@ def command(
     \b
     rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs.scoring import named_model
+    from rerank_adapters.applications.acceptability.sentence_features import named_model
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
