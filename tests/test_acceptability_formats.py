@@ -96,7 +96,7 @@ def test_judgements_of_three_forms(written):
     ("text", "line", "message"),
     [
         ("", None, "no sentences, wanted acceptable ones"),
-        ("1\ta\n1\tb\n", None, "all 2 sentences have one label"),
+        ("1\ta\n1\tb\n", None, "all 2 sentences have the same label"),
         ("1\ta\n2\tb\n", 2, "the label is '2', wanted 1"),
         ("1\ta\n0\n", 2, "1 columns, wanted 2"),
         ("1\ta\n0\t \n", 2, "an empty sentence"),

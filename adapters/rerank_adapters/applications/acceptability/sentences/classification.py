@@ -1,7 +1,7 @@
-"""Single sentences judged: a threshold on one score, or a logistic regression over several.
+"""Classification of single sentences: by a threshold on one score, or by logistic regression over several.
 
-The threshold on the syntactic log-odds ratio, tuned on a development set, is how Pauls and Klein (2012, §5.3) classify;
-every column of the feature table is tried so. Tuned on one set, measured on another.
+Pauls and Klein (2012, §5.3) classify by a threshold on the syntactic log-odds ratio, tuned on a development set. Here
+each column of the feature table becomes such a classifier, trained on one set and measured on another.
 """
 
 from __future__ import annotations
@@ -22,25 +22,28 @@ from rerank_adapters.applications.acceptability.sentences.measures import Criter
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
-from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__
+from rerank_plugins import ConfigError, FloatArray, __version__
 from rerank_plugins.arrays import BoolArray
 
-ALL = "all, logistic"
+ALL = "all, logistic"  # the name of the classifier that has all columns
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
-    """A classifier by its name, and what it makes of the two sets: margins (score minus threshold) and the truth."""
+class TrainedClassifier:
+    """A classifier, the name of its system, and for both sets its margins and the true labels.
+
+    A margin is score minus threshold: a sentence with a positive margin is classified as acceptable.
+    """
 
     system: str
     classifier: Classifier
-    dev: FloatArray
-    test: FloatArray
-    dev_good: BoolArray
-    test_good: BoolArray
+    dev_margins: FloatArray
+    test_margins: FloatArray
+    dev_acceptable: BoolArray
+    test_acceptable: BoolArray
 
 
-def judge_all(
+def train_classifiers(
     job: Job,
     dev: Sequence[Judgement],
     test: Sequence[Judgement],
@@ -50,35 +53,40 @@ def judge_all(
     criterion: Criterion = "accuracy",
     strength: float = 1.0,
     logistic: bool = True,
-) -> list[Judged]:
-    """A threshold on each column that varies, tuned on `dev`; last, where wanted, all columns by logistic regression.
+) -> list[TrainedClassifier]:
+    """A threshold on each column that varies, tuned on `dev`; with `logistic`, also a regression on all columns.
 
-    Raises ConfigError where no column varies.
+    The regression comes last; `strength` is the inverse of its penalty. Raises ConfigError where no column varies.
     """
-    both = sentence_table(job, [judgement.nbest() for judgement in [*dev, *test]], text, columns)
-    good = np.array([judgement.acceptable for judgement in [*dev, *test]])
-    cut = len(dev)
+    table = sentence_table(job, [judgement.nbest() for judgement in [*dev, *test]], text, columns)
+    acceptable = np.array([judgement.acceptable for judgement in [*dev, *test]])
+    size = len(dev)
 
-    def judged(system: str, classifier: Classifier) -> Judged:
-        margins = classifier.margins(both)
-        return Judged(system, classifier, margins[:cut], margins[cut:], good[:cut], good[cut:])
+    def trained(system: str, classifier: Classifier) -> TrainedClassifier:
+        margins = classifier.margins(table)
+        return TrainedClassifier(
+            system, classifier, margins[:size], margins[size:], acceptable[:size], acceptable[size:]
+        )
 
-    varying = [i for i in range(len(both.names)) if np.ptp(both.values[:cut, i]) > 0]
+    varying = [i for i in range(len(table.names)) if np.ptp(table.values[:size, i]) > 0]
     if not varying:
         raise ConfigError("no feature tells any two sentences apart")
     systems = []
     for i in varying:
-        threshold = best_threshold(both.values[:cut, i], good[:cut], criterion)
-        systems.append(judged(both.names[i], Classifier("threshold", {both.names[i]: 1.0}, threshold)))
+        threshold = best_threshold(table.values[:size, i], acceptable[:size], criterion)
+        systems.append(trained(table.names[i], Classifier("threshold", {table.names[i]: 1.0}, threshold)))
     if logistic:
-        found = fit_logistic(both.values[:cut], good[:cut], strength)
-        weights = dict(zip(both.names, found.weights.tolist(), strict=True))
-        systems.append(judged(ALL, Classifier("logistic", weights, -found.constant)))
+        regression = fit_logistic(table.values[:size], acceptable[:size], strength)
+        weights = dict(zip(table.names, regression.weights.tolist(), strict=True))
+        systems.append(trained(ALL, Classifier("logistic", weights, -regression.constant)))
     return systems
 
 
-def remembered(job: Job, classifier: Classifier, text: TextPipeline, folder: Path, **more: Any) -> Classifier:
-    """The classifier with what is needed to judge other sentences alike, to be written in `folder`."""
+def recorded_classifier(job: Job, classifier: Classifier, text: TextPipeline, folder: Path, **more: Any) -> Classifier:
+    """The classifier with all that is needed to classify other sentences alike, and `more` about its training.
+
+    File names are recorded relative to `folder`, where the classifier will be saved.
+    """
     provenance = {
         "version": __version__,
         "made": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -89,13 +97,12 @@ def remembered(job: Job, classifier: Classifier, text: TextPipeline, folder: Pat
     return Classifier(classifier.kind, classifier.weights, classifier.threshold, provenance)
 
 
-def steps_of(classifier: Classifier, folder: Path) -> TextPipeline:
-    """The text steps that sentences went through when the classifier in `folder` was made."""
+def recorded_text(classifier: Classifier, folder: Path) -> TextPipeline:
+    """The text steps with which a classifier that was saved in `folder` was trained."""
     return TextPipeline(tuple(classifier.provenance.get("steps", ())), folder)
 
 
-def margins_of(job: Job, classifier: Classifier, sentences: Sequence[str], text: TextPipeline) -> FloatArray:
-    """(sentences) score minus threshold: above 0 is acceptable. The job is the classifier's own."""
+def sentence_margins(job: Job, classifier: Classifier, sentences: Sequence[str], text: TextPipeline) -> FloatArray:
+    """(sentences) score minus threshold, positive for acceptable. The job is the one recorded with the classifier."""
     nbests = [Judgement(sentence, True, line=line).nbest() for line, sentence in enumerate(sentences, 1)]
-    table: FeatureTable = sentence_table(job, nbests, text, tuple(classifier.weights))
-    return classifier.margins(table)
+    return classifier.margins(sentence_table(job, nbests, text, tuple(classifier.weights)))

@@ -1,12 +1,12 @@
-"""A classifier of sentences and its file: weights of features, and the threshold that their sum must exceed.
+"""A classifier of sentences and its file: weights of features, and the threshold that the weighted sum must exceed.
 
     kind = "threshold"                  # or "logistic": then 1 / (1 + exp(threshold - sum)) is a probability
     threshold = 2.75
     [weights]
     slr = 1.0
-    [provenance]                        # how it was made, and how to extract its features
+    [provenance]                        # how it was trained, and how to extract its features
 
-Floats are written with the digits that read back exactly.
+Floats are written with enough digits to be read back exactly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ KINDS = ("threshold", "logistic")
 
 @dataclass(frozen=True)
 class Classifier:
-    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` says how both were found."""
+    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` says how both were learnt."""
 
     kind: Literal["threshold", "logistic"]
     weights: Mapping[str, float]
@@ -39,7 +39,7 @@ class Classifier:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def margins(self, table: FeatureTable) -> FloatArray:
-        """(rows) weighted sum minus threshold. Raises ConfigError naming the features that the table lacks."""
+        """(rows) the weighted sum minus the threshold. Raises ConfigError naming features that the table lacks."""
         missing = [name for name in self.weights if name not in table.names]
         if missing:
             raise ConfigError(f"the classifier needs features that were not extracted: {', '.join(missing)}")
@@ -48,12 +48,12 @@ class Classifier:
         return sums - self.threshold
 
     def probabilities(self, margins: FloatArray) -> FloatArray:
-        """σ(margin), for a logistic classifier: P(acceptable)."""
+        """P(acceptable) = σ(margin); only for a logistic classifier."""
         return 1 / (1 + np.exp(-np.clip(margins, -700, 700)))
 
 
 def write_classifier(classifier: Classifier, path: str | Path) -> None:
-    """Write the file, whole or not at all; `-` is stdout."""
+    """Write the file, in full or not at all; `-` is stdout. Raises OSError."""
     document = {
         "kind": classifier.kind,
         "threshold": classifier.threshold,
@@ -64,7 +64,7 @@ def write_classifier(classifier: Classifier, path: str | Path) -> None:
 
 
 def read_classifier(path: str | Path) -> Classifier:
-    """A classifier from its file. Raises FormatError, with file and key, for what is missing or of another kind."""
+    """Read a classifier. Raises FormatError, with file and key, for a missing, unknown or malformed key."""
     file = read_toml(path)
     document = file.document
     for key in document:
@@ -74,7 +74,7 @@ def read_classifier(path: str | Path) -> Classifier:
         raise file.error(f"kind is {document.get('kind')!r}, wanted one of: {', '.join(KINDS)}", "kind")
     weights, provenance = document.get("weights"), document.get("provenance", {})
     if not isinstance(weights, dict) or not weights or not isinstance(provenance, dict):
-        raise file.error("no weights: wanted a table [weights] with a number per feature")
+        raise file.error("no weights: wanted a table [weights] with a number for each feature")
     numbers = {"threshold": document.get("threshold"), **weights}
     for key, value in numbers.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):

@@ -1,4 +1,4 @@
-"""`rerank acceptability classify`: new sentences judged as learnt."""
+"""`rerank acceptability classify`: classify new sentences with a saved classifier."""
 
 from __future__ import annotations
 
@@ -13,33 +13,35 @@ from rerank_plugins.plugins import Registry
 @click.command("classify")
 @click.argument("text", default="-")
 @click.option("-c", "--classifier", type=Path, required=True, metavar="FILE",
-              help="From `rerank acceptability sentences --save`.")  # fmt: skip
-@output_option("Where to write.")
+              help="A classifier saved by `rerank acceptability sentences --save`.")  # fmt: skip
+@output_option("Write the labels to this file.")
 @jobs_option
 @click.pass_obj
 def command(registry: Registry, text: str, classifier: Path, output: Path, jobs: int | None) -> None:
-    """Accept or refuse each sentence of TEXT, one a line.
+    """Accept or reject each sentence of TEXT, which has one sentence per line.
 
-    A line of the output is label<TAB>score<TAB>sentence: 1 for acceptable, else 0. The score is the probability of
-    being acceptable, for a classifier by logistic regression; else by how much the sentence exceeds the threshold. The
-    classifier remembers its features and text steps.
+    Each line of the output is label<TAB>score<TAB>sentence. The label is 1 for an acceptable sentence, 0 for another.
+    The score of a classifier by logistic regression is the probability that the sentence is acceptable; otherwise it
+    is the distance from the threshold. The file of the classifier also records its features and text steps.
 
     \b
-    rerank acceptability classify essays.txt -c classifier.toml > judged.tsv
+    rerank acceptability classify essays.txt -c classifier.toml > labels.tsv
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.sentences.classification import margins_of, steps_of
+    from rerank_adapters.applications.acceptability.sentences.classification import recorded_text, sentence_margins
     from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.provenance import recorded_job
 
-    found = read_classifier(classifier)
-    job: Job = recorded_job(found.provenance, classifier, registry)
+    learnt = read_classifier(classifier)
+    job: Job = recorded_job(learnt.provenance, classifier, registry)
     job = job.with_config({"jobs": jobs} if jobs else {})
     sentences = read_lines(text)
-    margins = margins_of(job, found, sentences, steps_of(found, classifier.parent))
-    scores = found.probabilities(margins) if found.kind == "logistic" else margins
+    margins = sentence_margins(job, learnt, sentences, recorded_text(learnt, classifier.parent))
+    scores = learnt.probabilities(margins) if learnt.kind == "logistic" else margins
     with open_atomic(output) as out:
         for sentence, margin, score in zip(sentences, margins.tolist(), scores.tolist(), strict=True):
             out.write(f"{int(margin > 0)}\t{score:.6g}\t{sentence}\n")
+    say_written(output, f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted")

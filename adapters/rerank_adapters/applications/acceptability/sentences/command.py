@@ -1,4 +1,4 @@
-"""`rerank acceptability sentences`: is this sentence acceptable? Learnt on one set, measured on another."""
+"""`rerank acceptability sentences`: train classifiers of sentences on one set and measure them on another."""
 
 from __future__ import annotations
 
@@ -28,15 +28,18 @@ from rerank_plugins.plugins import Registry, suggestion
 @models_option
 @columns_option
 @click.option("--criterion", type=click.Choice(["accuracy", "mcc"]), default="accuracy", show_default=True,
-              help="What thresholds are tuned for.")  # fmt: skip
-@click.option("--logistic", is_flag=True, help="Also all columns together, by logistic regression (extra `ml`).")
+              help="Tune thresholds for accuracy, or for Matthews' correlation (mcc).")  # fmt: skip
+@click.option("--logistic", is_flag=True,
+              help="Also combine all columns by logistic regression (extra `ml`).")  # fmt: skip
 @strength_option
-@click.option("--save", type=output_file, metavar="FILE", help="Write a classifier (TOML) for `classify`.")
-@click.option("--choose", metavar="NAME", help="The system to save. Default: the one that is best on DEV.")
-@click.option("--plots", type=Path, metavar="FOLDER", help="ROC curves and reliability as PNG (extra `plot`).")
+@click.option("--save", type=output_file, metavar="FILE",
+              help="Save one classifier (TOML) for `rerank acceptability classify`.")  # fmt: skip
+@click.option("--choose", metavar="NAME", help="Save this system. Default: the one that is best on DEV.")
+@click.option("--plots", type=Path, metavar="FOLDER",
+              help="Plot ROC curves and reliability as PNG files in this folder (extra `plot`).")  # fmt: skip
 @text_option
 @style_option
-@output_option("Where to write the result.")
+@output_option("Write the result to this file.")
 @job_flags("features", "config", "jobs")
 @click.pass_obj
 def command(
@@ -44,43 +47,59 @@ def command(
     criterion: str, logistic: bool, strength: float, save: Path | None, choose: str | None, plots: Path | None,
     steps: tuple[str, ...], style: str, output: Path,
 ) -> None:  # fmt: skip
-    """Learn on DEV to accept or refuse sentences, and measure it on TEST.
+    """Train classifiers of sentences on DEV and measure them on TEST.
 
-    Files are CoLA's, or label<TAB>sentence (1: acceptable, 0: not), or pairs, whose sentences are judged one by one.
-    Each column is a system: a sentence is accepted where its value is above a threshold, tuned on DEV.
+    Both files are in the form of CoLA, or have lines label<TAB>sentence (1: acceptable, 0: not), or are pairs, whose
+    sentences are then judged one by one. Each column of each feature is a classifier: it accepts a sentence whose
+    value is above a threshold, which is tuned on DEV.
 
     \b
     rerank acceptability sentences dev.tsv test.tsv -f ngram-lm,model=lm.arpa -f unigram --logistic
-    rerank acceptability sentences dev.tsv test.tsv -f dependency-lm --criterion mcc --save classifier.toml
+    rerank acceptability sentences dev.tsv test.tsv -f slr --criterion mcc --save classifier.toml
     """  # noqa: D301
     from rerank_adapters.applications.acceptability.sentence_features import with_models
-    from rerank_adapters.applications.acceptability.sentences.classification import judge_all, remembered
+    from rerank_adapters.applications.acceptability.sentences.classification import (
+        recorded_classifier,
+        train_classifiers,
+    )
     from rerank_adapters.applications.acceptability.sentences.classifier import write_classifier
     from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements
-    from rerank_adapters.applications.acceptability.sentences.report import judging_records, judging_table, plot_judging
+    from rerank_adapters.applications.acceptability.sentences.report import (
+        classification_records,
+        classification_tables,
+        plot_classification,
+    )
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
 
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
-    systems = judge_all(
+    systems = train_classifiers(
         job, read_judgements(dev), read_judgements(test), text,
         columns=columns, criterion=criterion, strength=strength, logistic=logistic,  # type: ignore[arg-type]
     )  # fmt: skip
-    records = judging_records(systems)
-    named = {system.system: system for system in systems}
+    records = classification_records(systems)
+    by_name = {system.system: system for system in systems}
     best = max(records, key=lambda record: float(record[f"dev_{criterion}"]))["system"]
-    if choose is not None and choose not in named:
-        raise ConfigError(f"no system named {choose!r}{suggestion(choose, named)}")
-    write_records(records, [judging_table(records, systems, criterion)], style, output)
+    if choose is not None and choose not in by_name:
+        raise ConfigError(f"no system named {choose!r}{suggestion(choose, by_name)}")
+    tables = classification_tables(records, systems, criterion)
+    write_records(records, [part for table in tables for part in fitted(table)], style, output)
+    if str(output) != "-":
+        say_written(output, counted(len(systems), "classifier"))
     if plots is not None:
-        plot_judging(systems, plots)
+        for path in plot_classification(systems, plots):
+            say_written(path, "a plot")
     if save is not None:
-        chosen = named[choose or best]
+        chosen = by_name[choose or best]
         (record,) = (record for record in records if record["system"] == chosen.system)
-        figures = {key: value for key, value in record.items() if isinstance(value, float) and value == value}
-        write_classifier(
-            remembered(job, chosen.classifier, text, save.parent, criterion=criterion, measured=figures), save
+        measures = {key: value for key, value in record.items() if isinstance(value, float) and value == value}
+        classifier = recorded_classifier(
+            job, chosen.classifier, text, save.parent, criterion=criterion, measured=measures
         )
+        write_classifier(classifier, save)
+        say_written(save, f"the classifier {chosen.system!r}")

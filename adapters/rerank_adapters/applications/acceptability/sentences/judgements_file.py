@@ -1,12 +1,12 @@
-"""Single sentences with a judgement: acceptable or not.
+"""Files of judged sentences: each sentence is labelled acceptable or not.
 
-Three forms, told apart by the first line:
+The first line tells which of three forms a file has:
 
     gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
-    1<TAB>sentence                     label and sentence; a header `label<TAB>sentence` may stand above
-    pairs (see minimal_pairs.py)       each gives two: the good sentence is acceptable, the bad one not
+    1<TAB>sentence                     label and sentence; the first line may be a header `label<TAB>sentence`
+    pairs (see minimal_pairs.py)       a pair gives two judgements: the good sentence is acceptable, the bad one not
 
-A label is 1 (acceptable) or 0. Linear.
+A label is 1 (acceptable) or 0 (unacceptable). Reading takes linear time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HEADER = ["label", "sentence"]
 
 @dataclass(frozen=True)
 class Judgement:
-    """A sentence, whether it is acceptable, and where it stands (`part` tells the two sentences of a pair apart)."""
+    """A sentence, whether it is acceptable, and its line in the file; `part` is + or - for the sentences of a pair."""
 
     text: str
     acceptable: bool
@@ -36,24 +36,26 @@ class Judgement:
     part: str = ""
 
     def nbest(self) -> NBestList:
-        """The sentence as a list of one."""
+        """The sentence as an n-best list of one."""
         return NBestList(f"{self.line}{self.part}", (Hypothesis(self.text),), line=self.line)
 
 
 def read_judgements(path: str | Path) -> list[Judgement]:
-    """The judgements of a file. Raises FormatError, with path and line, for a row of another form, an unknown label, an
-    empty sentence, and a file in which all sentences have one label.
+    """Read the judgements of a file.
+
+    Raises FormatError, with path and line, for a row of another form, an unknown label or an empty sentence, and for a
+    file in which all sentences have the same label.
     """
     name = display_name(path)
     with open_text(path) as lines:
         stream = (line for line in lines)
         first = next(stream, "")
         every = chain([first], stream)
-        found = list(_of_pairs(every, name) if first.startswith("{") or is_header(first) else _rows(every, name))
-    if len({judgement.acceptable for judgement in found}) < 2:
-        has = f"all {len(found)} sentences have one label" if found else "no sentences"
+        judgements = list(_of_pairs(every, name) if first.startswith("{") or is_header(first) else _rows(every, name))
+    if len({judgement.acceptable for judgement in judgements}) < 2:
+        has = f"all {len(judgements)} sentences have the same label" if judgements else "no sentences"
         raise FormatError(f"{has}, wanted acceptable ones (1) and others (0)", path=name)
-    return found
+    return judgements
 
 
 def _of_pairs(lines: Iterable[str], name: str) -> Iterator[Judgement]:

@@ -1,6 +1,6 @@
-"""How well scores tell two classes apart: accuracy, Matthews correlation, the ROC curve and its area, reliability.
+"""How well scores separate two classes: accuracy, Matthews correlation, the ROC curve and its area, reliability.
 
-A sentence is accepted where its score is above the threshold. Everything is found from one sort: n log n.
+A sentence is accepted where its score is above the threshold. Each measure of n scores sorts them once: O(n log n).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ Criterion = Literal["accuracy", "mcc"]
 
 
 class RocCurve(NamedTuple):
-    """Shares of bad and of good sentences accepted, as the threshold falls: both from 0 to 1."""
+    """The shares of bad and of good sentences that are accepted as the threshold falls; both rise from 0 to 1."""
 
     false_positive: FloatArray
     true_positive: FloatArray
 
 
 class Reliability(NamedTuple):
-    """By bin: mean predicted probability, share of acceptable sentences, and how many there are."""
+    """For each bin, the mean predicted probability, the share of acceptable sentences, and the number of sentences."""
 
     predicted: FloatArray
     observed: FloatArray
@@ -30,12 +30,12 @@ class Reliability(NamedTuple):
 
 
 def accuracy(accepted: BoolArray, good: BoolArray) -> float:
-    """Share of right decisions."""
+    """The share of correct decisions."""
     return float(np.mean(accepted == good))
 
 
 def matthews(accepted: BoolArray, good: BoolArray) -> float:
-    """Matthews' correlation of decisions and truth, from -1 to 1; 0 where one of them never varies.
+    """Matthews' correlation of decisions and true labels, from -1 to 1; 0 where either never varies.
 
     MCC = (tp·tn - fp·fn) / sqrt((tp+fp) (tp+fn) (tn+fp) (tn+fn)).
     """
@@ -50,14 +50,15 @@ def _matthews(tp: FloatArray, fp: FloatArray, good: float, bad: float) -> FloatA
 
 
 def roc_curve(scores: FloatArray, good: BoolArray) -> RocCurve:
-    """One point for each distinct score, and (0, 0)."""
+    """The curve has a point for each distinct score, and begins at (0, 0)."""
     tp, fp, _ = _accepted(scores, good)
     return RocCurve(fp / max(1, fp[-1]), tp / max(1, tp[-1]))
 
 
 def roc_area(scores: FloatArray, good: BoolArray) -> float:
-    """Probability that a good sentence has a higher score than a bad one, ties half (Mann-Whitney's U); nan where one
-    class is empty.
+    """The probability that a good sentence scores higher than a bad one, where ties count half (Mann-Whitney's U).
+
+    The area is nan where one class is empty.
     """
     if good.all() or not good.any():
         return float("nan")
@@ -68,7 +69,8 @@ def roc_area(scores: FloatArray, good: BoolArray) -> float:
 def best_threshold(scores: FloatArray, good: BoolArray, criterion: Criterion = "accuracy") -> float:
     """The threshold with the highest accuracy or Matthews correlation: half-way between two neighbouring scores.
 
-    Of equally good ones the middle one. To accept or refuse everything lies beyond the last score, by one.
+    Among equally good thresholds the middle one is taken. The thresholds that accept or reject every sentence lie 1
+    beyond the lowest and the highest score.
     """
     tp, fp, cuts = _accepted(scores, good)
     tn = fp[-1] - fp
@@ -78,7 +80,7 @@ def best_threshold(scores: FloatArray, good: BoolArray, criterion: Criterion = "
 
 
 def reliability(probabilities: FloatArray, good: BoolArray, bins: int = 10) -> Reliability:
-    """Predicted probabilities in `bins` equal parts of [0, 1], against what is observed; empty parts are left out."""
+    """Predicted probabilities, in `bins` equal parts of [0, 1], against observed shares; empty bins are left out."""
     place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
     counts = np.bincount(place, minlength=bins)
     used = counts > 0
@@ -87,7 +89,7 @@ def reliability(probabilities: FloatArray, good: BoolArray, bins: int = 10) -> R
 
 
 def _accepted(scores: FloatArray, good: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Good and bad sentences accepted at each threshold that decides differently, and these thresholds, falling."""
+    """The good and the bad sentences accepted at each threshold that decides differently, and these thresholds, falling."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.append(np.flatnonzero(ranked[1:] < ranked[:-1]), len(ranked) - 1)  # the last of equal scores
