@@ -253,10 +253,10 @@ def test_pairs_by_phenomenon(written):
     pairs = written("longer\tshort\tx\nlonger\tshort\tx\nlonger\tshort\ty\nshort\tlonger\ty\nab\tba\tz\n")
     ran = done("acceptability", "pairs", pairs, "-f", "character-length", "--lm", ARPA)
     found = rows(ran.out)
-    assert found["x"][:2] == ["2", "100.0 %"]
-    assert found["y"][:2] == ["2", "50.0 %"]
-    assert found["z"][:2] == ["1", "50.0 %"]
-    assert found["mean of 3"][1] == "66.7 %"
+    assert found["x"][:2] == ["2", "100.0"]
+    assert found["y"][:2] == ["2", "50.0"]
+    assert found["z"][:2] == ["1", "50.0"]
+    assert found["mean of 3"][1] == "66.7"
     assert found["character-length"][:4] == ["70.0 %", "29.9 to 92.7", "3.5 of 5", "1"]
     assert set(found) >= {"lm.total", "lm.per_word"}
     table_ = done("acceptability", "pairs", pairs, "-f", "character-length", "--by", "none", "--as", "tsv").lines
@@ -274,7 +274,7 @@ def test_weights_from_pairs_judge_other_pairs(written, tmp_path):
     made, weights = written("".join(f"a{'b' * (i % 7)} c\ta{'b' * (i % 3)}\n" for i in range(40))), tmp_path / "w.toml"
     features = ("-f", "character-length", "-f", "length")
     ran = done("acceptability", "fit", made, *features, "-o", weights, "--folds", "4")
-    assert "2 weights, 40 pairs: weighted, 4-fold" in ran.err
+    assert "2 weights fitted to 40 pairs: weighted, 4-fold" in ran.err
     others = written("abc d\tabc\n" * 3, "others.tsv")
     ran = done("acceptability", "pairs", others, *features, "-w", weights)
     assert rows(ran.out)["weighted"][0] == "100.0 %"

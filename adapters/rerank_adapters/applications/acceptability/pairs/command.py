@@ -1,4 +1,4 @@
-"""`rerank acceptability pairs`: minimal pairs."""
+"""`rerank acceptability pairs`: judge minimal pairs."""
 
 from __future__ import annotations
 
@@ -24,25 +24,27 @@ from rerank_plugins.plugins import Registry, suggestion
 @click.argument("pairs", type=Path)
 @models_option
 @columns_option
-@click.option("-w", "--weights", type=Path, metavar="FILE", help="Judge by all columns together too, so weighted.")
+@click.option("-w", "--weights", type=Path, metavar="FILE",
+              help="Also judge by the sum of all columns with these weights.")  # fmt: skip
 @click.option("--by", multiple=True, metavar="NAME",
-              help="Also by what pairs are examples of: a column of PAIRS, or phenomenon, field, paradigm of BLiMP. "
-              "Repeatable. Default: phenomenon, where PAIRS has it; `--by none`: over all pairs only.")  # fmt: skip
-@click.option("--baseline", metavar="NAME", help="The system that others are compared with. Default: the first.")
+              help="Also report the accuracy by this property of the pairs: a column of PAIRS, or phenomenon, field or "
+              "paradigm of BLiMP. Repeatable. Default: phenomenon, if PAIRS has it. `--by none` reports only the "
+              "accuracy over all pairs.")  # fmt: skip
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
 @text_option
 @style_option
-@output_option("Where to write the result.")
+@output_option("Write the result to this file.")
 @job_flags("features", "config", "jobs")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, pairs: Path, models: tuple[str, ...], columns: tuple[str, ...],
     weights: Path | None, by: tuple[str, ...], baseline: str | None, steps: tuple[str, ...], style: str, output: Path,
 ) -> None:  # fmt: skip
-    """Count how often the good sentence of a pair is preferred.
+    """Count how often the good sentence of a minimal pair is preferred.
 
-    PAIRS has a pair a line: good<TAB>bad[<TAB>phenomenon], or JSON as BLiMP has it. Every column of every feature is
-    a system that judges alone: it prefers the sentence that it gives the higher value. Ties count half. With -w all
-    columns judge together too; `rerank acceptability fit` makes such weights from other pairs.
+    Each line of PAIRS is a pair: good<TAB>bad[<TAB>phenomenon], or JSON as in BLiMP. Each column of each feature is a
+    system that judges alone: it prefers the sentence to which it gives the higher value. Ties count half. With -w, the
+    weighted sum of all columns is one more system; `rerank acceptability fit` fits such weights to other pairs.
 
     \b
     rerank acceptability pairs blimp.jsonl.xz --lm lm.ngram -f dependency-lm --by field
@@ -55,6 +57,7 @@ def command(
         weighted_preferences,
     )
     from rerank_adapters.applications.acceptability.sentence_features import with_models
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
@@ -63,22 +66,24 @@ def command(
 
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
-    found = read_weights(weights) if weights else None
+    given_weights = read_weights(weights) if weights else None
     text = TextPipeline(text_steps(steps))
-    asked = read_pairs(pairs)
-    groups = list(dict.fromkeys(name for pair in asked for name in pair.groups))
-    by = by or tuple({"phenomenon"} & set(groups))
+    minimal_pairs = read_pairs(pairs)
+    properties = list(dict.fromkeys(name for pair in minimal_pairs for name in pair.groups))
+    by = by or tuple({"phenomenon"} & set(properties))
     by = () if by == ("none",) else by
     for name in by:
-        if name not in groups:
-            raise ConfigError(f"--by {name}: {pairs} has no such column{suggestion(name, groups)}")
-    table = pair_table(job, asked, text, columns)
+        if name not in properties:
+            raise ConfigError(f"--by {name}: {pairs} has no such column{suggestion(name, properties)}")
+    table = pair_table(job, minimal_pairs, text, columns)
     systems = single_preferences(table)
-    if found is not None:
-        systems.append(weighted_preferences(table, found))
-    named = {system.system: system for system in systems}
-    if baseline is not None and baseline not in named:
-        raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, named)}")
-    first = named[baseline] if baseline else systems[0]
-    records = pair_records(asked, systems, first, by)
+    if given_weights is not None:
+        systems.append(weighted_preferences(table, given_weights))
+    by_name = {system.system: system for system in systems}
+    if baseline is not None and baseline not in by_name:
+        raise ConfigError(f"no system named {baseline!r}{suggestion(baseline, by_name)}")
+    first = by_name[baseline] if baseline else systems[0]
+    records = pair_records(minimal_pairs, systems, first, by)
     write_records(records, pair_tables(records, first.system), style, output)
+    if str(output) != "-":
+        say_written(output, f"{counted(len(systems), 'system')} on {counted(len(minimal_pairs), 'pair')}")

@@ -1,4 +1,4 @@
-"""`rerank acceptability fit`: weights for several features together."""
+"""`rerank acceptability fit`: fit weights for several features to minimal pairs."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from rerank_plugins.plugins import Registry
 
 @click.command("fit")
 @click.argument("pairs", type=Path)
-@click.option("-o", "--output", type=output_file, required=True, metavar="FILE", help="Weights to write (.toml).")
+@click.option("-o", "--output", type=output_file, required=True, metavar="FILE",
+              help="Write the weights to this file (.toml).")  # fmt: skip
 @models_option
 @columns_option
 @strength_option
-@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts, to say how good they are.")
+@click.option("--folds", type=click.IntRange(2), default=10, show_default=True,
+              help="Estimate the accuracy of the weights by cross-validation with this many folds.")  # fmt: skip
 @text_option
 @job_flags("features", "config", "jobs", "seed")
 @click.pass_obj
@@ -35,12 +37,13 @@ def command(
 ) -> None:  # fmt: skip
     """Fit weights to PAIRS, for `rerank acceptability pairs -w` (extra `ml`).
 
-    A logistic regression on the differences between good and bad sentences. Fit to pseudo-negatives
-    (`rerank negatives`), and judge other pairs: weights fitted to the very pairs that they judge say little.
+    The weights come from a logistic regression on the differences between good and bad sentences. Fit them to
+    pseudo-negative examples (`rerank negatives`) and judge other pairs with them: the accuracy on the pairs to which
+    weights were fitted is too good.
 
     \b
-    rerank negatives errors novel.txt > made.tsv
-    rerank acceptability fit made.tsv --lm lm.arpa -f dependency-lm -o weights.toml
+    rerank negatives errors novel.txt -o errors.tsv
+    rerank acceptability fit errors.tsv --lm lm.arpa -f dependency-lm -o weights.toml
     rerank acceptability pairs blimp.jsonl --lm lm.arpa -f dependency-lm -w weights.toml
     """  # noqa: D301
     from rerank_adapters.applications.acceptability.pairs.fitting import (
@@ -50,8 +53,10 @@ def command(
     )
     from rerank_adapters.applications.acceptability.pairs.scoring import pair_table, single_preferences
     from rerank_adapters.applications.acceptability.sentence_features import with_models
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import StatusLine
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import write_weights
 
@@ -60,12 +65,13 @@ def command(
     text = TextPipeline(text_steps(steps))
     table = pair_table(job, read_pairs(pairs), text, columns)
     alone = single_preferences(table)
-    together = held_out_preferences(table, folds, strength, job.config.seed)
-    weights = fit_weights(table, strength)
+    with StatusLine() as stages:
+        stages(f"cross-validation, {folds} folds")
+        held_out = held_out_preferences(table, folds, strength, job.config.seed)
+        stages("fitting weights to all pairs")
+        weights = fit_weights(table, strength)
     write_weights(recorded_weights(job, table, weights, text, output.parent), output)
     best = max(alone, key=lambda system: system.accuracy)
-    figures = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (together, best)]
-    click.echo(
-        f"{output}: {len(weights)} weights, {len(together.credit)} pairs: {figures[0]}; best alone: {figures[1]}",
-        err=True,
-    )
+    accuracies = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (held_out, best)]
+    fitted = f"{counted(len(weights), 'weight')} fitted to {counted(len(held_out.credit), 'pair')}"
+    say_written(output, f"{fitted}: {accuracies[0]}; the best feature alone: {accuracies[1]}")

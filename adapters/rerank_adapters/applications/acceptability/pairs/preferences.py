@@ -1,7 +1,7 @@
-"""How often a system prefers the right one of two sentences: accuracy, its interval, and who beats whom.
+"""How often a system prefers the good sentence of a pair: its accuracy, the interval, and a test between two systems.
 
-A tie is half a success: what a throw of a coin would bring. Two scores are tied where they differ by no more than
-rounding does (1e-9 of their size): the sum of the same words in another order is the same.
+A tie counts as half a success, which is what tossing a coin would bring on average. Two scores tie where they differ by
+no more than rounding does (1e-9 of their size), since the sum over the same words in another order is the same score.
 """
 
 from __future__ import annotations
@@ -19,37 +19,37 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """What a system prefers: `credit` (pairs) is 1 where the good sentence has the higher score, ½ where they tie."""
+    """The preferences of a system: `credit` (pairs) is 1 where the good sentence scores higher, ½ at a tie, else 0."""
 
     system: str
     credit: FloatArray
 
     @classmethod
     def of_scores(cls, system: str, good: FloatArray, bad: FloatArray) -> Preferences:
-        """From the scores (pairs) of good and bad sentences, higher is better."""
+        """The preferences that follow from the scores (pairs) of good and of bad sentences; higher is better."""
         tied = np.isclose(good, bad, rtol=ROUNDING, atol=ROUNDING)
         return cls(system, np.where(tied, 0.5, good > bad))
 
     def among(self, pairs: BoolArray) -> Preferences:
-        """The same system on some of the pairs."""
+        """The preferences of the same system on the pairs of a mask (pairs)."""
         return Preferences(self.system, self.credit[pairs])
 
     @property
     def accuracy(self) -> float:
-        """Share of pairs, ties half."""
+        """The share of pairs on which the good sentence is preferred, where ties count half."""
         return float(self.credit.mean())
 
     @property
     def ties(self) -> int:
-        """Pairs whose sentences have the same score."""
+        """The number of pairs whose sentences tie."""
         return int(np.sum(self.credit == 0.5))
 
     @property
     def interval(self) -> Interval:
-        """Wilson's 95 % interval of the accuracy, ties as half a success."""
+        """Wilson's 95 % interval of the accuracy, where a tie counts as half a success."""
         return wilson_interval(float(self.credit.sum()), len(self.credit))
 
     def against(self, other: Preferences) -> McNemar:
-        """McNemar's exact test over the pairs on which one system does better than the other (a tie lies between)."""
+        """McNemar's exact test over the pairs on which one system does better; a tie lies between right and wrong."""
         ours, theirs = int(np.sum(self.credit > other.credit)), int(np.sum(self.credit < other.credit))
         return McNemar(ours, theirs, binomial_p_value(ours, theirs))

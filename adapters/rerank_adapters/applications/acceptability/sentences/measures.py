@@ -89,7 +89,7 @@ def reliability(probabilities: FloatArray, good: BoolArray, bins: int = 10) -> R
 
 
 def _accepted(scores: FloatArray, good: BoolArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The good and the bad sentences accepted at each threshold that decides differently, and these thresholds, falling."""
+    """Good and bad sentences accepted at each threshold that decides differently, and these thresholds, falling."""
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     ends = np.append(np.flatnonzero(ranked[1:] < ranked[:-1]), len(ranked) - 1)  # the last of equal scores
