@@ -17,8 +17,8 @@ from typing import Any, NoReturn
 import click
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.closed_pipes import drop_unread
 from rerank_adapters.commands.lazy_group import GroupOfPlugins
-from rerank_adapters.formats.closed_pipes import drop_unread
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
 from rerank_plugins import PluginError, RerankError, __version__

@@ -23,7 +23,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
-from rerank_adapters.formats.closed_pipes import drop_unread
+from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
 
 PIECE = 1 << 16  # compressed bytes inflated at a time: what bounds the memory of reading
