@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.metrics.bleu import Bleu
+from rerank_adapters.report.tables import cross_validation_table
 from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
@@ -211,6 +212,17 @@ def test_folds_are_pooled_into_one_corpus_score(data):
         ("constant", 1, 0),
     ]
     assert [line["name"] for line in result.table()] == ["constant", "equal"]
+
+
+def test_one_seed_has_no_spread(data):
+    """A standard deviation of one value is none, and the table has no column for it."""
+    uniform = start_vector(data.table, "uniform")
+    result = cross_validate(data, {"constant": Constant(uniform)}, uniform, folds=2, seeds=(3,))
+    assert result.rows[0].spread is None
+    table = cross_validation_table(result, "errors")
+    assert table.header == ("tuner", "held out", "training", "lowest fold", "highest fold")
+    assert [len(row) for row in table.rows] == [5]
+    assert "2 folds, one seed; held-out choices are pooled" in table.notes
 
 
 def test_nothing_held_out_is_seen_in_tuning(data):

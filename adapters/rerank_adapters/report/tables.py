@@ -58,17 +58,21 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
 
 
 def cross_validation_table(result: CrossValidation, metric: str) -> Table:
-    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold."""
+    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold.
+
+    Of one seed there is no spread, and no column for it.
+    """
+    columns = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
+    columns |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
+    if len(result.seeds) == 1:
+        del columns["spread"]
     rows = []
     for row in result.table():
         mark = " *" if row["name"] == result.best.name else ""
-        figures = [row[key] for key in ("held_out", "spread", "training", "lowest_fold", "highest_fold")]
-        rows.append((f"{row['name']}{mark}", *map(numbers.score, figures)))
-    header = ("tuner", "held out", "± over seeds", "training", "lowest fold", "highest fold")
-    notes = (
-        "* highest held-out score",
-        f"{result.folds} folds, {len(result.seeds)} seeds; held-out choices are pooled",
-    )
+        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in columns)))
+    header = ("tuner", *columns.values())
+    seeds = f"{len(result.seeds)} seeds" if len(result.seeds) > 1 else "one seed"
+    notes = ("* highest held-out score", f"{result.folds} folds, {seeds}; held-out choices are pooled")
     better = "↑" if result.higher_is_better else "↓"
     return Table(f"Cross-validation: {metric} {better}", header, tuple(rows), notes)
 

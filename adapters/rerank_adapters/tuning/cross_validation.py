@@ -1,8 +1,9 @@
-"""k-fold cross-validation over segments: which tuner generalises best, told on the tuning set alone.
+"""k-fold cross-validation over segments: it tells which tuner generalises best, from the tuning set alone.
 
-Each fold is tuned on the other folds and chooses on its own; the statistics of all choices are pooled into one corpus
-score, which a mean of fold scores is not. Fixed weights (equal ones, the decoder's) go along as baselines. Seeds
-change both the folds and what is random in the tuners; all rows of a seed share its folds.
+The hypotheses of each fold are chosen by weights tuned on the other folds. The statistics of all choices are pooled
+into one corpus score, which differs from the mean of the folds' scores. Fixed weights (equal ones, the decoder's) can
+be compared as baselines. A seed determines both the folds and the tuners' random choices; all rows of a seed share
+its folds.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from rerank_adapters.tuning.choosing import chosen_rows
-from rerank_adapters.tuning.data import take_segments
+from rerank_adapters.tuning.held_out import check_folds, tuned_folds
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.interfaces import Tuner, TuningData, TuningResult
@@ -23,11 +24,11 @@ from rerank_plugins.interfaces import Tuner, TuningData, TuningResult
 
 @dataclass(frozen=True)
 class CrossValidationRow:
-    """How one tuner, or one baseline, did.
+    """The scores of one tuner or one baseline.
 
-    `pooled`    per seed, the corpus score of all held-out choices together
-    `folds`     per seed, the score of each fold's choices
-    `training`  per seed, the mean score on the segments tuned on: the excess over `pooled` is overfitting
+    `pooled`    for each seed, the corpus score of all held-out choices together
+    `folds`     for each seed, the score of the choices in each fold
+    `training`  for each seed, the mean score on the segments tuned on; by how much it exceeds `pooled` is overfitting
     """
 
     name: str
@@ -37,18 +38,18 @@ class CrossValidationRow:
 
     @property
     def mean(self) -> float:
-        """Pooled score, mean over seeds."""
+        """The mean of the pooled score over the seeds."""
         return float(np.mean(self.pooled))
 
     @property
-    def spread(self) -> float:
-        """Standard deviation of the pooled score over seeds; 0 for one seed."""
-        return float(np.std(self.pooled, ddof=1)) if len(self.pooled) > 1 else 0.0
+    def spread(self) -> float | None:
+        """The standard deviation of the pooled score over the seeds; None where there is only one seed."""
+        return float(np.std(self.pooled, ddof=1)) if len(self.pooled) > 1 else None
 
 
 @dataclass(frozen=True)
 class CrossValidation:
-    """All rows: tuners in the order given, then baselines."""
+    """The rows of all tuners, in the order in which they were named, then those of the baselines."""
 
     rows: tuple[CrossValidationRow, ...]
     seeds: tuple[int, ...]
@@ -62,7 +63,9 @@ class CrossValidation:
         return max(self.rows, key=lambda row: sign * row.mean)
 
     def table(self) -> list[dict[str, Any]]:
-        """A line per row: name, held-out score (mean and spread over seeds), training score, worst and best fold."""
+        """One record per row: the name, the held-out score (its mean and its spread over the seeds, None for one seed),
+        the training score, and the lowest and highest score of a fold.
+        """
         return [
             {
                 "name": row.name,
@@ -86,49 +89,42 @@ def cross_validate(
     baselines: Mapping[str, FloatArray] | None = None,
     progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
 ) -> CrossValidation:
-    """Held-out scores of each tuner from `start`, and of the `baselines`' weights; `progress` is told before each run.
+    """The held-out scores of each tuner, started from `start`, and of the `baselines`' weights.
 
-    Raises ConfigError for fewer than two folds or more folds than segments.
+    `progress` is called with the tuner's name, the seed and the fold before each run. Raises ConfigError for fewer
+    than two folds, more folds than segments, and a name that a tuner and a baseline share.
     """
-    if not 2 <= folds <= data.table.segments:
-        raise ConfigError(
-            f"{folds} folds of {data.table.segments} segments; wanted at least 2, at most one per segment"
-        )
+    check_folds(folds, data.table.segments)
     constant = {name: Unchanged(weights) for name, weights in (baselines or {}).items()}
     for name in constant.keys() & tuners.keys():
         raise ConfigError(f"both a tuner and a baseline are called {name!r}")
     rows = []
     for name, tuner in {**tuners, **constant}.items():
         runs = [_run(data, tuner, start, folds, seed, partial(progress, name, seed)) for seed in seeds]
-        pooled, scores, training = zip(*runs, strict=True)
-        rows.append(CrossValidationRow(name, pooled, scores, training))
+        pooled, fold_scores, training = zip(*runs, strict=True)
+        rows.append(CrossValidationRow(name, pooled, fold_scores, training))
     return CrossValidation(tuple(rows), tuple(seeds), folds, data.metric.higher_is_better)
 
 
 def _run(
     data: TuningData, tuner: Tuner, start: FloatArray, folds: int, seed: int, progress: Callable[[int], None]
 ) -> tuple[float, tuple[float, ...], float]:
-    shuffled = np.random.default_rng(seed).permutation(data.table.segments)
+    """The pooled score, the score of each fold and the mean training score of one seed."""
     totals, training = [], []
-    for fold in range(folds):
-        progress(fold)
-        aside = np.sort(shuffled[fold::folds])
-        rest = np.setdiff1d(shuffled, aside)
-        result = tuner.tune(take_segments(data, rest), start, np.random.default_rng([seed, fold]))
-        held_out = take_segments(data, aside)
-        totals.append(held_out.statistics[chosen_rows(held_out, result)].sum(axis=0))
-        training.append(result.score)
+    for fold in tuned_folds(data, tuner, start, folds, seed, progress):
+        totals.append(fold.data.statistics[fold.rows].sum(axis=0))
+        training.append(fold.result.score)
     score = data.metric.score
     return float(score(np.sum(totals, axis=0))), tuple(score(np.array(totals)).tolist()), float(np.mean(training))
 
 
 @dataclass
 class Unchanged(Tuner):
-    """Weights that are not tuned, as a tuner: the baseline."""
+    """A baseline: a tuner that returns its weights without tuning them."""
 
     weights: FloatArray
 
     def tune(self, data: TuningData, *_: Any, **__: Any) -> TuningResult:
-        """The weights."""
+        """The weights, with their score on `data`."""
         rows = chosen_rows(data, TuningResult(self.weights, 0.0))
         return TuningResult(self.weights, float(data.metric.score(data.statistics[rows].sum(axis=0))))
