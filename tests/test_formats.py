@@ -151,7 +151,7 @@ def test_cdec_leaves_out_zeros():
         "EgivenFCoherent": 1.25,
         "LanguageModel": -5.5,
         "MaxLexEgivenF": 0.75,
-        "WordPenaltyFeature": -0.868589,
+        "WordPenalty": -0.868589,
     }
     assert first[1].score == -3.52108
 

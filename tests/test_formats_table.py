@@ -52,7 +52,7 @@ def test_a_decoder_that_leaves_out_zeros_gets_dense_columns():
     table = decoder_table(read_nbest([GOLDEN / "cdec.nbest"], format), format.dense_rule)
     assert table.names == (
         *("EgivenFCoherent", "Glue", "LanguageModel", "LanguageModel_OOV"),
-        *("MaxLexEgivenF", "PassThrough", "WordPenaltyFeature"),
+        *("MaxLexEgivenF", "PassThrough", "WordPenalty"),
     )
     assert table.sparse.names == ()
     assert table.values[2].tolist() == [1.25, 0, -5.5, 0, 0.75, 0, -0.868589]
