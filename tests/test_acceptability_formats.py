@@ -60,7 +60,7 @@ def test_compressed_pairs(tmp_path):
         ("a\t \n", 1, "an empty sentence"),
         ('{"sentence_good": "a"}\n', 1, "no 'sentence_bad'"),
         ('{"sentence_good": 3, "sentence_bad": "b"}\n', 1, "'sentence_good' is 3, wanted a sentence"),
-        ('{"sentence_good": \n', 1, "no JSON: Expecting value"),
+        ('{"sentence_good": \n', 1, "not JSON: Expecting value"),
     ],
 )
 def test_pairs_of_another_form(written, text, line, message):

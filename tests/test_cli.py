@@ -396,7 +396,7 @@ def test_utterances_and_transcripts_are_matched_by_id(references, tmp_path, monk
     )
     assert "error" not in done("check", "--nbest", "lists", *speech).out
     said = refused("evaluate", "--nbest", "lists", *speech, "--reference-form", "lines")
-    assert said == "refs: segment id 'atis_0001' is no number: it names no line of this file"
+    assert said == "refs: segment id 'atis_0001' is not a number: it names no line of this file"
     Path("refs").write_text("atis_0000 so it was\n")
     said = refused("tune", "lists", *speech, "-o", "w.toml")
     assert said.startswith("refs: no reference for segment id 'atis_0001' among the 1 ids (atis_0000")
@@ -416,7 +416,7 @@ def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
         refused(*evaluate, "--reference-form", "trn", "less") == "less: no output for segment id 'u1' among the 1 ids"
     )
     said = refused(*evaluate, "by_id")
-    assert said.startswith("ref: each line ends with an id, as (u0): say with a reference form")
+    assert said.startswith("ref: each line ends with what may be an id, as (u0): name the reference form")
     done(*evaluate, "--reference-form", "lines", "by_id")
 
 

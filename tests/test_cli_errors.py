@@ -146,7 +146,9 @@ def test_references_that_do_not_fit(place):
 def test_an_id_without_reference(place):
     (place / "bad").write_text(GOOD.replace("\n1 |||", "\nx |||"))
     said = refused_leaving_all(place, *READERS["tune"])
-    assert said.startswith("good.en: segment id 'x' is no number, so it names no line of this file, and no line has it")
+    assert said.startswith(
+        "good.en: segment id 'x' is not a number, so it names no line of this file, and no line has it"
+    )
 
 
 def test_systems_that_do_not_fit(place):

@@ -29,7 +29,7 @@ GOOD = "0 ||| a ||| LM= -1 TM= 1 2 ||| -3\n"
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| nan\n", "the total score is 'nan', expected a finite number"),
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| 0-0 1-1\n", "the total score is '0-0 1-1', expected a number"),
         ("0 ||| a ||| LM= -1 TM= 1 2 ||| \n", "the total score is '', expected a number"),
-        ("0 ||| a ||| LM= -1 TM= 1 2\n", "no total score; line 1 has one"),
+        ("0 ||| a ||| LM= -1 TM= 1 2\n", "the line has no total score, but line 1 has one"),
         ("0 ||| a ||| LM= -1 ||| -3\n", "lacks features 'TM_0', 'TM_1'; the lines from line 1 on have 3 dense"),
         ("0 ||| a ||| LM= -1 TM= 1 ||| -3\n", "lacks features 'TM_0', 'TM_1' and has the unexpected feature 'TM'"),
         ("0 ||| a ||| LM= -1 TM= 1 2 W= 1 ||| -3\n", "has the unexpected feature 'W'"),
@@ -38,8 +38,8 @@ GOOD = "0 ||| a ||| LM= -1 TM= 1 2 ||| -3\n"
         ("0 ||| a ||| -1 LM= -1 TM= 1 2 ||| -3\n", "has the unexpected feature 'feature_0'"),
         ("0 ||| a ||| LM= TM= 1 2 ||| -3\n", "feature 'LM' has no value"),
         ("0 ||| a ||| LM= -1 TM= 1 2 W= ||| -3\n", "feature 'W' has no value"),
-        ("0 ||| a ||| LM= -1 TM= 1 2 LM= 4 ||| -3\n", "feature 'LM' comes twice"),
-        ("0 ||| a ||| LM= -1 TM= 1 2 wt_a= 1 wt_a= 2 ||| -3\n", "feature 'wt_a' comes twice"),
+        ("0 ||| a ||| LM= -1 TM= 1 2 LM= 4 ||| -3\n", "feature 'LM' occurs twice"),
+        ("0 ||| a ||| LM= -1 TM= 1 2 wt_a= 1 wt_a= 2 ||| -3\n", "feature 'wt_a' occurs twice"),
         ("0 ||| a ||| LM= -1 TM= 1 2 =5 ||| -3\n", "'=5' lacks the name of a feature"),
         ("0 ||| a ||| LM= -1 TM= 1 2 wt_a= nan ||| -3\n", "feature 'wt_a' is 'nan'"),
     ],
@@ -58,7 +58,7 @@ def test_moses(line, said, before, sparse):
 def test_the_first_line_can_be_wrong_too():
     with pytest.raises(FormatError, match="dev:1: feature 'LM' is 'nan'"):
         list(MosesFormat().read(["0 ||| a ||| LM= nan ||| 0\n"], "dev"))
-    with pytest.raises(FormatError, match="dev:2: a total score; line 1 has none"):
+    with pytest.raises(FormatError, match="dev:2: the line has a total score, but line 1 has none"):
         list(MosesFormat().read(["0 ||| a ||| LM= 1\n", "0 ||| a ||| LM= 1 ||| 0\n"], "dev"))
 
 
@@ -69,7 +69,7 @@ def test_the_first_line_can_be_wrong_too():
         ("wt_a= 1 wt_b= 1e999", "feature 'wt_b' is '1e999', expected a finite number"),
         ("wt_a= 1_0 wt_b= 2", "feature 'wt_a' is '1_0', expected a number"),
         ("wt_a= 1 wt_b= ٣", "feature 'wt_b' is '٣', expected a number"),
-        ("wt_a= 1 wt_a= 2", "feature 'wt_a' comes twice"),
+        ("wt_a= 1 wt_a= 2", "feature 'wt_a' occurs twice"),
         ("wt_a= 1 wt_b=", "feature 'wt_b' has no value"),
         ("wt_a= 1 2 wt_b= 1", "has the unexpected features 'wt_a_0', 'wt_a_1'"),
     ],
@@ -97,7 +97,7 @@ def test_numbers_too_big_to_add_are_fine():
         (TravatarFormat(), "0 ||| a ||| -3\n", "x:2: found 3 columns, expected id ||| text ||| score ||| features"),
         (TravatarFormat(), "0 ||| a ||| lm=-1 ||| -3\n", "x:2: the total score is 'lm=-1', expected a number"),
         (MarianFormat(), "0 ||| a ||| F0= 1\n", "x:2: found 3 columns, expected id ||| text"),
-        (CdecFormat(), "0 ||| a ||| LM=1 LM=2 ||| -3\n", "x:2: feature 'LM' comes twice"),
+        (CdecFormat(), "0 ||| a ||| LM=1 LM=2 ||| -3\n", "x:2: feature 'LM' occurs twice"),
         (CdecFormat(), "0 ||| a ||| LM=1 Glue=inf ||| -3\n", "x:2: feature 'Glue' is 'inf', expected a finite number"),
         (JoshuaFormat(), "0 ||| a ||| 1 ||| -3\n", "x:2: has the unexpected feature 'feature_0'"),
     ],
@@ -119,7 +119,7 @@ def test_other_dialects(format, line, said):
         ("P-0\t-1\nH-0\t-1\tb\n", "x:1: P-0 comes before H-0"),
         ("H-0\t-1\tb\nP-1\t-1\n", "x:2: P-1 comes before H-1"),
         ("S-0\ta\nT-0\tb\nS-1\ta\nH-1\t-1\tb\n", "x:3: no H- line for segment 0"),
-        ("H-1\t-1\tb\nS-2\ta\n", "x:2: no H- line for segment 2: cut short?"),
+        ("H-1\t-1\tb\nS-2\ta\n", "x:2: no H- line for segment 2: is the file cut short"),
     ],
 )
 def test_fairseq(text, said):
@@ -159,12 +159,15 @@ def test_check_same_features():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"hyps": ["a"]}\nhyps\n', "x:2: no JSON"),
+        ('{"hyps": ["a"]}\nhyps\n', "x:2: not JSON"),
         ('{"nbest": ["a"]}\n', 'x:1: expected an object with "hyps"'),
         ('{"hyps": []}\n', 'x:1: expected an object with "hyps"'),
         ('{"hyps": ["a"], "scores": [NaN]}\n', 'x:1: "scores" must be a number per hypothesis'),
         ('{"hyps": ["a"], "features": {"f": [1, 2]}}\n', 'x:1: "features" must have a number per hypothesis'),
-        ('{"hyps": ["a"]}\n{"hyps": ["a"], "features": {"f": [1]}}\n', "x:2: its features are not those of line 1"),
+        (
+            '{"hyps": ["a"]}\n{"hyps": ["a"], "features": {"f": [1]}}\n',
+            "x:2: the features of this line differ from those of line 1",
+        ),
     ],
 )
 def test_hyporadise(text, said):

@@ -127,9 +127,9 @@ def test_source_of_the_first_list_that_has_one():
     ("ids", "said"),
     [
         (["0", "2", "1"], "f:1: segment 1 comes after segment 2, expected ascending ids"),
-        (["0", "x"], "f:1: segment id 'x' is no number"),
-        (["-1"], "f:1: segment id '-1' is no number"),
-        (["²"], "f:1: segment id '²' is no number"),
+        (["0", "x"], "f:1: segment id 'x' is not a number"),
+        (["-1"], "f:1: segment id '-1' is not a number"),
+        (["²"], "f:1: segment id '²' is not a number"),
     ],
 )
 def test_streams_out_of_order(ids, said):

@@ -25,8 +25,8 @@ def test_references(tmp_path):
     ("id_", "said"),
     [
         ("2", "a: no line for segment id 2: the file has 2 lines, for the ids 0 to 1"),
-        ("x7", "a: segment id 'x7' is no number, .* no line has it as its id: wanted `x7 word word"),
-        ("-1", "a: segment id '-1' is no number"),
+        ("x7", "a: segment id 'x7' is not a number, .* no line has it as its id: wanted `x7 word word"),
+        ("-1", "a: segment id '-1' is not a number"),
     ],
 )
 def test_an_id_without_reference(tmp_path, id_, said):
@@ -46,7 +46,7 @@ def test_no_reference(tmp_path):
     (tmp_path / "a").touch()
     with pytest.raises(FormatError, match="a: the file is empty"):
         read_references([tmp_path / "a"])
-    with pytest.raises(FormatError, match="no reference file given"):
+    with pytest.raises(FormatError, match="no reference file was named"):
         read_references([])
 
 
@@ -78,11 +78,11 @@ def test_ids_that_are_numbers_are_lines_unless_told_otherwise(tmp_path):
         (KALDI, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
         (TRN, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids"),
         (KALDI, "trn", r"a:1: no id at the end of the line"),
-        (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' comes twice"),
-        (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' comes twice"),
-        ("utt_a x (utt_d)\nutt_d x (utt_a)\n", "auto", "front and at the end"),
-        ("x\ny\n", "auto", "a: segment id 'utt_a' is no number"),
-        (KALDI, "lines", "a: segment id 'utt_a' is no number: it names no line"),
+        (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' occurs twice"),
+        (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' occurs twice"),
+        ("utt_a x (utt_d)\nutt_d x (utt_a)\n", "auto", "start and at the end"),
+        ("x\ny\n", "auto", "a: segment id 'utt_a' is not a number"),
+        (KALDI, "lines", "a: segment id 'utt_a' is not a number: it names no line"),
     ],
 )
 def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):

@@ -1,4 +1,4 @@
-"""What to do when the reader of our output goes away, as `head` does: nothing more is written, and that is no error."""
+"""Output whose reader has gone away, as `head` does: the rest is discarded, and that is not an error."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import sys
 
 
 def drop_unread() -> None:
-    """Let what is buffered for a reader that went away go nowhere: later flushes, the interpreter's own too, succeed.
+    """Discard what is buffered for a reader that has gone away, so that later flushes succeed, the interpreter's too.
 
-    Stdout and stderr that still have a reader stay as they are.
+    Where stdout or stderr still has a reader, it stays as it is.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -1,9 +1,9 @@
-r"""Text files in and out: plain, gz, xz, bz2 and zst, and `-` for stdin and stdout.
+r"""Reading and writing text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
 
-Reading recognises a compression by the file's first bytes, not by its name, and works in pieces of bounded size.
-Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence here, and a file
-that is read and written again has the same bytes. Writing chooses the compression by the name's ending and puts the
-file in its place only when it is complete. Left out: other encodings than UTF-8, zip and tar.
+The reader recognises the compression by the first bytes of the file, not by its name, and works in pieces of bounded
+size. Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence, and a file
+that is read and written again has the same bytes. The writer chooses the compression by the suffix of the name and
+puts the file in its place only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from typing import IO, Any, Protocol, TextIO
 from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
 
-PIECE = 1 << 16  # compressed bytes inflated at a time: what bounds the memory of reading
+PIECE = 1 << 16  # compressed bytes inflated at a time; this bounds the memory of reading
 STANDARD = "-"
 
 
 class _Decompressor(Protocol):
-    """What the decompressors of zlib, bz2, lzma and zstandard have in common."""
+    """The interface that the decompressors of zlib, bz2, lzma and zstandard share."""
 
     @property
     def eof(self) -> bool: ...
@@ -51,21 +51,21 @@ MAGIC: tuple[tuple[bytes, str, Callable[[], _Decompressor]], ...] = (
     (b"\xfd7zXZ\x00", "xz", lzma.LZMADecompressor),
     (b"\x28\xb5\x2f\xfd", "zstandard", _zstandard),
     *((b"BZh%d1AY&SY" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),
-    *((b"BZh%d\x17rE8P\x90" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),  # empty
+    *((b"BZh%d\x17rE8P\x90" % level, "bzip2", bz2.BZ2Decompressor) for level in range(1, 10)),  # an empty file
 )
 
 
 def display_name(path: str | Path) -> str:
-    """The path as messages show it."""
+    """The path as messages show it: `-` is shown as `<stdin>`."""
     return "<stdin>" if str(path) == STANDARD else str(path)
 
 
 @contextmanager
 def open_text(path: str | Path) -> Iterator[Iterator[str]]:
-    """The lines of a UTF-8 text file, each with its line end; `-` is stdin.
+    """Open a UTF-8 text file and yield its lines, each with its line end; `-` is stdin.
 
-    Raises FormatError for a file that is missing, may not be read, is cut short or damaged, starts with a byte-order
-    mark, or has a line that is not UTF-8 (naming line and byte).
+    Raises FormatError for a file that is missing, unreadable, truncated or damaged, that starts with a byte-order mark,
+    or that has a line that is not UTF-8 (the error names the line and the byte).
     """
     name = display_name(path)
     with _opened(path, name) as stream:
@@ -82,16 +82,16 @@ def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def _reason(error: OSError) -> str:
-    known = {
+    explanations = {
         errno.ENOENT: "no such file",
         errno.EISDIR: "is a folder, expected a file",
-        errno.EACCES: "may not be read (permission denied)",
+        errno.EACCES: "cannot be read (permission denied)",
     }
-    return known.get(error.errno or 0, f"cannot be read ({error.strerror or error})")
+    return explanations.get(error.errno or 0, f"cannot be read ({error.strerror or error})")
 
 
 def _pieces(stream: IO[bytes], name: str) -> Iterator[bytes]:
-    read = getattr(stream, "read1", stream.read)  # what a pipe has ready, without waiting for a full piece
+    read = getattr(stream, "read1", stream.read)  # returns what a pipe has ready, without waiting for a full piece
     while True:
         try:
             piece = read(PIECE)
@@ -107,19 +107,19 @@ def _inflated(stream: IO[bytes], name: str) -> Iterator[bytes]:
     head = b""
     while len(head) < 10 and (piece := next(pieces, b"")):
         head += piece
-    for magic, kind, make in MAGIC:
+    for magic, kind, new_decompressor in MAGIC:
         if head.startswith(magic):
-            yield from _decompressed(head, pieces, kind, make, name)
+            yield from _decompressed(head, pieces, kind, new_decompressor, name)
             return
     yield head
     yield from pieces
 
 
 def _decompressed(
-    head: bytes, pieces: Iterator[bytes], kind: str, make: Callable[[], _Decompressor], name: str
+    head: bytes, pieces: Iterator[bytes], kind: str, new_decompressor: Callable[[], _Decompressor], name: str
 ) -> Iterator[bytes]:
-    """All streams of a file, which may be several, one after the other (as `cat a.gz b.gz` makes them)."""
-    decompressor, started = make(), False
+    """Decompress all streams of a file, which may hold several in a row (as `cat a.gz b.gz` writes them)."""
+    decompressor, started = new_decompressor(), False
     piece = head
     while piece:
         try:
@@ -128,11 +128,11 @@ def _decompressed(
                 yield decompressor.decompress(piece)
                 if not decompressor.eof:
                     break
-                piece = decompressor.unused_data.lstrip(b"\0")  # padding between streams is legal
-                decompressor, started = make(), False
+                piece = decompressor.unused_data.lstrip(b"\0")  # zero bytes may pad the gap between streams
+                decompressor, started = new_decompressor(), False
         except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
             raise FormatError(f"damaged {kind} file ({error})", path=name) from None
-        except Exception as error:  # zstandard's own class, imported only where a file needs it
+        except Exception as error:  # zstandard's own error class; the package is imported only where a file needs it
             if type(error).__module__.partition(".")[0] != "zstandard":
                 raise
             raise FormatError(f"damaged {kind} file ({error})", path=name) from None
@@ -142,17 +142,17 @@ def _decompressed(
 
 
 def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    r"""Lines of the joined pieces, split at "\n"; the last may lack it."""
-    waiting: list[bytes] = []  # pieces of a line whose end has not come yet
+    r"""Split the joined pieces into lines at "\n"; the last line may lack its end."""
+    incomplete: list[bytes] = []  # the pieces so far of a line whose end has not been read yet
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
         if end:
-            yield from io.BytesIO(b"".join((*waiting, piece[:end])))
-            waiting = []
+            yield from io.BytesIO(b"".join((*incomplete, piece[:end])))
+            incomplete = []
         if end < len(piece):
-            waiting.append(piece[end:])
-    if waiting:
-        yield b"".join(waiting)
+            incomplete.append(piece[end:])
+    if incomplete:
+        yield b"".join(incomplete)
 
 
 def _decoded(lines: Iterator[bytes], name: str) -> Iterator[str]:
@@ -161,8 +161,8 @@ def _decoded(lines: Iterator[bytes], name: str) -> Iterator[str]:
         try:
             text = line.decode()
         except UnicodeDecodeError as error:
-            found = f"byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is not UTF-8"
-            raise FormatError(f"{found} ({error.reason})", path=name, line=number) from None
+            message = f"byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is not UTF-8"
+            raise FormatError(f"{message} ({error.reason})", path=name, line=number) from None
         if number == 1 and text.startswith("\ufeff"):
             raise FormatError("starts with a byte-order mark; expected UTF-8 without one", path=name, line=1)
         yield text
@@ -170,12 +170,12 @@ def _decoded(lines: Iterator[bytes], name: str) -> Iterator[str]:
 
 @contextmanager
 def open_atomic(path: str | Path) -> Iterator[TextIO]:
-    r"""A text stream that becomes the file `path` when the block ends; `-` is stdout.
+    r"""Open a text stream whose content becomes the file `path` when the block ends; `-` is stdout.
 
-    Compressed by the ending .gz, .xz, .bz2 or .zst; "\n" is written as it is. On an error or Ctrl-C nothing is left
-    behind and an older file stays. Raises RerankError where the disk is full or the folder cannot be written.
-    A file that is no ordinary one (a pipe, /dev/null) is written directly. A reader of stdout that goes away
-    raises BrokenPipeError, as ever.
+    The suffix .gz, .xz, .bz2 or .zst chooses the compression; "\n" is written as it is. After an error or Ctrl-C
+    nothing is left behind and an existing file stays as it was. A special file (a pipe, /dev/null) is written directly.
+    Raises RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader
+    of stdout goes away.
     """
     if str(path) == STANDARD:
         sys.stdout.flush()
@@ -184,7 +184,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             yield stream
             stream.flush()
         except BrokenPipeError:
-            drop_unread()  # or the stream could not be detached below, and would close stdout
+            drop_unread()  # otherwise the stream could not be detached below and would close stdout
             raise
         except OSError as error:
             raise _write_error("<stdout>", error) from error
@@ -192,7 +192,7 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
             with contextlib.suppress(ValueError):
                 stream.detach()
         return
-    target = Path(os.path.realpath(path))  # a link stays a link
+    target = Path(os.path.realpath(path))  # a symbolic link stays a link
     if target.exists() and not target.is_file() and not target.is_dir():
         try:
             with open(target, "w", encoding="utf-8", newline="") as direct:
@@ -215,11 +215,11 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
         if target.exists():
             os.chmod(temporary, target.stat().st_mode & 0o7777)
         os.replace(temporary, target)
-    except BrokenPipeError:  # of stdout, written to in the block: it is not this file's
+    except BrokenPipeError:  # raised by stdout, which the block writes to, not by this file
         raise
     except OSError as error:
         if error.filename not in (None, str(temporary), str(target)):
-            raise  # not of this file: something that the block did
+            raise  # the error does not concern this file but something that the block did
         raise _write_error(str(path), error) from error
     finally:
         temporary.unlink(missing_ok=True)
@@ -235,7 +235,7 @@ def _write_error(name: str, error: OSError) -> RerankError:
 def _deflating(binary: IO[bytes], suffix: str) -> Iterator[TextIO]:
     with contextlib.ExitStack() as stack:
         inner: Any = binary
-        if suffix == ".gz":  # neither time nor name inside: the same text gives the same bytes
+        if suffix == ".gz":  # without time and name, so that the same text gives the same bytes
             inner = stack.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=binary, mtime=0))
         elif suffix == ".xz":
             inner = stack.enter_context(lzma.LZMAFile(binary, "wb"))

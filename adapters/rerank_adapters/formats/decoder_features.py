@@ -1,8 +1,9 @@
-"""From n-best lists to the feature table of the decoder's own features, dense and sparse.
+"""Builds the feature table of the decoder's own features, dense and sparse, from n-best lists.
 
-Decoders that leave zeros out of a line do not say which of their features are dense. `DenseRule` decides, from the
-whole set of lists and from nothing else, so that the same lists give the same table; `align` then gives the lists of a
-test set the columns of the tuning set. Time and memory: linear in the values, plus one sort of the sparse ones.
+Decoders that leave zeros out of a line do not say which of their features are dense. `DenseRule` decides that from the
+whole set of lists and nothing else, so that the same lists always give the same table; `align` then gives the table of
+a test set the columns of the tuning set. Time and memory are linear in the number of values, plus one sort of the
+sparse ones.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from rerank_plugins.nbest import NBestList
 
 @dataclass(frozen=True)
 class DenseRule:
-    """Which names that the reader kept as sparse become dense columns (a hypothesis without one has 0 there).
+    """Decides which names that the reader kept as sparse become dense columns, with 0 where a hypothesis lacks one.
 
-    `few`             all of them, where there are at most this many names in all the lists; otherwise
+    `few`             where all lists together have at most this many names, all of them become dense; otherwise
     `share`           those that at least this share of all hypotheses have
-    `dense`           patterns of names that become dense whatever their number
-    `sparse`          patterns of names that never do; they go first
+    `dense`           patterns of names that become dense in any case
+    `sparse`          patterns of names that never become dense; they take precedence over all other rules
     `absent_is_zero`  whether a name that no hypothesis has is a feature that was 0 everywhere (see `align`)
 
-    The default takes only what every hypothesis has.
+    By default only names that every hypothesis has become dense.
     """
 
     few: int = 0
@@ -42,11 +43,11 @@ class DenseRule:
     absent_is_zero: bool = False
 
     def promotes(self, names: Sequence[str], counts: LongArray, rows: int) -> list[bool]:
-        """For each name, held by `counts` of the `rows` hypotheses, whether it becomes a column."""
+        """Whether each name becomes a column, given that `counts` of the `rows` hypotheses have it."""
         common = counts >= (0 if len(names) <= self.few else max(1.0, self.share * rows))
         return [
-            not _matches(name, self.sparse) and (_matches(name, self.dense) or bool(held))
-            for name, held in zip(names, common, strict=True)
+            not _matches(name, self.sparse) and (_matches(name, self.dense) or bool(is_common))
+            for name, is_common in zip(names, common, strict=True)
         ]
 
 
@@ -55,10 +56,10 @@ def _matches(name: str, patterns: Sequence[str]) -> bool:
 
 
 def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) -> FeatureTable:
-    """One row per hypothesis: the decoder's dense features, then those that `rule` makes dense (by name), then the
-    sparse block (columns by name).
+    """A table with one row per hypothesis: the decoder's dense features, those that `rule` makes dense, sorted by name,
+    and the sparse block, with its columns sorted by name.
 
-    Take the rule from the format that read the lists (`format.dense_rule`, where it has one). Raises FormatError for
+    The rule is that of the format that read the lists (`format.dense_rule`, where it has one). Raises FormatError for
     lists whose dense features differ.
     """
     names = check_same_features(nbests)
@@ -74,23 +75,25 @@ def decoder_table(nbests: Sequence[NBestList], rule: DenseRule | None = None) ->
         return table
     counts = np.bincount(block.indices, minlength=len(block.names))
     promoted = (rule or DenseRule()).promotes(block.names, counts, rows)
-    dense = [name for name, yes in zip(block.names, promoted, strict=True) if yes]
-    return _with_columns(table, (*names, *dense), [n for n, yes in zip(block.names, promoted, strict=True) if not yes])
+    dense = [name for name, is_dense in zip(block.names, promoted, strict=True) if is_dense]
+    sparse = [name for name, is_dense in zip(block.names, promoted, strict=True) if not is_dense]
+    return _with_columns(table, (*names, *dense), sparse)
 
 
 def align(
     table: FeatureTable, names: Sequence[str], sparse_names: Sequence[str], *, absent_is_zero: bool = False
 ) -> FeatureTable:
-    """The table with the columns of another: dense `names`, then sparse `sparse_names`, in that order.
+    """The table with the columns of another one: the dense `names`, then the sparse `sparse_names`, in that order.
 
-    A feature that is dense in one table and sparse in the other moves. Sparse features that are not asked for are
-    dropped: they have no weight. With `absent_is_zero` (the format says so) a dense column that the table lacks is 0
-    and one that is not asked for is dropped. Raises ConfigError naming dense features that are missing or unexpected.
+    A feature that is dense in one table and sparse in the other moves. Sparse features that are not listed have no
+    weight and are dropped. Where `absent_is_zero` (a property of the format), a dense column that the table lacks is
+    filled with 0 and one that is not listed is dropped; otherwise ConfigError names the dense features that are missing
+    or unexpected.
     """
     if table.names == tuple(names) and table.sparse.names == tuple(sparse_names):
         return table
-    wanted, has = {*names, *sparse_names}, {*table.names, *table.sparse.names}
-    missing = [name for name in names if name not in has]
+    wanted, present = {*names, *sparse_names}, {*table.names, *table.sparse.names}
+    missing = [name for name in names if name not in present]
     extra = [name for name in table.names if name not in wanted]
     if (missing or extra) and not absent_is_zero:
         raise ConfigError(f"features differ from those of the tuning lists: {names_differ(missing, extra)}")
@@ -98,24 +101,24 @@ def align(
 
 
 def _with_columns(table: FeatureTable, names: Sequence[str], sparse_names: Sequence[str]) -> FeatureTable:
-    """The same features over other columns; those in neither list are dropped, those not in the table are 0."""
+    """The same features in other columns: those in neither list are dropped, those that the table lacks are 0."""
     block = table.sparse
-    held = {name: i for i, name in enumerate(table.names)}
+    column_of = {name: i for i, name in enumerate(table.names)}
     values: FloatArray = np.zeros((len(table.values), len(names)))
     for to, name in enumerate(names):
-        if name in held:
-            values[:, to] = table.values[:, held[name]]
+        if name in column_of:
+            values[:, to] = table.values[:, column_of[name]]
     dense = {name: i for i, name in enumerate(names)}
     to_dense = np.array([dense.get(name, -1) for name in block.names], np.int64)[block.indices]
     entry_rows = np.repeat(np.arange(len(values)), np.diff(block.indptr))
     values[entry_rows[to_dense >= 0], to_dense[to_dense >= 0]] = block.data[to_dense >= 0]
-    moving = [name for name in sparse_names if name in held]
-    sparse = _with_dense(block, moving, table.values[:, [held[name] for name in moving]]) if moving else block
+    moving = [name for name in sparse_names if name in column_of]
+    sparse = _with_dense(block, moving, table.values[:, [column_of[name] for name in moving]]) if moving else block
     return replace(table, names=tuple(names), values=values, sparse=_ordered(sparse.renamed(sparse_names)))
 
 
 def _with_dense(block: SparseBlock, names: Sequence[str], columns: FloatArray) -> SparseBlock:
-    """The block with dense columns added (their zeros left out)."""
+    """The block with dense columns added, without their zeros."""
     rows, at = np.nonzero(columns)
     owner = np.repeat(np.arange(len(columns)), np.diff(block.indptr))
     order = np.argsort(np.concatenate([owner, rows]), kind="stable")
@@ -126,7 +129,7 @@ def _with_dense(block: SparseBlock, names: Sequence[str], columns: FloatArray) -
 
 
 def _ordered(block: SparseBlock) -> SparseBlock:
-    """Columns ascending in each row, as FeatureTable wants them."""
+    """The block with the columns of each row in ascending order, as FeatureTable requires."""
     rows = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
     order = np.lexsort((block.indices, rows))
     return replace(block, indices=block.indices[order], data=block.data[order])

@@ -1,8 +1,8 @@
-"""Reading and writing n-best lists whose columns are separated by `|||`: what all such decoders share.
+"""Reads and writes n-best lists whose columns are separated by `|||`, for all decoders that use this form.
 
-A dialect (dialects.py) says where the columns are and how a feature is spelt. Spaces around `|||` may be missing or
-many, columns that nobody reads (alignments, phrase segmentation) are kept as they are: each hypothesis remembers its
-line. One list per run of lines with the same id; time and memory are linear in the line and in the list.
+A dialect (dialects.py) says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
+Columns that are not interpreted (alignments, phrase segmentation) are kept as they are, since each hypothesis remembers
+its line. A run of lines with the same id is one list. Time is linear in the lines; memory is linear in one list.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import Hypothesis, NBestList
 
 BAR = "|||"
-BLANK = " \t\r\n"  # what may surround a text; other white space belongs to it
+BLANK = " \t\r\n"  # may surround a text; any other white space belongs to it
 
 
 @dataclass(frozen=True)
 class DelimitedFormat(NBestFormat):
-    """N-best lines with columns between `|||`."""
+    """A format of n-best lists with one hypothesis per line and `|||` between the columns."""
 
-    layout: ClassVar[str] = "id ||| text ||| features [||| score ...]"  # for messages
+    layout: ClassVar[str] = "id ||| text ||| features [||| score ...]"  # as error messages show it
     columns_at_least: ClassVar[int] = 3
-    features_column: ClassVar[int] = 2  # negative: from the end
+    features_column: ClassVar[int] = 2  # a negative number counts from the end
     score_column: ClassVar[int] = 3
-    separator: ClassVar[str] = "= "  # between a label and its first value, when writing
-    underscore_is_sparse: ClassVar[bool] = False  # a label with "_" is a sparse feature
-    absent_is_zero: ClassVar[bool] = False  # features with value 0 are left out of a line: any name may be absent
+    separator: ClassVar[str] = "= "  # written between a label and its first value
+    underscore_is_sparse: ClassVar[bool] = False  # a label with "_" names a sparse feature
+    absent_is_zero: ClassVar[bool] = False  # a line leaves out features whose value is 0, so any name may be absent
 
     dense: tuple[str, ...] = option((), doc="features (names or patterns like 'LM*') to be read as dense")
     sparse: tuple[str, ...] = option((), doc="features (names or patterns) to be read as sparse")
 
     @property
     def dense_rule(self) -> DenseRule:
-        """Which of the names read as sparse are columns of the feature table."""
+        """The rule for which of the names that were read as sparse become columns of the feature table."""
         few, share = (100, 0.25) if self.absent_is_zero else (0, 1.0)
         return DenseRule(few, share, self.dense, self.sparse, self.absent_is_zero)
 
@@ -55,11 +55,11 @@ class DelimitedFormat(NBestFormat):
         return self.underscore_is_sparse and "_" in label
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """One list per run of lines with the same id. Raises FormatError naming path, line and what was expected."""
+        """Yield one list per run of lines with the same id. Raises FormatError with the path and the line."""
         parser = FeatureField(self._is_sparse, path)
         width = -1
         features_at, score_at, scored = 2, None, False
-        current, segment, start = "", "", 0  # id column as written, id, line where its list began
+        current, segment, start = "", "", 0  # the id column as written, the id, the line on which its list began
         hypotheses: list[Hypothesis] = []
         score: float | None = None
         for number, line in enumerate(lines, 1):
@@ -68,8 +68,8 @@ class DelimitedFormat(NBestFormat):
                 width = len(fields)
                 features_at, score_at = self._check_width(width, line, path, number)
                 if number > 1 and scored != (score_at is not None):
-                    found, wanted = ("no total score", "has one") if scored else ("a total score", "has none")
-                    raise FormatError(f"{found}; line 1 {wanted}", path=path, line=number)
+                    here, first = ("has no total score", "has one") if scored else ("has a total score", "has none")
+                    raise FormatError(f"the line {here}, but line 1 {first}", path=path, line=number)
                 scored = score_at is not None
             if fields[0] != current or not start:
                 new = fields[0].strip()
@@ -94,17 +94,17 @@ class DelimitedFormat(NBestFormat):
         return self._places(width)
 
     def _places(self, width: int) -> tuple[int, int | None]:
-        """Where the features and the total score are on a line of `width` columns; None: it has no score."""
+        """The columns of the features and of the total score (None: there is none) on a line of `width` columns."""
         score = self.score_column % width if self.score_column < width else None
         return self.features_column % width, score
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """The lines of a list: as read, or in the new order with the new features and totals.
+        """Yield the lines of a list, as they were read or, with `rescored`, in its order with its features and totals.
 
-        New features go to the end of the feature column, each under its own label, with the shortest digits that
-        read back exactly; the total is replaced, or added where there was none; everything else stays as it was.
-        A hypothesis that was not read from a file (`raw` empty) is spelt in the decoder's way. Raises ConfigError
-        for a new feature whose name the list has already, or that no n-best line can hold.
+        New features are appended to the feature column, each under its own label, with the shortest digits that read
+        back exactly; the total is replaced, or added where there was none; everything else stays as it was. A
+        hypothesis that was not read from a file (its `raw` is empty) is spelt as the decoder spells it. Raises
+        ConfigError for a new feature whose name the list already has, or whose name no n-best line can hold.
         """
         lines = [h.raw or self._compose(nbest, h) for h in nbest]
         end = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
@@ -152,37 +152,37 @@ def _score(text: str, path: str, line: int) -> float:
 
 
 def _parted(field: str) -> tuple[str, str]:
-    """A column and the white space at its end."""
+    """A column without the white space at its end, and that white space."""
     body = field.rstrip()
     return body, field[len(body) :]
 
 
 def with_end(line: str, end: str) -> str:
-    """The line, with a line end if it lacks one (the last of a file may)."""
+    """The line, with a line end added where it lacks one, as the last line of a file may."""
     return line if line.endswith("\n") else line + end
 
 
 def one_by_one(rescored: Rescored) -> list[list[float]]:
-    """The new values of each hypothesis. Raises ConfigError where one is not finite: no file may hold it."""
+    """The new feature values of each hypothesis. Raises ConfigError for a value or score that is not finite."""
     rows: list[list[float]] = rescored.values.tolist()
     for row, score in zip(rows, rescored.scores, strict=True):
         bad = [name for name, value in zip(rescored.names, row, strict=True) if not isfinite(value)]
         if bad or not isfinite(score):
             raise ConfigError(
-                f"{f'feature {bad[0]!r}' if bad else 'a total score'} is not finite: it cannot be written"
+                f"{f'feature {bad[0]!r}' if bad else 'a total score'} is not finite and cannot be written"
             )
     return rows
 
 
 def check_new_names(nbest: NBestList, names: Sequence[str]) -> None:
-    """Raise ConfigError for names that the list has already, that come twice, or that a line cannot hold."""
+    """Raise ConfigError for a name that the list already has, that occurs twice, or that a line cannot hold."""
     known = set(nbest.feature_names).union(*(h.sparse for h in nbest))
     for i, name in enumerate(names):
         if name in known or name in names[:i]:
             raise ConfigError(
-                f"segment {nbest.segment_id} has a feature {name!r} already: give the new one another name"
+                f"segment {nbest.segment_id} already has a feature {name!r}: give the new one another name"
             )
         if not name or name.split() != [name] or "=" in name or BAR in name or name.endswith(":"):
             raise ConfigError(f"{name!r} cannot name a feature in an n-best list (white space, '=', '|||', final ':')")
         if name.startswith(UNLABELLED + "_"):
-            raise ConfigError(f"{name!r} cannot name a new feature: values without labels are called so")
+            raise ConfigError(f"{name!r} cannot name a new feature: values without labels have such names")

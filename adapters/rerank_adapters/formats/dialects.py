@@ -6,9 +6,10 @@
     Travatar  id ||| text ||| total ||| egf=-1 lm=-9 [||| alignment]
     Marian    id ||| text [||| alignment] [||| WordScores= ...] ||| F0= -9 F1= -2 ||| total
 
-Moses: a label with an underscore is a sparse feature (mert/Data.cpp), all others are dense and on every line; missing
-groups and `nan`, which Moses's own tools accept, are errors here. cdec, Joshua and Travatar leave features whose value
-is 0 out of a line: all their names are read as sparse, absent is 0, and `DenseRule` says which become columns.
+In Moses's lists a label with an underscore names a sparse feature (mert/Data.cpp); all other features are dense and
+stand on every line. Missing groups and `nan`, which Moses's own tools accept, are errors here. cdec, Joshua and
+Travatar leave features whose value is 0 out of a line, so all their names are read as sparse, an absent one is 0, and
+`DenseRule` says which become columns.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class CdecFormat(DelimitedFormat):
 
 @dataclass(frozen=True)
 class JoshuaFormat(DelimitedFormat):
-    """Joshua n-best lists: `name=value`, or (old versions) values without labels, named feature_0, feature_1 ..."""
+    """Joshua n-best lists: `name=value`, or values without labels (old versions), named feature_0, feature_1 ..."""
 
     separator: ClassVar[str] = "="
     absent_is_zero: ClassVar[bool] = True
@@ -44,7 +45,7 @@ class JoshuaFormat(DelimitedFormat):
 
 @dataclass(frozen=True)
 class TravatarFormat(DelimitedFormat):
-    """Travatar n-best lists: the total comes before the features, `name=value`, zeros left out."""
+    """Travatar n-best lists: the total precedes the features, which are `name=value`; zeros are left out."""
 
     layout: ClassVar[str] = "id ||| text ||| score ||| features [||| ...]"
     columns_at_least: ClassVar[int] = 4

@@ -1,14 +1,14 @@
-r"""Output of fairseq's generate and interactive commands: S- T- H- D- P- lines, log lines among them.
+r"""The output of fairseq's generate and interactive commands: lines tagged S, T, H, D and P, with log lines between.
 
     S-3\tein Satz          source              D-3\t-0.41\ta sentence   detokenised text
     T-3\tone sentence      target              P-3\t-0.2 -0.9 -0.1      log2 probability of each token
     H-3\t-0.41\ta sen@@ tence   hypothesis: log2 probability over length^lenpen, text (that of D- lines is not used)
 
-Features are in natural logs: `score` (that of the H- line) and, where there are P- lines, `logprob` (their sum).
-`Hypothesis.score` is the H- line's number as it stands. A rescored list carries all features, old and new, on a line
-`F-3\tscore= -0.28 logprob= -0.83 new= 1` after the hypothesis's other lines, and the new total on its H- and D- lines;
-where an F- line is read its features replace the two above. fairseq and its scripts pass over F- lines.
-Every other line is kept: one of the log before the first hypothesis of a list stays before it, one after stays after.
+The features are natural logs: `score` from the H- line and, where there are P- lines, `logprob`, the sum of their
+values. `Hypothesis.score` is the number on the H- line, unchanged. A rescored list has all features, old and new, on a
+line `F-3\tscore= -0.28 logprob= -0.83 new= 1` after the other lines of the hypothesis, and the new total on its H- and
+D- lines. Where an F- line is read, its features replace the two above. fairseq and its scripts ignore F- lines. Every
+other line is kept: a log line before the first hypothesis of a list stays before it, and one after it stays after it.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ TAGGED = re.compile(r"([A-Z])-([^\t\s]+)\t")
 class _Block:
     """The lines of one hypothesis while they are being read."""
 
-    line: int = 0  # of the H- line; 0: not come yet
+    line: int = 0  # the number of the H- line; 0 until it has been read
     text: str = ""
     score: float = 0.0
-    positions: str | None = None  # of the P- line
-    features: str | None = None  # of the F- line
+    positions: str | None = None  # the text of the P- line
+    features: str | None = None  # the text of the F- line
     raw: list[str] = field(default_factory=list)
 
 
@@ -54,15 +54,15 @@ class _Segment:
 
 @dataclass(frozen=True)
 class FairseqFormat(NBestFormat):
-    """fairseq generate output: H- lines with their score, P- lines summed, log lines kept."""
+    """fairseq generate output: the scores of H- lines, the sums of P- lines; log lines are kept."""
 
     @property
     def dense_rule(self) -> DenseRule:
-        """There are no sparse features."""
+        """The rule for sparse features, of which this format has none."""
         return DenseRule()
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """One list per run of tagged lines with the same id. Raises FormatError with path and line."""
+        """Yield one list per run of tagged lines with the same id. Raises FormatError with the path and the line."""
         parser = FeatureField(lambda label: False, path)
         block, segment = _Block(), _Segment("")
         number = 0
@@ -96,14 +96,14 @@ class FairseqFormat(NBestFormat):
         if block.line:
             segment.done.append(_hypothesis(block, parser, path))
         elif segment.id:
-            raise FormatError(f"no H- line for segment {segment.id}: cut short?", path=path, line=number)
+            raise FormatError(f"no H- line for segment {segment.id}: is the file cut short?", path=path, line=number)
         if segment.done:
             yield _list(segment, parser)
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """The lines of a list: as read, or in the new order with the new totals and an F- line per hypothesis.
+        """Yield the lines of a list, as they were read or, with `rescored`, in its order with its totals and F- lines.
 
-        Raises ConfigError for a new feature whose name the list has already, or that no line can hold.
+        Raises ConfigError for a new feature whose name the list already has, or whose name no line can hold.
         """
         raws = [h.raw or _compose(nbest, h, source=i == 0) for i, h in enumerate(nbest)]
         if rescored is None:
@@ -162,13 +162,13 @@ def _list(segment: _Segment, parser: FeatureField) -> NBestList:
 
 
 def _split(raw: str) -> list[str]:
-    """Lines with their ends, split at newlines alone."""
+    """Split a text at newlines only, into lines with their ends."""
     lines = raw.split("\n")
     return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
 def _parts(raw: str) -> tuple[list[str], list[str], list[str]]:
-    """Lines before the H- line, those of the hypothesis, and log lines after it."""
+    """The lines before the H- line, those of the hypothesis, and the log lines after it."""
     lines = _split(raw)
     first = next(i for i, line in enumerate(lines) if line.startswith("H-"))
     last = max(i for i, line in enumerate(lines) if TAGGED.match(line))

@@ -1,15 +1,16 @@
-"""The feature column of a decoder's n-best line, in every spelling that decoders use.
+"""Parses the feature column of a decoder's n-best line, in every spelling that decoders use.
 
     LM0= -19.4 TranslationModel0= -3.5 -8.4     label, values         (Moses, Marian)
     d: 0 -1.2 lm: -19.4                         old Moses
     LM0=-19.4 tm_pt_0=-3.5                      label and value joined (cdec, Joshua, Travatar, Marian)
     -19.4 -3.5                                  no labels: named feature_0, feature_1
 
-A label with one value names a feature `X`; with several, `X_0`, `X_1` and so on. Which labels are sparse features is
-the dialect's business (dialects.py). All lines of a file must have the same dense features.
+A label with one value names a feature `X`; one with several values names features `X_0`, `X_1` and so on. The dialect
+(dialects.py) decides which labels are sparse features. All lines of a file must have the same dense features.
 
-A line costs little where its dense labels stand where those of the line before stood, with known sparse labels after
-them: the values are picked by position. Every other line takes the careful path, which also finds what is wrong.
+The fast path takes a line whose dense labels are at the positions they had on the line before, followed by sparse
+labels that are known: its values are picked by position. Every other line takes the careful path, which also reports
+what is wrong with it.
 """
 
 from __future__ import annotations
@@ -24,58 +25,58 @@ from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import NO_SPARSE
 
 UNLABELLED = "feature"
-NEVER = 1 << 60  # longer than any line
-MOST_NAMES = 1_000_000  # sparse names remembered, so that a stream of lines takes bounded memory
+NEVER = 1 << 60  # more tokens than any line has
+MOST_NAMES = 1_000_000  # sparse names remembered; the limit bounds the memory for a stream of lines
 Features = tuple[tuple[float, ...], Mapping[str, float]]  # dense values, sparse features
 Pick = Callable[[Sequence[str]], tuple[str, ...]]
 
 
 class FeatureField:
-    """Parser of the feature columns of one file; remembers the layout and the dense names of its lines.
+    """A parser of the feature columns of one file, which remembers the layout and the dense names of its lines.
 
-    `names` are the dense features, once a line has been parsed.
+    `names` are the dense features; they are known once a line has been parsed.
     """
 
     def __init__(self, is_sparse: Callable[[str], bool], path: str) -> None:
         self.names: tuple[str, ...] = ()
-        self.line = 0  # that of the first line parsed, which sets the names
+        self.line = 0  # the number of the first line parsed, which sets the names
         self._is_sparse = is_sparse
         self._path = path
-        self._length = NEVER  # tokens of the dense features in the remembered layout
+        self._length = NEVER  # number of tokens of the dense features in the remembered layout
         self._labels: tuple[str, ...] = ()
         self._underscores = 0
         self._pick_labels: Pick = tuple
         self._pick_values: Pick = tuple
-        self._joined = False  # lines hold sparse `name=value` alone
-        self._sparse_names: dict[str, str] = {}  # label as spelt -> name, one object for all lines
+        self._joined = False  # whether lines hold only sparse features, as `name=value`
+        self._sparse_names: dict[str, str] = {}  # from a label as spelt to the name, one object for all lines
 
     def parse(self, field: str, line: int) -> Features:
-        """Dense values (in the order of `names`) and sparse features of one line. Raises FormatError."""
+        """The dense values (in the order of `names`) and the sparse features of one line. Raises FormatError."""
         tokens = field.split()
         try:
-            found = self._all_joined(tokens) if self._joined else self._by_position(tokens, field)
+            features = self._all_joined(tokens) if self._joined else self._by_position(tokens, field)
         except (ValueError, KeyError):
-            found = None
-        return found or self._carefully(tokens, line)
+            features = None
+        return features or self._carefully(tokens, line)
 
     def _all_joined(self, tokens: list[str]) -> Features | None:
-        """The fast path of `name=value` with known sparse names. ValueError, KeyError or None: not so."""
+        """The fast path for `name=value` with known sparse names; None, ValueError or KeyError where it fails."""
         parts = [token.rpartition("=") for token in tokens]
         sparse = {self._sparse_names[name]: float(text) for name, _, text in parts}
         plain = _plain("".join([text for _, _, text in parts]))
         return ((), sparse) if plain and len(sparse) == len(tokens) and isfinite(sum(sparse.values())) else None
 
     def _by_position(self, tokens: list[str], field: str) -> Features | None:
-        """The fast path of the remembered layout. ValueError, KeyError or None: not so, or a value is no number.
+        """The fast path for the remembered layout. Where it does not apply: None, ValueError or KeyError.
 
-        One nan or inf makes the sum of the values one.
+        A single nan or inf makes the sum of the values nan or inf, so the sum alone is checked.
         """
         if len(tokens) < self._length or self._pick_labels(tokens) != self._labels:
             return None
         texts = self._pick_values(tokens)
         values = tuple(map(float, texts))
         if len(tokens) == self._length:
-            plain = field.count("_") == self._underscores and field.isascii()  # as _plain, without joining
+            plain = field.count("_") == self._underscores and field.isascii()  # as _plain, but nothing is joined
             return (values, NO_SPARSE) if plain and isfinite(sum(values)) else None
         labels, more = tokens[self._length :: 2], tokens[self._length + 1 :: 2]
         sparse = {self._sparse_names[a]: float(b) for a, b in zip(labels, more, strict=True)}
@@ -85,6 +86,7 @@ class FeatureField:
         )
 
     def _carefully(self, tokens: list[str], line: int) -> Features:
+        """The careful path: it parses any layout, reports errors, and remembers the layout for the fast path."""
         dense: dict[str, float] = {}
         sparse: dict[str, float] = {}
         for label, texts in self._groups(tokens, line):
@@ -106,7 +108,7 @@ class FeatureField:
         return tuple(dense[name] for name in self.names), sparse or NO_SPARSE
 
     def _groups(self, tokens: Iterable[str], line: int) -> Iterator[tuple[str, list[str]]]:
-        """Label ("" where there is none) and texts of the values of each feature."""
+        """Yield the label ("" where there is none) and the texts of the values of each feature."""
         label, texts = "", list[str]()
         for token in tokens:
             name, equals, value = (token[:-1], "=", "") if token[-1] in "=:" else token.rpartition("=")
@@ -127,21 +129,21 @@ class FeatureField:
 
     def _set(self, features: dict[str, float], name: str, text: str, line: int) -> None:
         if name in features:
-            raise FormatError(f"feature {name!r} comes twice", path=self._path, line=line)
+            raise FormatError(f"feature {name!r} occurs twice", path=self._path, line=line)
         try:
             features[name] = finite(text)
         except ValueError as error:
             raise FormatError(f"feature {name!r} {error}", path=self._path, line=line) from None
 
     def check(self, names: Sequence[str], line: int) -> None:
-        """Raise FormatError naming what is missing or extra where `names` are not, in any order, those of the file."""
+        """Raise FormatError with what is missing or extra unless `names` are, in any order, those of the file."""
         difference = names_differ(self.names, names)
         if difference:
             message = f"{difference}; the lines from line {self.line} on have {len(self.names)} dense features"
             raise FormatError(message, path=self._path, line=line)
 
     def _remember(self, tokens: list[str], sparse: Mapping[str, float]) -> None:
-        """The names of sparse features, and where labels and values of the dense ones before them stand."""
+        """Remember the names of the sparse features, and the positions of the dense labels and values before them."""
         if len(self._sparse_names) + len(sparse) > MOST_NAMES:
             self._sparse_names.clear()
         self._sparse_names.update({name if self._joined else name + "=": name for name in sparse})
@@ -150,7 +152,7 @@ class FeatureField:
         dense = tokens[: max(length, 0)]
         labels = [i for i, token in enumerate(dense) if token[-1] in "=:"]
         values = [i for i, token in enumerate(dense) if token[-1] not in "=:"]
-        joined = any("=" in dense[i] for i in values)  # no positions to pick from
+        joined = any("=" in dense[i] for i in values)  # label and value share a token: no position to pick
         if values and not joined and all(token[:-1] in sparse for token in tokens[length::2]):
             self._length = length
             self._pick_labels, self._pick_values = _picker(labels), _picker(values)
@@ -159,12 +161,12 @@ class FeatureField:
 
 
 def _plain(values: str) -> bool:
-    """Whether none of the values is a number to nobody but Python: `1_000`, other scripts' digits."""
+    """Whether no value has a form that only Python accepts as a number: `1_000` or digits of other scripts."""
     return "_" not in values and values.isascii()
 
 
 def _picker(positions: list[int]) -> Pick:
-    """The tokens at some positions, as a tuple."""
+    """A function that picks the tokens at these positions, as a tuple."""
     if not positions:
         return lambda tokens: ()
     if len(positions) == 1:
@@ -176,11 +178,11 @@ def _picker(positions: list[int]) -> Pick:
     return itemgetter(*positions)
 
 
-def names_differ(wanted: Sequence[str], found: Sequence[str]) -> str:
-    """`lacks feature 'lm' and has the unexpected feature 'x'`, or "" where both hold the same names."""
-    wanted_set, found_set = set(wanted), set(found)
-    missing = [name for name in wanted if name not in found_set]
-    extra = [name for name in found if name not in wanted_set]
+def names_differ(wanted: Sequence[str], names: Sequence[str]) -> str:
+    """As `lacks feature 'lm' and has the unexpected feature 'x'`; "" where both sequences hold the same names."""
+    wanted_set, name_set = set(wanted), set(names)
+    missing = [name for name in wanted if name not in name_set]
+    extra = [name for name in names if name not in wanted_set]
     parts = [f"lacks {_some(missing)}"] if missing else []
     parts += [f"has the unexpected {_some(extra)}"] if extra else []
     return " and ".join(parts)
@@ -193,9 +195,9 @@ def _some(names: Sequence[str], most: int = 6) -> str:
 
 
 def label_groups(names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
-    """Runs X_0, X_1, ... (two or more, in this order, one after the other) under the label X; the others by themselves.
+    """Yield each run of names X_0, X_1, ... (two or more, adjacent and in this order) under its label X.
 
-    There is no run X where X is a name too: it could not be told from it.
+    Any other name is its own label. Where X itself is a name there is no run X, since the two could not be told apart.
     """
     known = set(names)
     i = 0
@@ -213,9 +215,9 @@ def label_groups(names: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def spell(names: Sequence[str], values: Sequence[float], separator: str) -> str:
-    """The feature column of these features: `X= a b` for X_0, X_1 where `separator` is "= ", else `name=value`.
+    """A feature column: X_0 and X_1 are written `X= a b` where `separator` is "= ", otherwise as `name=value` each.
 
-    feature_0, feature_1 ... stand without label where they come first.
+    feature_0, feature_1 ... are written without a label where they come first.
     """
     text = dict(zip(names, map(shortest, values), strict=True))
     parts: list[str] = []

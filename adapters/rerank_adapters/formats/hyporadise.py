@@ -1,14 +1,14 @@
-"""Recognition hypotheses as JSON lines, as the HyPoradise data has them: one list per line.
+"""Recognition hypotheses as JSON lines, in the form of the HyPoradise data: one list per line.
 
     {"id": "utt-7", "hyps": ["best first", "second", "…"], "ref": "the transcript"}
     {"input": ["best first", "…"], "output": "the transcript"}
 
-The data as published has no scores: there the order of the hypotheses is all that the recogniser says. Where a line
-has `scores` (a total per hypothesis) or `features` (values by name), they are read. The segment's id is its line
-number from 0 (so references are files with a line per utterance), or `segment` where a line has that; with
-`id_key = "id"` it is the utterance's own id, to be matched with references that have ids. A rescored list is the same
-object with `hyps` in the new order, and beside it `segment`, `scores` and `features`. Other keys are kept. Lists that
-were merged, or texts that were changed, are written anew.
+The published data has no scores: the order of the hypotheses is all that the recogniser tells. Where a line has
+`scores` (a total per hypothesis) or `features` (values by name), they are read. The id of a segment is the number of
+its line, from 0, so that a reference file has one line per utterance, or the value of `segment` where the line has
+one; with `id_key = "id"` it is the utterance's own id, which is matched with references that have ids. A rescored list
+is the same object with `hyps` in the new order, and with `segment`, `scores` and `features`. Other keys are kept.
+Where lists were merged or texts were changed, the object is written afresh.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
 
-KEYS = ("hyps", "input")  # of the hypotheses
+KEYS = ("hyps", "input")  # the keys that may hold the hypotheses
 
 
 @dataclass(frozen=True)
 class HyporadiseFormat(NBestFormat):
-    """HyPoradise JSON lines: a recogniser's hypotheses best first, with scores and features where a line has them."""
+    """HyPoradise JSON lines: a recogniser's hypotheses, best first, with scores and features where a line has them."""
 
-    id_key: str = option("segment", doc="key of a line that holds the segment's id; its line number where it is absent")
+    id_key: str = option("segment", doc="key that holds the segment's id; a line without it has its number as id")
 
     @property
     def dense_rule(self) -> DenseRule:
-        """There are no sparse features."""
+        """The rule for sparse features, of which this format has none."""
         return DenseRule()
 
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """One list per line. Raises FormatError with path and line."""
+        """Yield one list per line. Raises FormatError with the path and the line."""
         names: tuple[str, ...] | None = None
         for number, line in enumerate(lines, 1):
             nbest = _list(line, path, number, self.id_key)
             names = nbest.feature_names if names is None else names
             if nbest.feature_names != names:
-                raise FormatError("its features are not those of line 1", path=path, line=number)
+                raise FormatError("the features of this line differ from those of line 1", path=path, line=number)
             yield nbest
 
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """The line of a list: as read, or in the new order with the new totals and features."""
+        """Yield the line of a list, as it was read or, with `rescored`, in its order with its totals and features."""
         raw = "".join(hypothesis.raw for hypothesis in nbest)
-        found = _object(raw)
-        key = next((key for key in KEYS if key in found), KEYS[0])
+        record = _object(raw)
+        key = next((key for key in KEYS if key in record), KEYS[0])
         if rescored is None:
-            yield raw if found.get(key) == nbest.texts else _line(self._described(nbest, found, key), raw)
+            yield raw if record.get(key) == nbest.texts else _line(self._described(nbest, record, key), raw)
             return
         check_new_names(nbest, rescored.names)
         new = one_by_one(rescored)
-        described = self._described(nbest, found, key)
+        described = self._described(nbest, record, key)
         described[key] = [nbest[i].text for i in rescored.order]
         described["scores"] = [float(rescored.scores[i]) for i in rescored.order]
         rows = [(*nbest[i].features, *new[i]) for i in rescored.order]
@@ -67,8 +67,9 @@ class HyporadiseFormat(NBestFormat):
         described["features"] = {name: [row[c] for row in rows] for c, name in enumerate(names)}
         yield _line(described, raw)
 
-    def _described(self, nbest: NBestList, found: dict[str, Any], key: str) -> dict[str, Any]:
-        described = {**found, self.id_key: nbest.segment_id, key: nbest.texts}
+    def _described(self, nbest: NBestList, record: dict[str, Any], key: str) -> dict[str, Any]:
+        """The object of a list: `record` with the id, the texts, the scores and the features of the list."""
+        described = {**record, self.id_key: nbest.segment_id, key: nbest.texts}
         if any(hypothesis.score is not None for hypothesis in nbest):
             described["scores"] = [hypothesis.score for hypothesis in nbest]
         if nbest.feature_names:
@@ -83,27 +84,27 @@ def _line(described: dict[str, Any], raw: str) -> str:
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _list(line: str, path: str, number: int, id_key: str) -> NBestList:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except ValueError as error:
-        raise FormatError(f"no JSON ({error})", path=path, line=number) from None
-    key = next((key for key in KEYS if isinstance(found, dict) and key in found), None)
-    texts = found[key] if key else None
+        raise FormatError(f"not JSON ({error})", path=path, line=number) from None
+    key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)
+    texts = record[key] if key else None
     if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
         raise FormatError('expected an object with "hyps" (or "input"), a list of texts', path=path, line=number)
-    scores = found.get("scores", [None] * len(texts))
-    features = found.get("features", {})
+    scores = record.get("scores", [None] * len(texts))
+    features = record.get("features", {})
     columns = features.values() if isinstance(features, dict) else ()
     if not isinstance(features, dict) or not all(_are_numbers(column, len(texts)) for column in columns):
         raise FormatError('"features" must have a number per hypothesis by name', path=path, line=number)
-    if "scores" in found and not _are_numbers(scores, len(texts)):
+    if "scores" in record and not _are_numbers(scores, len(texts)):
         raise FormatError('"scores" must be a number per hypothesis', path=path, line=number)
     rows = list(zip(*columns, strict=True)) or [()] * len(texts)
     hypotheses = [
@@ -111,7 +112,7 @@ def _list(line: str, path: str, number: int, id_key: str) -> NBestList:
         for text, row, score in zip(texts, rows, scores, strict=True)
     ]
     hypotheses[0] = hypotheses[0]._replace(raw=line)
-    return NBestList(str(found.get(id_key, number - 1)), tuple(hypotheses), tuple(features), line=number)
+    return NBestList(str(record.get(id_key, number - 1)), tuple(hypotheses), tuple(features), line=number)
 
 
 def _are_numbers(values: object, wanted: int) -> bool:

@@ -1,9 +1,8 @@
-"""Several lists of the same segment become one: tuning rounds, systems, files out of order.
+"""Merges several lists of the same segment into one: those of tuning rounds, of systems, or of files out of order.
 
-A hypothesis with the same text and the same features as one before it is kept once, at its first place; a list that
-comes once is left as it is. In memory any
-order of lists will do; `merge_sorted` merges files that are each in order of their ids while holding one segment at a
-time (a k-way merge: O(log k) comparisons a list).
+Of hypotheses with the same text and the same features only the first is kept; a segment's only list is left as it is.
+Lists in memory may be in any order. `merge_sorted` merges files that are each in the order of their ids, while it holds
+one segment at a time (a k-way merge, with O(log k) comparisons per list).
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from rerank_plugins.nbest import Hypothesis, NBestList
 
 
 def check_same_features(nbests: Sequence[NBestList]) -> tuple[str, ...]:
-    """The dense feature names of all the lists, in their common order.
+    """The dense feature names of the lists, in their common order.
 
-    Raises FormatError naming the segment and what it lacks or has beyond the first list. An order that differs is an
-    error too: `same_order` gives lists the order of another first.
+    Raises FormatError with the segment and the features that it lacks or adds, compared with the first list. A
+    different order is an error too; `same_order` gives a list the order of another one beforehand.
     """
     names = nbests[0].feature_names if nbests else ()
     for nbest in nbests:
@@ -39,7 +38,7 @@ def _features_error(nbest: NBestList, names: Sequence[str], first: str) -> Forma
 def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str = "") -> NBestList:
     """The list with its dense features in the order of `names` (those of segment `first`).
 
-    Raises FormatError (with `path` and the list's line) where the names are not the same.
+    Raises FormatError, with `path` and the line of the list, where the names differ.
     """
     if nbest.feature_names == names:
         return nbest
@@ -51,10 +50,10 @@ def same_order(nbest: NBestList, names: tuple[str, ...], first: str, path: str =
 
 
 def merged(nbests: Sequence[NBestList]) -> NBestList:
-    """One list of all hypotheses of lists with the same id; the same text with the same features is kept once.
+    """One list of all hypotheses of lists with the same id; of equal texts with equal features the first is kept.
 
-    A list that is alone stays as it is, whatever it repeats. The lists have the same features (`check_same_features`).
-    Source and context are those of the first list that has them.
+    A single list stays as it is, even where it repeats hypotheses. The lists must have the same features
+    (`check_same_features`). The source and the context are those of the first list that has them.
     """
     first = nbests[0]
     if len(nbests) == 1:
@@ -69,7 +68,7 @@ def merged(nbests: Sequence[NBestList]) -> NBestList:
 
 
 def _separated(nbests: Iterable[NBestList]) -> Iterator[NBestList]:
-    """The lists, so that each ends its line where another follows: the last line of a file may lack its end."""
+    """The lists, with a line end added where another list follows: the last line of a file may lack its end."""
     before: NBestList | None = None
     for nbest in nbests:
         if before is not None:
@@ -88,7 +87,7 @@ def _closed(nbest: NBestList) -> NBestList:
 
 
 def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
-    """One list per segment id, in memory: ascending ids where all are numbers, else by first appearance."""
+    """One list per segment id: in ascending order where all ids are numbers, otherwise by first appearance."""
     by_id: dict[str, list[NBestList]] = {}
     for nbest in nbests:
         by_id.setdefault(nbest.segment_id, []).append(nbest)
@@ -99,10 +98,10 @@ def merge_all(nbests: Iterable[NBestList]) -> list[NBestList]:
 
 
 def merge_sorted(streams: Sequence[Iterable[NBestList]], names: Sequence[str] = ()) -> Iterator[NBestList]:
-    """One list per segment id, from streams whose ids are numbers that never descend, one segment in memory at a time.
+    """Yield one list per segment id from streams whose ids are numbers that never descend; one segment is in memory.
 
-    `names` are the streams' files, for messages. Raises FormatError for an id that is no number or comes too late,
-    and for lists whose features differ.
+    `names` are the names of the streams' files, for error messages. Raises FormatError for an id that is not a number
+    or is smaller than the one before it, and for lists whose features differ.
     """
     yield from _separated(_merged_groups(streams, names))
 
@@ -120,7 +119,7 @@ def _merged_groups(streams: Sequence[Iterable[NBestList]], names: Sequence[str])
 
 
 def in_order(stream: Iterable[NBestList]) -> bool:
-    """Whether `merge_sorted` can take such a stream: ids that are numbers and never descend."""
+    """Whether `merge_sorted` can take the stream: its ids are numbers and never descend."""
     before = -1
     for nbest in stream:
         if not is_number(nbest.segment_id) or int(nbest.segment_id) < before:
@@ -133,15 +132,15 @@ def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, N
     before = -1
     for nbest in stream:
         if not is_number(nbest.segment_id):
-            raise FormatError(f"segment id {nbest.segment_id!r} is no number", path=title, line=nbest.line or None)
+            raise FormatError(f"segment id {nbest.segment_id!r} is not a number", path=title, line=nbest.line or None)
         number = int(nbest.segment_id)
         if number < before:
-            found = f"segment {number} comes after segment {before}, expected ascending ids"
-            raise FormatError(found, path=title, line=nbest.line or None)
+            message = f"segment {number} comes after segment {before}, expected ascending ids"
+            raise FormatError(message, path=title, line=nbest.line or None)
         before = number
         yield number, nbest
 
 
 def is_number(segment_id: str) -> bool:
-    """Whether an id is a line number: ASCII digits alone."""
+    """Whether an id can be a line number, that is, consists of ASCII digits only."""
     return segment_id.isascii() and segment_id.isdigit()

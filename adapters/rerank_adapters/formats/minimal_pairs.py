@@ -1,15 +1,15 @@
-"""Minimal pairs: two sentences, of which one should be preferred.
+"""Files of minimal pairs: two sentences each, of which one should be preferred.
 
-Two forms, told apart by the first line:
+The first line tells which of two forms a file has:
 
     {"sentence_good": …, "sentence_bad": …, "field": …, "linguistics_term": …, "UID": …}
-        JSON lines, as BLiMP has them (Warstadt et al. 2020)
+        JSON lines, the form of BLiMP (Warstadt et al. 2020)
     good<TAB>bad[<TAB>phenomenon]
-        tab-separated; a first line that begins with `good<TAB>bad` names the columns, of which there may be more
+        tab-separated values; a first line that begins with `good<TAB>bad` names the columns and may name more of them
 
-What a pair is an example of is kept by name (`groups`): the other columns, or BLiMP's `field`, `linguistics_term`
-(called `phenomenon` here) and `UID` (`paradigm`). The two sentences may be equal (BLiMP has such a pair):
-then nothing can prefer one. Linear.
+The other columns, or BLiMP's `field`, `linguistics_term` (called `phenomenon` here) and `UID` (`paradigm`), say what a
+pair is an example of and are kept by name (`groups`). The two sentences may be equal, as in one pair of BLiMP; then no
+model can prefer one of them. Reading takes linear time.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PLAIN = ("good", "bad", "phenomenon")
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence and a worse one; `groups` names what the pair is an example of; `line` is where it stands."""
+    """A good sentence and a worse one; `groups` says what the pair is an example of, `line` is its line in the file."""
 
     good: str
     bad: str
@@ -37,24 +37,24 @@ class Pair:
     line: int = 0
 
     def nbest(self) -> NBestList:
-        """The pair as an n-best list, the good sentence first; its id is the line."""
+        """The pair as an n-best list, with the good sentence first and the number of the line as its id."""
         return NBestList(str(self.line), (Hypothesis(self.good), Hypothesis(self.bad)), line=self.line)
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
-    """The pairs of a file. Raises FormatError, with path and line, for a row of another form, an empty sentence, and
-    a file without pairs.
+    """The pairs of a file. Raises FormatError, with path and line, for a line of another form, for an empty sentence,
+    and for a file without pairs.
     """
     name = display_name(path)
     with open_text(path) as lines:
         pairs = list(parse_pairs(lines, name))
     if not pairs:
-        raise FormatError("no pairs: wanted good<TAB>bad[<TAB>phenomenon], or JSON lines as BLiMP has", path=name)
+        raise FormatError("no pairs: wanted good<TAB>bad[<TAB>phenomenon], or JSON lines in BLiMP's form", path=name)
     return pairs
 
 
 def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
-    """The pairs of lines, streaming; errors name the file `name`."""
+    """Yield the pairs of the lines as they are read; error messages call the file `name`."""
     numbered = ((number, line.rstrip("\r\n")) for number, line in enumerate(lines, 1) if line.strip())
     columns: Sequence[str] = ()
     for number, line in numbered:
@@ -73,12 +73,12 @@ def parse_pairs(lines: Iterable[str], name: str) -> Iterator[Pair]:
 
 
 def is_header(line: str) -> bool:
-    """Whether a line names the columns of a file of pairs."""
+    """Whether a line is the header of a file of pairs, which names its columns."""
     return line.rstrip("\r\n").split("\t")[:2] == ["good", "bad"]
 
 
 def pair_lines(pairs: Iterable[Pair], columns: Sequence[str] = ("phenomenon",)) -> Iterator[str]:
-    """A file of pairs with a header, that `read_pairs` reads; `columns` are the groups to write, empty where absent."""
+    """The lines of a file of pairs with a header; `columns` are the groups to write, empty where a pair lacks one."""
     yield "\t".join(("good", "bad", *columns)) + "\n"
     for pair in pairs:
         yield "\t".join((pair.good, pair.bad, *(pair.groups.get(column, "") for column in columns))) + "\n"
@@ -86,16 +86,16 @@ def pair_lines(pairs: Iterable[Pair], columns: Sequence[str] = ("phenomenon",)) 
 
 def _blimp(line: str, name: str, number: int) -> dict[str, str]:
     try:
-        found = json.loads(line)
+        record = json.loads(line)
     except json.JSONDecodeError as error:
-        raise FormatError(f"no JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
+        raise FormatError(f"not JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
     cells = {}
-    for key, ours in (("sentence_good", "good"), ("sentence_bad", "bad")):
-        if not isinstance(found.get(key), str):
-            wanted = f"{key!r} is {found[key]!r}, wanted a sentence" if key in found else f"no {key!r}"
-            raise FormatError(f"{wanted} (keys found: {', '.join(found)})", path=name, line=number)
-        cells[ours] = found[key]
-    return cells | {ours: str(found[key]) for key, ours in BLIMP.items() if key in found}
+    for key, column in (("sentence_good", "good"), ("sentence_bad", "bad")):
+        if not isinstance(record.get(key), str):
+            wanted = f"{key!r} is {record[key]!r}, wanted a sentence" if key in record else f"no {key!r}"
+            raise FormatError(f"{wanted} (keys found: {', '.join(record)})", path=name, line=number)
+        cells[column] = record[key]
+    return cells | {group: str(record[key]) for key, group in BLIMP.items() if key in record}
 
 
 def _row(line: str, columns: Sequence[str], name: str, number: int) -> dict[str, str]:

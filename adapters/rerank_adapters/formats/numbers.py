@@ -1,4 +1,4 @@
-"""Numbers in text files: what is read must be finite, what is written reads back as the same float64."""
+"""Numbers in text files: a number that is read must be finite; one that is written reads back as the same float64."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from math import isfinite
 
 
 def finite(text: str) -> float:
-    """The number that `text` is. Raises ValueError saying what was found and what was expected.
+    """Parse a finite number. Raises ValueError with the text found and what was expected.
 
-    Stricter than float(): nan and inf are errors, and so are the `1_000` and non-ASCII digits that Python accepts.
+    This is stricter than float(): nan and inf are errors, and so are `1_000` and non-ASCII digits.
     """
     try:
         value = float(text)

@@ -1,4 +1,4 @@
-"""N-best files to n-best lists: streaming in bounded memory, or whole with the lists of a segment merged."""
+"""Reads n-best files: as a stream in bounded memory, or all at once with the lists of each segment merged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["check_same_features", "merge_files", "read_nbest", "stream_file", "s
 
 
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
-    """The lists of one file as they stand. Raises FormatError for an empty file and whatever the format objects to."""
+    """Yield the lists of one file unchanged. Raises FormatError for an empty file and for what violates the format."""
     nbest = None
     with open_text(path) as lines:
         for nbest in format.read(lines, display_name(path)):
@@ -29,11 +29,11 @@ def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
 def stream_nbest(
     paths: Sequence[str | Path], format: NBestFormat, source: str | Path | None = None
 ) -> Iterator[NBestList]:
-    """The lists of the files, one after the other as they stand; no more than one is held in memory.
+    """Yield the lists of the files one after the other; only one is held in memory.
 
-    All have their dense features in the order of the first list. With `source`, a file with one sentence per line,
-    each list gets the sentence on the line that its id says (from 0). Raises FormatError, with path and line, also
-    for lists whose features differ and for an id without source sentence.
+    All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line,
+    each list gets the sentence on the line whose number, from 0, is the list's id. Raises FormatError, with path and
+    line, also for lists whose features differ and for an id without a source sentence.
     """
     sentences = read_lines(source) if source is not None else None
     first: NBestList | None = None
@@ -49,18 +49,19 @@ def stream_nbest(
 
 
 def read_nbest(paths: Sequence[str | Path], format: NBestFormat, source: str | Path | None = None) -> list[NBestList]:
-    """All lists in memory, one per segment id: lists of the same segment, wherever they stand, are merged.
+    """Read all lists, one per segment id: lists of the same segment are merged, wherever they stand in the files.
 
-    Ids ascend where all are numbers; otherwise segments come in order of their first appearance.
+    The ids ascend where all of them are numbers; otherwise the segments are in the order of their first appearance.
     Raises FormatError as `stream_nbest` does.
     """
     return merge_all(stream_nbest(paths, format, source))
 
 
 def merge_files(paths: Sequence[str | Path], format: NBestFormat) -> Iterator[NBestList]:
-    """What `read_nbest` gives, list by list: in bounded memory where every file is in order of its ids.
+    """Yield the lists that `read_nbest` returns, in bounded memory where every file is in the order of its ids.
 
-    Files are read twice, the first time to see their order; with stdin among them all is read into memory.
+    The files are read twice, the first time to check their order. Where one of them is stdin, all lists are read into
+    memory.
     """
     names = [display_name(path) for path in paths]
     if STANDARD not in map(str, paths) and all(in_order(stream_file(path, format)) for path in paths):

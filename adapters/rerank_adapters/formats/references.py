@@ -1,13 +1,13 @@
-"""Reference translations or transcripts: one file per reference, and which of its lines belongs to which segment.
+"""Reference translations or transcripts: one file per reference, whose lines are matched with the segments.
 
-Three forms of a file:
+A file has one of three forms:
 
     lines   one line per segment; the id of a segment is the number of its line, from 0
-    kaldi   `utterance-id word word …`, as Kaldi's `text` files have it
-    trn     `word word … (utterance-id)`, as NIST's scoring tools read it
+    kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
+    trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
 
-`auto` is `lines` where all ids of the segments are numbers. Otherwise it is the form with ids under which the file has
-every segment's id: a form is never guessed from the text alone.
+`auto` means `lines` where the ids of all segments are numbers. Otherwise it means the form with ids in which the file
+has the id of every segment: the form is never guessed from the text alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 
 
 def read_lines(path: str | Path) -> list[str]:
-    r"""The lines of a file without their ends ("\n" or "\r\n"). Raises FormatError for an empty file."""
+    r"""The lines of a file, without their ends ("\n" or "\r\n"). Raises FormatError for an empty file."""
     with open_text(path) as lines:
         texts = [line.removesuffix("\n").removesuffix("\r") for line in lines]
     if not texts:
@@ -37,17 +37,17 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def line_of(segment_id: str, lines: int, name: str) -> int:
-    """The line (from 0) that an id stands for. Raises FormatError naming id, file and its number of lines."""
+    """The line (from 0) that an id denotes. Raises FormatError with the id, the file and its number of lines."""
     if not is_number(segment_id):
-        raise FormatError(f"segment id {segment_id!r} is no number: it names no line of this file", path=name)
+        raise FormatError(f"segment id {segment_id!r} is not a number: it names no line of this file", path=name)
     if int(segment_id) >= lines:
-        found = f"no line for segment id {segment_id}: the file has {lines} lines, for the ids 0 to {lines - 1}"
-        raise FormatError(found, path=name)
+        message = f"no line for segment id {segment_id}: the file has {lines} lines, for the ids 0 to {lines - 1}"
+        raise FormatError(message, path=name)
     return int(segment_id)
 
 
 def kaldi_utterance(line: str) -> tuple[str, str] | None:
-    """Id and text of a line of Kaldi's form; None for one without id.
+    """The id and the text of a line in Kaldi's form; None for a line without an id.
 
     >>> kaldi_utterance("utt-1 so it is")
     ('utt-1', 'so it is')
@@ -57,13 +57,13 @@ def kaldi_utterance(line: str) -> tuple[str, str] | None:
 
 
 def trn_utterance(line: str) -> tuple[str, str] | None:
-    """Id and text of a line of NIST's form; None for one without id.
+    """The id and the text of a line in NIST's form; None for a line without an id.
 
     >>> trn_utterance("so it is (utt-1)")
     ('utt-1', 'so it is')
     """
-    found = TRN.fullmatch(line)
-    return (found[2], found[1].strip()) if found else None
+    match = TRN.fullmatch(line)
+    return (match[2], match[1].strip()) if match else None
 
 
 WITH_IDS: dict[ReferenceForm, Callable[[str], tuple[str, str] | None]] = {
@@ -74,7 +74,7 @@ WITH_IDS: dict[ReferenceForm, Callable[[str], tuple[str, str] | None]] = {
 
 @dataclass(frozen=True)
 class References:
-    """`lines[i]` are the lines i of the files `names`, as they stand; `form` says how segments find theirs."""
+    """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments."""
 
     lines: tuple[tuple[str, ...], ...]
     names: tuple[str, ...]
@@ -85,9 +85,9 @@ class References:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of all segments, in the order of the first file: numbers of lines, unless the form has ids.
+        """The ids of all segments, in the order of the first file: line numbers, unless the form has ids.
 
-        Raises FormatError where no form was named and every line ends with an id of its own, as in NIST's form.
+        Raises FormatError where no form was named and every line ends with a different id, as in NIST's form.
         """
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
@@ -95,13 +95,13 @@ class References:
         filled = sum(bool(line[0].strip()) for line in self.lines)
         if filled > 1 and len(set(ends)) == filled:
             raise FormatError(
-                f"each line ends with an id, as ({ends[0]}): say with a reference form whether it is one (trn) or text"
-                " (lines)", path=self.names[0],
+                f"each line ends with what may be an id, as ({ends[0]}): name the reference form, trn for ids or lines"
+                " for text", path=self.names[0],
             )  # fmt: skip
         return [str(line) for line in range(len(self))]
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
-        """The references of each id, one per file. Raises FormatError for an id that has none."""
+        """The references of each id, one per file. Raises FormatError for an id that has no reference."""
         wanted = list(ids)
         form = self.form_for(wanted)
         if form == "lines":
@@ -111,33 +111,33 @@ class References:
             missing = next((id_ for id_ in wanted if id_ not in texts), None)
             if missing is not None:
                 some = ", ".join(list(texts)[:2])
-                found = f"no reference for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
-                raise FormatError(f"{found} that the file has as {form!r} form", path=name)
+                message = f"no reference for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
+                raise FormatError(f"{message} that the file has in {form!r} form", path=name)
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
 
     def form_for(self, ids: Sequence[str]) -> ReferenceForm:
-        """The form that was named, else the one under which the first file has the ids.
+        """The form that was named, otherwise the one in which the first file has the ids.
 
-        Raises FormatError where there is none, or more than one.
+        Raises FormatError where there is no such form, or more than one.
         """
         if self.form != "auto":
             return self.form
-        strange = next((id_ for id_ in ids if not is_number(id_)), None)
-        if strange is None:
+        not_a_line = next((id_ for id_ in ids if not is_number(id_)), None)
+        if not_a_line is None:
             return "lines"
-        found = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in WITH_IDS}
-        fitting = [form for form, known in found.items() if len(known) == len(set(ids))]
+        matches = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in WITH_IDS}
+        fitting = [form for form, matching in matches.items() if len(matching) == len(set(ids))]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
-            raise FormatError("its lines have the segments' ids in front and at the end: say which with a reference"
+            raise FormatError("its lines have the segments' ids both at the start and at the end: name the reference"
                               " form, kaldi or trn", path=self.names[0])  # fmt: skip
-        best = max(found, key=lambda form: len(found[form]))
-        if found[best]:
-            return best  # and the id that is missing is named
+        best = max(matches, key=lambda form: len(matches[form]))
+        if matches[best]:
+            return best  # the caller reports the id that is missing
         raise FormatError(
-            f"segment id {strange!r} is no number, so it names no line of this file, and no line has it as its id:"
-            f" wanted `{strange} word word …` (kaldi) or `word word … ({strange})` (trn)", path=self.names[0],
+            f"segment id {not_a_line!r} is not a number, so it names no line of this file, and no line has it as its"
+            f" id: wanted `{not_a_line} word word …` (kaldi) or `word word … ({not_a_line})` (trn)", path=self.names[0],
         )  # fmt: skip
 
     def _utterances(self, file: int, form: ReferenceForm) -> list[tuple[str, str]]:
@@ -145,7 +145,7 @@ class References:
         return [utterance for utterance in parsed if utterance is not None]
 
     def _by_id(self, file: int, form: ReferenceForm) -> Mapping[str, str]:
-        """Texts by id. Raises FormatError for a line without id, and for an id that comes twice."""
+        """The texts by id. Raises FormatError for a line without an id, and for an id that occurs twice."""
         texts: dict[str, str] = {}
         for number, line in enumerate(self.lines, 1):
             utterance = WITH_IDS[form](line[file])
@@ -157,31 +157,31 @@ class References:
                     f"no id at the end of the line, expected {wanted}", path=self.names[file], line=number
                 )
             if utterance[0] in texts:
-                raise FormatError(f"the id {utterance[0]!r} comes twice", path=self.names[file], line=number)
+                raise FormatError(f"the id {utterance[0]!r} occurs twice", path=self.names[file], line=number)
             texts[utterance[0]] = utterance[1]
         return texts
 
 
 def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -> References:
-    """One reference per file, any number of files.
+    """Read one reference per segment from each file.
 
-    Raises FormatError for files with different numbers of lines, naming both, and for no file at all.
+    Raises FormatError for files with different numbers of lines, with both numbers, and where no file is named.
     """
     if not paths:
-        raise FormatError("no reference file given, expected at least one")
+        raise FormatError("no reference file was named, expected at least one")
     columns = [read_lines(path) for path in paths]
     names = tuple(display_name(path) for path in paths)
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
-            found = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
-            raise FormatError(found, path=name)
+            message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
+            raise FormatError(message, path=name)
     return References(tuple(zip(*columns, strict=True)), names, form)
 
 
 def read_outputs(path: str | Path, ids: Sequence[str], form: ReferenceForm) -> list[str]:
-    """A system's output for each segment: by id where each line of the file has an id in that form, else by its line.
+    """A system's output for each segment, by id where every line of the file has one in this form, else by line.
 
-    Raises FormatError for another number of lines than of segments, and for a segment whose id is missing.
+    Raises FormatError where the numbers of lines and of segments differ, and for a segment whose id is missing.
     """
     lines, name = read_lines(path), display_name(path)
     if form in WITH_IDS:
