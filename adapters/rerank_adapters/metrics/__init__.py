@@ -1,4 +1,4 @@
-"""Metrics over additive sufficient statistics: BLEU, chrF, TER, WER, CER; accuracy."""
+"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER, CER and accuracy."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

@@ -1,7 +1,7 @@
-"""Accuracy: how many hypotheses are their reference, in percent; for tasks with one right answer.
+"""Accuracy: the percentage of hypotheses that equal a reference, for tasks with one right answer.
 
-Statistics (S = 2): correct (0 or 1), questions (1). Of several references any will do. White space is compared as
-single spaces; nothing else is normalised. Linear in the text.
+The statistics (S = 2) are whether the hypothesis is correct (0 or 1) and the number of questions (1). A hypothesis may
+equal any of several references. Runs of white space count as one space; nothing else is normalised. Linear time.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from rerank_plugins.interfaces import Metric, check_texts, option
 
 @dataclass
 class Accuracy(Metric):
-    """Share of hypotheses that equal a reference, in percent."""
+    """The percentage of hypotheses that equal a reference."""
 
     decomposes: ClassVar[bool] = True
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 2): 1 where the hypothesis is one of its references, and 1. Raises what `check_texts` raises."""
+        """(rows, 2): 1 where the hypothesis equals a reference (otherwise 0), and 1. Raises as `check_texts` does."""
         check_texts(hypotheses, references)
         correct = []
         for texts, right in zip(hypotheses, references, strict=True):
@@ -36,23 +36,23 @@ class Accuracy(Metric):
         return np.column_stack([np.array(correct, np.float64), np.ones(len(correct))])
 
     def score(self, totals: FloatArray) -> FloatArray:
-        """Percent correct: (…, 2) -> (…); 0 of no questions."""
+        """The percentage of correct answers, 0 where there are no questions: (…, 2) -> (…)."""
         totals = np.asarray(totals, np.float64)
         correct, questions = totals[..., 0], totals[..., 1]
         return np.asarray(100 * (correct / np.where(questions > 0, questions, 1)))
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """(n) 0 or 100."""
+        """(n): 100 for a correct hypothesis, otherwise 0."""
         return self.score(statistics)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): 100 where two hypotheses are the same."""
+        """(n, n): 100 where two hypotheses are equal, otherwise 0."""
         number: dict[str, int] = {}
         ids = np.array([number.setdefault(self._compared(text), len(number)) for text in hypotheses], np.int64)
         return np.where(ids[:, None] == ids[None, :], 100.0, 0.0)
 
     def signature(self) -> str:
-        """In sacrebleu's form."""
+        """The signature in sacrebleu's form."""
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none")
 
     def _compared(self, text: str) -> str:

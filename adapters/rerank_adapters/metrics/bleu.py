@@ -1,10 +1,10 @@
 """BLEU (Papineni et al. 2002), equal to sacrebleu's (Post 2018), and BLEU+1 of single sentences.
 
-Statistics of a hypothesis, in sacrebleu's order: its length, the closest reference length (of two equally close ones
-the shorter), clipped matches of 1- to 4-grams, numbers of its 1- to 4-grams. S = 10.
+The statistics of a hypothesis, in sacrebleu's order, are its length, the closest reference length (the shorter of two
+equally close ones), the clipped matches of 1- to 4-grams and the numbers of its 1- to 4-grams: S = 10.
 
-Left out: sacrebleu's other smoothing methods of the corpus score (its default, `exp`, is what we compute), its
-`effective_order` and orders other than 4. Time is O(words of hypotheses and references).
+The corpus score has sacrebleu's default smoothing, `exp`; its other smoothing methods, its `effective_order` and orders
+other than 4 are not supported. Time is O(words of hypotheses and references).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric, option
 
 ORDER = 4
-LOG_ZERO = -9999999999.0  # what sacrebleu takes for ln 0
-PAIRS_AT_ONCE = 1 << 16  # in `pairwise`, so that memory stays small
+LOG_ZERO = -9999999999.0  # the value that sacrebleu uses for ln 0
+PAIRS_AT_ONCE = 1 << 16  # pairs scored at a time in `pairwise`, which bounds the memory
 
 
 @dataclass
@@ -42,9 +42,9 @@ class Bleu(Metric):
     )
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 10): length, closest reference length, matches by order, n-grams by order.
+        """(rows, 10): the length, the closest reference length, the matches by order, the n-grams by order.
 
-        Raises FormatError for a segment without reference, ConfigError for a tokenizer that is not there.
+        Raises FormatError for a segment without a reference, ConfigError for a tokenizer that is not available.
         """
         layout = lay_out(hypotheses, references)
         sequences = self._encode(layout.texts)
@@ -55,28 +55,28 @@ class Bleu(Metric):
         return distinct[layout.rows].astype(np.float64)
 
     def score(self, totals: FloatArray) -> FloatArray:
-        """BLEU between 0 and 100: (…, 10) -> (…). An order without match counts as 1/2, the next as 1/4, … of one."""
+        """BLEU between 0 and 100: (…, 10) -> (…). The k-th order without a match counts as 1 / 2^k of a match."""
         totals = np.asarray(totals, np.float64)
         length, reference_length = totals[..., 0], totals[..., 1]
         matches, ngrams = totals[..., 2 : 2 + ORDER], totals[..., 2 + ORDER :]
         logs = np.zeros(totals.shape[:-1])
         halving = np.ones(totals.shape[:-1])
-        exist = np.ones(totals.shape[:-1], bool)
+        has_ngrams = np.ones(totals.shape[:-1], bool)
         with np.errstate(divide="ignore", invalid="ignore"):
             for n in range(ORDER):
-                exist &= ngrams[..., n] > 0
-                found = matches[..., n] > 0
-                halving = np.where(exist & ~found, 2 * halving, halving)
-                precision = 100 * np.where(found, matches[..., n], 1) / (np.where(found, 1, halving) * ngrams[..., n])
-                logs += np.where(exist, np.log(precision), LOG_ZERO)
+                has_ngrams &= ngrams[..., n] > 0
+                hit = matches[..., n] > 0
+                halving = np.where(has_ngrams & ~hit, 2 * halving, halving)
+                precision = 100 * np.where(hit, matches[..., n], 1) / (np.where(hit, 1, halving) * ngrams[..., n])
+                logs += np.where(has_ngrams, np.log(precision), LOG_ZERO)
         score = _brevity_penalty(length, reference_length) * np.exp(logs / ORDER)
         return np.where(matches.any(axis=-1), score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """BLEU+1 between 0 and 100: one is added to matches and number of 2- to 4-grams (Lin & Och 2004).
+        """BLEU+1 between 0 and 100: one is added to the matches and the numbers of 2- to 4-grams (Lin & Och 2004).
 
-        This raises the precisions of short hypotheses alone; "bleu+1-length" balances it by adding one to the
-        reference length too (Nakov et al. 2012, smoothed brevity penalty), so the reference itself is below 100.
+        This mostly raises the precisions of short hypotheses; "bleu+1-length" compensates for it by adding one to the
+        reference length too (Nakov et al. 2012, smoothed brevity penalty), so that the reference itself is below 100.
         """
         statistics = np.asarray(statistics, np.float64)
         length, reference_length = statistics[..., 0], statistics[..., 1]
@@ -89,7 +89,7 @@ class Bleu(Metric):
         return np.where(matches[..., 0] > 0, score, 0.0)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): sentence BLEU of hypothesis i with hypothesis j as its reference."""
+        """(n, n): the sentence score of hypothesis i with hypothesis j as its reference."""
         sequences = self._encode(hypotheses)
         lengths = sequences.lengths
         totals = ngram_totals(lengths, ORDER)
@@ -107,7 +107,7 @@ class Bleu(Metric):
         return scores
 
     def signature(self) -> str:
-        """As sacrebleu's, without the number of references."""
+        """The signature in sacrebleu's form, without the number of references."""
         case = "lc" if self.lowercase else "mixed"
         tok = tokenizer_signature(self.tokenize)
         return join_signature(sacrebleu_version(), case=case, eff="no", tok=tok, smooth="exp")
@@ -132,7 +132,7 @@ def _brevity_penalty(length: FloatArray, reference_length: FloatArray) -> FloatA
 
 
 def _closest_lengths(lengths: LongArray, layout: Layout) -> LongArray:
-    """For each distinct hypothesis the length of its segment's reference that is closest to its own."""
+    """(distinct hypotheses): the length of the reference whose length is closest to that of the hypothesis."""
     own = lengths[: layout.distinct]
     segment = np.repeat(np.arange(len(layout.hypotheses) - 1), np.diff(layout.hypotheses))
     first, end = layout.references[:-1][segment], layout.references[1:][segment]

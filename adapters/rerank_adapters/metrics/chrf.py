@@ -1,9 +1,9 @@
 """chrF (Popović 2015) and chrF++ (Popović 2017), equal to sacrebleu's (Post 2018).
 
-Statistics, in sacrebleu's order: for each order of character n-grams, then of word n-grams, the n-grams of the
-hypothesis (0 where the reference has none of that order), those of the reference, and the clipped matches;
-S = 3 (char_order + word_order). Of several references, the one with the best F-score of the sentence; of equally
-good ones the first, as in sacrebleu: their order can matter then.
+The statistics, in sacrebleu's order, are for each order of character n-grams, then of word n-grams: the number of
+n-grams of the hypothesis (0 where the reference has none of that order), that of the reference, and the clipped
+matches; S = 3 (char_order + word_order). Of several references the one with the best sentence F-score counts; of
+equally good ones the first, as in sacrebleu, so that their order can matter.
 
 Time is O(order × characters of hypotheses and references).
 """
@@ -27,32 +27,32 @@ from rerank_plugins.interfaces import Metric, option
 
 EPSILON = 1e-16
 PUNCTUATION = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
-PAIRS_AT_ONCE = 1 << 16  # in `pairwise`, so that memory stays small
+PAIRS_AT_ONCE = 1 << 16  # pairs scored at a time in `pairwise`, which bounds the memory
 
 
 @dataclass
 class ChrF(Metric):
-    """chrF: F-score over character n-grams, and word n-grams if asked (Popović 2015)."""
+    """chrF: the F-score over character n-grams and, optionally, word n-grams (Popović 2015)."""
 
     higher_is_better: ClassVar[bool] = True
     decomposes: ClassVar[bool] = False  # an F-score of averaged ratios of sums
 
-    char_order: int = option(6, doc="longest character n-grams")
-    word_order: int = option(0, doc="longest word n-grams; 2 is chrF++")
-    beta: int = option(2, doc="weight of recall against precision")
+    char_order: int = option(6, doc="highest order of character n-grams")
+    word_order: int = option(0, doc="highest order of word n-grams; 2 is chrF++")
+    beta: int = option(2, doc="weight of recall relative to precision")
     lowercase: bool = option(False, doc="compare lower-cased texts")
     whitespace: bool = option(False, doc="count white space in character n-grams")
     eps_smoothing: bool = option(False, doc="smooth by epsilon as chrF++.py does, not by effective order")
 
     def __post_init__(self) -> None:
         if self.char_order < 1 or self.word_order < 0 or self.beta <= 0:
-            found = f"char_order {self.char_order}, word_order {self.word_order}, beta {self.beta}"
-            raise ValueError(f"{found}; wanted at least 1, 0 and 1")
+            options = f"char_order {self.char_order}, word_order {self.word_order}, beta {self.beta}"
+            raise ValueError(f"{options}; wanted at least 1, 0 and 1")
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 3 orders): n-grams of the hypothesis, of the best reference, matches; for each order.
+        """(rows, 3 orders): for each order, the n-grams of the hypothesis and of the best reference, and the matches.
 
-        Raises FormatError for a segment without reference.
+        Raises FormatError for a segment without a reference.
         """
         layout = lay_out(hypotheses, references)
         encoded = self._encode(layout.texts)
@@ -74,19 +74,19 @@ class ChrF(Metric):
         return best[layout.rows]
 
     def score(self, totals: FloatArray) -> FloatArray:
-        """Between 0 and 100: (…, S) -> (…)."""
+        """The score between 0 and 100: (…, S) -> (…)."""
         totals = np.asarray(totals, np.float64)
         factor = self.beta**2
         orders = totals.shape[-1] // 3
         precision_sum, recall_sum, f_sum, effective = (np.zeros(totals.shape[:-1]) for _ in range(4))
         with np.errstate(divide="ignore", invalid="ignore"):
-            for i in range(orders):  # one by one, to add in sacrebleu's order
+            for i in range(orders):  # one by one, to add up in sacrebleu's order
                 own, reference, matches = (totals[..., 3 * i + k] for k in range(3))
                 precision = np.where(own > 0, matches / own, EPSILON)
                 recall = np.where(reference > 0, matches / reference, EPSILON)
                 if self.eps_smoothing:
-                    bottom = factor * precision + recall
-                    f_sum += np.where(bottom > 0, (1 + factor) * precision * recall / bottom, EPSILON)
+                    denominator = factor * precision + recall
+                    f_sum += np.where(denominator > 0, (1 + factor) * precision * recall / denominator, EPSILON)
                     continue
                 both = (own > 0) & (reference > 0)
                 precision_sum += np.where(both, precision, 0)
@@ -99,11 +99,11 @@ class ChrF(Metric):
         return np.where(precision_sum + recall_sum > 0, score, 0.0)
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """The same formula for single hypotheses: it needs no further smoothing."""
+        """The scores of single hypotheses by the same formula, which needs no further smoothing."""
         return self.score(statistics)
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): chrF of hypothesis i with hypothesis j as its reference."""
+        """(n, n): the chrF of hypothesis i with hypothesis j as its reference."""
         encoded = [
             (sequences.lengths, ngram_overlap(sequences, order)) for sequences, order in self._encode(hypotheses)
         ]
@@ -116,7 +116,7 @@ class ChrF(Metric):
         return scores
 
     def signature(self) -> str:
-        """As sacrebleu's, without the number of references; a beta other than 2, which its name would say, is added."""
+        """The signature in sacrebleu's form, without the number of references; a beta other than 2 is added to it."""
         return join_signature(
             sacrebleu_version(),
             case="lc" if self.lowercase else "mixed",
@@ -128,7 +128,7 @@ class ChrF(Metric):
         )
 
     def _encode(self, texts: Sequence[str]) -> list[tuple[Sequences, int]]:
-        """Characters, and words if they count, each with the longest n-gram."""
+        """The characters and, where word n-grams count, the words, each with the highest order of its n-grams."""
         if self.lowercase:
             texts = [text.lower() for text in texts]
         characters = encode_characters(texts if self.whitespace else ["".join(text.split()) for text in texts])
@@ -145,11 +145,11 @@ class ChrF(Metric):
 class ChrFPlusPlus(ChrF):
     """chrF++: chrF with word 1- and 2-grams (Popović 2017)."""
 
-    word_order: int = option(2, doc="longest word n-grams; 0 is chrF")
+    word_order: int = option(2, doc="highest order of word n-grams; 0 is chrF")
 
 
 def _without_punctuation(word: str) -> list[str]:
-    """A word with one punctuation mark taken off, from its end or else its start, as chrF++ does."""
+    """Split one punctuation mark off the end of a word, or else off its start, as chrF++ does."""
     if len(word) == 1:
         return [word]
     if word[-1] in PUNCTUATION:
@@ -158,14 +158,14 @@ def _without_punctuation(word: str) -> list[str]:
 
 
 def _rows_of_jobs(jobs: LongArray) -> tuple[LongArray, LongArray]:
-    """The hypotheses of all jobs, and for each of them the one reference of its job."""
+    """The hypotheses of all jobs, and for each of them the only reference of its job."""
     counts = jobs[:, 1] - jobs[:, 0]
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     return np.repeat(jobs[:, 0], counts) + within, np.repeat(jobs[:, 2], counts)
 
 
 def _counts(matches: NDArray[np.integer], own: LongArray, reference: LongArray) -> FloatArray:
-    """(…, order) matches and (…) lengths of the two texts -> (…, 3 order) statistics."""
+    """The (…, 3 order) statistics from the (…, order) matches and the (…) lengths of the two texts."""
     order = matches.shape[-1]
     statistics = np.empty((*matches.shape[:-1], 3 * order))
     of_reference = ngram_totals(reference, order)

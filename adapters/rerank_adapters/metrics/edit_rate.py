@@ -1,9 +1,9 @@
-"""Edits per reference word or character: what TER, WER and CER have in common.
+"""The common base of TER, WER and CER: edits per word or character of the reference.
 
-Statistics of a hypothesis: the edits to the closest of its references, and the mean length of its references
-(Snover et al. 2006). S = 2. That length does not depend on the hypothesis, so summed over segments it is the same
-whichever hypotheses are chosen, and the corpus score is a constant times a sum over segments: for these metrics the
-best hypothesis of each segment (by `sentence_scores`) gives the best corpus score.
+The statistics of a hypothesis are the edits to the closest of its references and the mean length of its references
+(Snover et al. 2006): S = 2. As that length does not depend on the hypothesis, its sum over segments is the same
+whichever hypotheses are chosen, and the corpus score is a constant times a sum over segments. For these metrics the
+best hypothesis of each segment (by `sentence_scores`) therefore gives the best corpus score.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ class EditRate(Metric):
 
     @abstractmethod
     def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """Fewest edits (distinct hypotheses) to any reference of the segment; lengths of the references, in order."""
+        """(distinct hypotheses) the fewest edits to any reference of the segment; (references) their lengths."""
 
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, 2): edits to the closest reference, mean length of the references.
+        """(rows, 2): the edits to the closest reference, and the mean length of the references.
 
-        Raises FormatError for a segment without reference.
+        Raises FormatError for a segment without a reference.
         """
         layout = lay_out(hypotheses, references)
         edits, lengths = self.edits(layout)
@@ -43,9 +43,9 @@ class EditRate(Metric):
         return distinct[layout.rows].astype(np.float64)
 
     def score(self, totals: FloatArray) -> FloatArray:
-        """Edits per 100 words (CER: characters) of reference: (…, 2) -> (…).
+        """Edits per 100 words (CER: characters) of the references: (…, 2) -> (…).
 
-        Where the references are empty: 0 without edits, 100 with any.
+        Where the references are empty the rate is 0 without edits and 100 with any edits.
         """
         totals = np.asarray(totals, np.float64)
         edits, length = totals[..., 0], totals[..., 1]
@@ -53,9 +53,9 @@ class EditRate(Metric):
             return np.where(length > 0, 100 * (edits / length), np.where(edits > 0, 100.0, 0.0))
 
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
-        """The rate of single hypotheses, unsmoothed; empty references count as one word.
+        """The rates of single hypotheses, unsmoothed; an empty reference counts as one word.
 
-        So hypotheses rank by their edits there too, which `score` would not tell apart.
+        With an empty reference too, hypotheses are thus ranked by their edits, which `score` would not tell apart.
         """
         statistics = np.asarray(statistics, np.float64)
         edits, length = statistics[..., 0], statistics[..., 1]
@@ -63,9 +63,9 @@ class EditRate(Metric):
 
     @abstractmethod
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) edits that make text j of text i; (n) lengths."""
+        """(n, n) the edits that turn text i into text j; (n) the lengths."""
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): rate of hypothesis i with hypothesis j as its reference."""
+        """(n, n): the rate of hypothesis i with hypothesis j as its reference."""
         edits, lengths = self.edit_matrix(hypotheses)
         return self.sentence_scores(np.stack(np.broadcast_arrays(edits, lengths), axis=-1))

@@ -1,4 +1,4 @@
-"""Texts as flat arrays of integers, for the kernels: words by vocabulary number, characters by code point."""
+"""Encodes texts as flat arrays of integers for the kernels: words by their numbers, characters by their code points."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ TokenArray = IntArray
 
 
 class Sequences(NamedTuple):
-    """Ragged rows: sequence i is `tokens[starts[i]:starts[i + 1]]`; tokens are ≥ 0."""
+    """Ragged rows of integers: sequence i is `tokens[starts[i]:starts[i + 1]]`; tokens are ≥ 0."""
 
     tokens: TokenArray
     starts: LongArray
 
     @property
     def lengths(self) -> LongArray:
-        """Number of tokens of each sequence."""
+        """(sequences): the number of tokens of each sequence."""
         return np.diff(self.starts)
 
 
 def encode_words(texts: Sequence[str]) -> tuple[Sequences, list[str]]:
-    """White-space words numbered in order of appearance, and the words by number."""
+    """White-space words, numbered in the order of their appearance, and the list of words by number."""
     lists = [text.split() for text in texts]
     starts = _starts([len(words) for words in lists])
     number: defaultdict[str, int] = defaultdict(count().__next__)
@@ -37,14 +37,15 @@ def encode_words(texts: Sequence[str]) -> tuple[Sequences, list[str]]:
 
 
 def encode_characters(texts: Sequence[str]) -> Sequences:
-    """Code points, as they are (lone surrogates too)."""
+    """The code points of the texts, including lone surrogates."""
     starts = _starts([len(text) for text in texts])
     tokens = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.int32)
-    return Sequences(tokens.copy(), starts)  # writable, as words are: kernels are compiled for one kind
+    # The copy is writable, as encoded words are, so that kernels are compiled for one type only.
+    return Sequences(tokens.copy(), starts)
 
 
 def split_words(sequences: Sequences, pieces: Sequence[Sequence[str]]) -> Sequences:
-    """Each token replaced by its pieces (none, one or more); tokens of the result number the distinct pieces."""
+    """Replace each token by its pieces (none, one or more); the tokens of the result number the distinct pieces."""
     number: defaultdict[str, int] = defaultdict(count().__next__)
     first = _starts([len(parts) for parts in pieces])
     flat = np.fromiter(map(number.__getitem__, chain.from_iterable(pieces)), np.int32, int(first[-1]))

@@ -1,4 +1,4 @@
-"""Where the texts of n-best lists and their references stand, each distinct hypothesis of a segment once."""
+"""Lays out the texts of n-best lists and their references, with each distinct hypothesis of a segment once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rerank_plugins.interfaces import check_texts
 class Layout:
     """All texts in one list: the distinct hypotheses of segment 0, 1, …, then the references of segment 0, 1, ….
 
-    Hypotheses of segment s are `texts[hypotheses[s]:hypotheses[s + 1]]`, its references
-    `texts[references[s]:references[s + 1]]`; statistics row i belongs to `texts[rows[i]]`.
+    The hypotheses of segment s are `texts[hypotheses[s]:hypotheses[s + 1]]` and its references are
+    `texts[references[s]:references[s + 1]]`; row i of the statistics belongs to `texts[rows[i]]`.
     """
 
     texts: list[str]
@@ -27,27 +27,27 @@ class Layout:
 
     @property
     def distinct(self) -> int:
-        """Number of distinct hypotheses, summed over segments."""
+        """The number of distinct hypotheses, summed over the segments."""
         return int(self.hypotheses[-1])
 
     def merged_jobs(self) -> LongArray:
-        """(segments, 4): bounds of each segment's hypotheses and of all its references."""
+        """(segments, 4): the bounds of each segment's hypotheses and those of all its references."""
         return _columns(self.hypotheses[:-1], self.hypotheses[1:], self.references[:-1], self.references[1:])
 
     def jobs(self, k: int) -> LongArray:
-        """(segments with more than k references, 4): bounds of hypotheses, and of the k-th reference alone."""
+        """(segments with more than k references, 4): the bounds of the hypotheses, and those of reference k only."""
         first = self.references[:-1] + k
         jobs = _columns(self.hypotheses[:-1], self.hypotheses[1:], first, first + 1)
         return np.ascontiguousarray(jobs[first < self.references[1:]])
 
     @property
     def most_references(self) -> int:
-        """The largest number of references that a segment has; 0 without segments."""
+        """The largest number of references of a segment; 0 where there are no segments."""
         return int(np.diff(self.references).max(initial=0))
 
 
 def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> Layout:
-    """The layout of segments. Raises what `check_texts` raises."""
+    """The layout of the segments' texts. Raises as `check_texts` does."""
     check_texts(hypotheses, references)
     texts: list[str] = []
     rows: list[int] = []
@@ -58,8 +58,8 @@ def lay_out(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[s
         rows.extend([first + number.setdefault(text, len(number)) for text in segment])
         texts.extend(number)
         bounds.append(len(texts))
-    for given in references:
-        texts.extend(given)
+    for segment_references in references:
+        texts.extend(segment_references)
     reference_bounds = list(accumulate(map(len, references), initial=bounds[-1]))
     return Layout(texts, np.array(rows, np.int64), np.array(bounds, np.int64), np.array(reference_bounds, np.int64))
 

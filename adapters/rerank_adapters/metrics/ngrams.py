@@ -8,14 +8,14 @@ from rerank_adapters.metrics.encoding import Sequences
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.threads import over_ranges
 
-LEAST_LOOKUPS = 2e6  # about 20 ms: less is not worth a thread
+LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 
 
 def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses: int) -> LongArray:
-    """(hypotheses, order): matches of length 1 … order, each n-gram clipped at its highest count in one reference.
+    """(hypotheses, order): the matches of length 1 … order, each n-gram clipped at its highest count in one reference.
 
-    A row of `jobs` is (first hypothesis, end, first reference, end), numbers of sequences; hypotheses are the first
-    sequences, each in at most one job (in none: no matches).
+    A row of `jobs` is (first hypothesis, end, first reference, end) as numbers of sequences. The hypotheses are the
+    first sequences; each is in at most one job, and one that is in none has no matches.
     """
     from rerank_adapters.metrics.ngram_kernels import match_ngrams
 
@@ -31,7 +31,7 @@ def ngram_matches(sequences: Sequences, jobs: LongArray, order: int, hypotheses:
 
 
 def ngram_overlap(sequences: Sequences, order: int) -> IntArray:
-    """(texts, texts, order): matches of each text with each other one as its only reference; symmetric."""
+    """(texts, texts, order): the matches of each text with each text as its only reference; symmetric."""
     from rerank_adapters.metrics.ngram_kernels import overlap_ngrams
 
     texts = len(sequences.starts) - 1
@@ -41,6 +41,6 @@ def ngram_overlap(sequences: Sequences, order: int) -> IntArray:
 
 
 def ngram_totals(lengths: LongArray, order: int) -> LongArray:
-    """(…, order): number of n-grams of length 1 … order in a text of each length."""
+    """(…, order): the numbers of n-grams of length 1 … order in texts of these lengths."""
     totals: LongArray = np.maximum(lengths[..., None] - np.arange(order), 0)
     return totals

@@ -1,7 +1,7 @@
-"""What we take from sacrebleu (Post 2018): its tokenizers and its version. Nothing else here touches it.
+"""The tokenizers and the version of sacrebleu (Post 2018); no other module of this package uses it.
 
-Checked against sacrebleu 2.5 and 2.6: `BLEU.TOKENIZERS` and the attribute `tokenizer` of its metrics.
-Imported on first use, for it takes a while.
+`BLEU.TOKENIZERS` and the attribute `tokenizer` of its metrics were checked with sacrebleu 2.5 and 2.6. It is imported
+on first use because the import is slow.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from rerank_plugins.errors import ConfigError
 
 Tokenizer = Callable[[str], str]
 
-# Tokenizers whose output for a text is the concatenation of their outputs for its white-space words. For `13a`: it
-# pads the text with spaces, so every word lies between white space; and white space is never the second character of
-# its rule for `[^0-9][.,]`, nor the first of the one for `[.,][^0-9]`, so no match of one word takes another's.
+# Tokenizers whose output for a text is the concatenation of their outputs for its white-space words. This holds for
+# `13a`: it pads the text with spaces, so that white space surrounds every word; and white space is never the second
+# character of its rule for `[^0-9][.,]`, nor the first of the one for `[.,][^0-9]`, so no match extends over two words.
 WORD_BY_WORD = frozenset({"none", "13a"})
 
 
 def sacrebleu_version() -> str:
-    """The version that signatures name."""
+    """The version of sacrebleu, which signatures name."""
     import sacrebleu
 
     return str(sacrebleu.__version__)
@@ -29,9 +29,9 @@ def sacrebleu_version() -> str:
 
 @lru_cache
 def bleu_tokenizer(name: str) -> Tokenizer:
-    """The tokenizer that sacrebleu's BLEU calls `name`: text to tokens separated by spaces.
+    """The tokenizer that sacrebleu's BLEU calls `name`, a function from a text to tokens separated by spaces.
 
-    Raises ConfigError for an unknown name, and for one whose package or model is not installed.
+    Raises ConfigError for an unknown name, and for a tokenizer whose package or model is not installed.
     """
     from sacrebleu.metrics.bleu import BLEU
 
@@ -42,20 +42,20 @@ def bleu_tokenizer(name: str) -> Tokenizer:
         raise ConfigError(f"sacrebleu has no tokenizer {name!r}; {hint}")
     try:
         tokenizer: Tokenizer = BLEU(tokenize=name).tokenizer
-    except Exception as error:  # a package or a download that is missing: each tokenizer fails in its own way
+    except Exception as error:  # each tokenizer fails in its own way where a package or a download is missing
         reason = str(error).strip().partition("\n")[0]
         raise ConfigError(f"sacrebleu's tokenizer {name!r} cannot be used: {reason}") from error
     return tokenizer
 
 
 def tokenizer_signature(name: str) -> str:
-    """What sacrebleu's signatures call the tokenizer: its name, and the version of a dictionary or model."""
+    """The tokenizer's name in sacrebleu's signatures, with the version of its dictionary or model."""
     return str(bleu_tokenizer(name).signature())  # type: ignore[attr-defined]
 
 
 @lru_cache
 def tercom_tokenizer(*, normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> Tokenizer:
-    """The tokenizer of sacrebleu's TER: text to tokens separated by spaces."""
+    """The tokenizer of sacrebleu's TER, a function from a text to tokens separated by spaces."""
     from sacrebleu.metrics.ter import TER
 
     tokenizer: Tokenizer = TER(

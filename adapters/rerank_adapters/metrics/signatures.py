@@ -1,4 +1,4 @@
-"""Signatures in sacrebleu's form: `key:value` pairs between bars, number of references first, version last."""
+"""Signatures in sacrebleu's form: `key:value` pairs separated by bars, from the number of references to the version."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from rerank_plugins.interfaces import Metric
 
 
 def join_signature(version: str, **settings: str | int | bool) -> str:
-    """`case:mixed|tok:13a|version:2.6.0`; truth values are written yes and no."""
+    """A signature such as `case:mixed|tok:13a|version:2.6.0`; truth values are written yes and no."""
     words = {True: "yes", False: "no"}
     pairs = [(key, words[value] if isinstance(value, bool) else value) for key, value in settings.items()]
     return "|".join(f"{key}:{value}" for key, value in [*pairs, ("version", version)])
 
 
 def full_signature(metric: Metric, references: int | None) -> str:
-    """The metric's signature with the number of references per segment; None where it differs between segments."""
+    """The metric's signature with the number of references per segment (None where it varies)."""
     return f"nrefs:{'var' if references is None else references}|{metric.signature()}"

@@ -16,7 +16,7 @@ from rerank_plugins.arrays import LongArray
 from rerank_plugins.interfaces import option
 from rerank_plugins.threads import over_ranges
 
-LEAST_CELLS = 1e5  # of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
+LEAST_CELLS = 1e5  # cells of distance matrices, n × m summed over pairs: about 10 ms; less is not worth a thread
 
 
 @dataclass
@@ -25,11 +25,11 @@ class TER(EditRate):
 
     normalized: bool = option(False, doc="tokenise as Tercom does")
     no_punct: bool = option(False, doc="remove punctuation")
-    asian_support: bool = option(False, doc="with normalized or no_punct: treat Asian characters too")
+    asian_support: bool = option(False, doc="apply normalized and no_punct to Asian characters too")
     case_sensitive: bool = option(False, doc="do not lower-case")
 
     def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """Fewest edits to any reference, and lengths of the references in words."""
+        """The fewest edits to any reference, and the lengths of the references in words."""
         sequences = self._encode(layout.texts)
         counts = np.diff(layout.references)
         segment = np.repeat(np.arange(len(counts)), np.diff(layout.hypotheses))
@@ -43,14 +43,14 @@ class TER(EditRate):
         return fewest, sequences.lengths[layout.distinct :]
 
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) edits between all pairs, and lengths in words."""
+        """(n, n) the edits between all pairs of texts, and (n) their lengths in words."""
         n = len(hypotheses)
         sequences = self._encode(hypotheses)
         pairs = np.column_stack([np.repeat(np.arange(n), n), np.tile(np.arange(n), n)])
         return _edits(sequences, pairs).reshape(n, n), sequences.lengths
 
     def signature(self) -> str:
-        """As sacrebleu's, without the number of references."""
+        """The signature in sacrebleu's form, without the number of references."""
         return join_signature(
             sacrebleu_version(),
             case="mixed" if self.case_sensitive else "lc",
@@ -71,7 +71,7 @@ class TER(EditRate):
 
 
 def _edits(sequences: Sequences, pairs: LongArray) -> LongArray:
-    """(len(pairs)): edits that make sequence `pairs[k, 1]` of sequence `pairs[k, 0]`."""
+    """(len(pairs)): the edits that turn sequence `pairs[k, 0]` into sequence `pairs[k, 1]`."""
     from rerank_adapters.metrics.ter_kernels import count_edits
 
     edits = np.zeros(len(pairs), np.int64)

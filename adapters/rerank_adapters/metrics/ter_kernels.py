@@ -1,16 +1,16 @@
-"""Tercom's greedy search for the fewest edits with shifts (Snover et al. 2006), as sacrebleu's `lib_ter` does it.
+"""Tercom's greedy search for the fewest edits with shifts (Snover et al. 2006), the same as sacrebleu's `lib_ter`.
 
-While some shift of a block of words that also stands in the reference lowers the edit distance, the one that lowers
-it most is made; of equally good ones that of the longest block, then from the earliest place, then to the earliest.
-The limits are sacrebleu's: blocks of up to 10 words, places up to 50 apart, 1000 shifts tried in all, and an edit
-distance within 25 cells of the diagonal.
+A shift moves a block of words that also occurs in the reference. As long as some shift lowers the edit distance, the
+one that lowers it most is made; of equally good shifts, the one of the longest block, then the one from the earliest
+position, then the one to the earliest position. The limits are sacrebleu's: blocks of up to 10 words, positions up to
+50 apart, 1000 shifts tried in all, and an edit distance computed within 25 cells of the diagonal.
 
-What makes it fast changes no result. A shift permutes the hypothesis, so words are compared once, into bit masks.
-The distance after a shift is computed from the first word that moved, 64 cells at a time (`bit_distance.py`). That is
-the banded distance too if distance + difference of lengths is at most 46: an alignment with d edits of n words to m
-strays from the diagonal by at most (d + |m - n|) / 2 ≤ 23 cells and one more by rounding, so every best one lies in the
-band; else the band is computed. And none is tried once the distance is that of the bags of words, for no shift
-can lower that. Time is O(shifts tried × n × ⌈m / 64⌉).
+Three optimisations change no result. (1) A shift permutes the hypothesis, so words are compared only once, into bit
+masks. (2) The distance after a shift is computed from the first word that moved, 64 cells at a time
+(`bit_distance.py`). It equals the banded distance if distance + difference of lengths is at most 46: an alignment of n
+words to m words with d edits leaves the diagonal by at most (d + |m - n|) / 2 ≤ 23 cells, plus one by rounding, so
+every best alignment lies in the band; otherwise the band is computed. (3) No shift is tried once the distance is that
+of the bags of words, which no shift can lower. Time is O(shifts tried × n × ⌈m / 64⌉).
 """
 
 from __future__ import annotations
@@ -23,18 +23,19 @@ from numba import njit
 
 from rerank_adapters.metrics.bit_distance import compare_words, continue_distance, start_distance
 
-MOST_WORDS = 10
-FARTHEST = 50
+MOST_WORDS = 10  # of a block
+FARTHEST = 50  # positions between a block and its copy in the reference
 MOST_TRIALS = 1000
 BAND = 25
-CERTAIN = 2 * (BAND - 2)
+CERTAIN = 2 * (BAND - 2)  # up to this distance + difference of lengths, the band holds every best alignment
 NONE, SUBSTITUTION, INSERTION, DELETION = range(4)
-FAR = 1 << 29
+FAR = 1 << 29  # the cost of a cell outside the band
 
 
 @njit(cache=True, nogil=True)
 def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
-    """`edits[k]` = edits, shifts among them, that make sequence `pairs[k, 1]` of sequence `pairs[k, 0]`."""
+    """Compute `edits[k]`, the edits, shifts included, that turn sequence `pairs[k, 0]` into sequence `pairs[k, 1]`."""
+    # Allocate all matrices once, for the longest hypothesis and the longest reference.
     n_most, m_most = 0, 0
     for k in range(len(pairs)):
         n_most = max(n_most, starts[pairs[k, 0] + 1] - starts[pairs[k, 0]])
@@ -53,9 +54,11 @@ def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
         if m == 0:
             edits[k] = n
             continue
+        # Compare the words once; every order of the hypothesis is a permutation of the rows of `equal`.
         bags = compare_words(hypothesis, reference, equal)
         for i in range(n):
             order[i] = i
+        # Make the best shift until none lowers the distance, the trials are used up, or the lower bound is reached.
         shifts, trials = 0, 0
         while True:
             fill_band(order, n, m, equal, cost, operation)
@@ -67,6 +70,7 @@ def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
             for i in range(n):
                 order[i] = best[i]
             shifts += 1
+        # Each shift counts as one edit.
         edits[k] = shifts + cost[n, m]
 
 
@@ -84,10 +88,12 @@ def find_shift(
     best: Any,
     trials: int,
 ) -> tuple[int, int]:
-    """The gain of the best shift (its order in `best`), and the number of shifts tried so far.
+    """The gain of the best shift, whose order is written to `best`, and the number of shifts tried so far.
 
-    `bags` bounds the distance from below; with all trials used up, the search is cut short.
+    The gain is the edit distance before the shift less that after it. `bags` is the lower bound of the distance. The
+    search ends early when all trials are used up.
     """
+    # Align the current order with the reference, and compute the rows from which trial distances will continue.
     aligned, hypothesis_wrong, reference_wrong = align(operation, n, m)
     start_distance(columns[0], last[0], m)
     continue_distance(order, 0, n, m, equal, columns[0], last[0])
@@ -96,6 +102,7 @@ def find_shift(
     best_gain, best_length, best_start, best_target = -FAR, 0, 0, 0
     for start in range(n):
         for place in range(max(0, start - FARTHEST), min(m, start + FARTHEST + 1)):
+            # Extend the block of hypothesis words from `start` as long as it equals the reference from `place` on.
             hypothesis_errors, reference_errors = 0, 0
             for length in range(1, min(MOST_WORDS, n - start, m - place) + 1):
                 i, j = start + length - 1, place + length - 1
@@ -103,8 +110,11 @@ def find_shift(
                     break
                 hypothesis_errors += hypothesis_wrong[i]
                 reference_errors += reference_wrong[j]
+                # Skip a block without a wrong word, in itself or in its copy, and one already aligned with its copy.
                 if hypothesis_errors == 0 or reference_errors == 0 or start <= aligned[place] < start + length:
                     continue
+                # Try each distinct target: the position after the alignment of the reference word before the copy,
+                # and after that of each word of the copy.
                 previous = -1
                 for j in range(place - 1, place + length):
                     target = aligned[j] + 1 if j >= 0 else 0
@@ -112,11 +122,13 @@ def find_shift(
                         continue
                     previous = target
                     trials += 1
+                    # Of equal gains the longest block is preferred, then the earliest start, then the earliest target.
                     preferred = length > best_length or (
                         length == best_length and (start, target) < (best_start, best_target)
                     )
                     if best_gain == before - bags and not preferred:
-                        continue  # it could gain no more
+                        continue  # no gain can exceed that of the best shift so far
+                    # Compute the distance of the shifted order from the first position that changed.
                     first = shift(order, n, start, length, target, trial)
                     gain = before - distance(trial, first, n, m, equal, cost, columns, last)
                     if gain > best_gain or (gain == best_gain and preferred):
@@ -130,15 +142,17 @@ def find_shift(
 
 @njit(cache=True, nogil=True)
 def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any) -> int:
-    """`order` with `length` words from `start` moved before position `target`; the first position that may differ.
+    """Write `order` to `shifted` with `length` words from `start` moved to before position `target`.
 
-    A target within the block, or at its end, means as many words further on (as in sacrebleu).
+    Returns the first position that may differ. A target within the block or at its end moves the block on by
+    `target - start` words, as in sacrebleu.
     """
     if target >= start:
         end = target if target > start + length else min(target + length, n)
-        first, middle = start, start + length  # the words from `middle` to `end` change places with the block
+        first, middle = start, start + length  # the block is swapped with the words from `middle` to `end`
     else:
         first, middle, end = target, start, start + length
+    # Positions from `first` to `end` receive [middle, end) and then [first, middle); all others are unchanged.
     for i in range(n):
         shifted[i] = order[i]
     for i in range(middle, end):
@@ -150,14 +164,18 @@ def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any
 
 @njit(cache=True, nogil=True)
 def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, columns: Any, last: Any) -> int:
-    """The banded edit distance of an order that equals, before position `first`, the one that `cost` is of."""
+    """The banded edit distance of `order`, which before position `first` is the order that `cost` was computed for."""
+    # Continue the bit-parallel rows from the last one that both orders share.
     for block in range(columns.shape[3]):
         columns[1, 0, first, block] = columns[0, 0, first, block]
         columns[1, 1, first, block] = columns[0, 1, first, block]
     last[1, first] = last[0, first]
     exact = continue_distance(order, first, n, m, equal, columns[1], last[1])
+    # Every best alignment is within the band: the exact distance is the banded one.
     if exact + abs(m - n) <= CERTAIN:
         return exact
+    # Otherwise compute the banded rows from row `first` on: D(i, j) is the least of D(i - 1, j - 1) + [words differ],
+    # D(i - 1, j) + 1 and D(i, j - 1) + 1.
     row = np.empty(m + 1, np.int64)
     for j in range(m + 1):
         row[j] = cost[first, j]
@@ -179,7 +197,7 @@ def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, colu
 
 @njit(cache=True, nogil=True)
 def band(i: int, n: int, m: int) -> tuple[int, int]:
-    """The cells of row i that are computed: from the first up to, and without, the second."""
+    """The first cell of row i that is computed, and the one after the last, as in sacrebleu."""
     ratio = m / n
     width = math.ceil(ratio / 2 + BAND) if ratio / 2 > BAND else BAND
     diagonal = math.floor(i * ratio)
@@ -188,20 +206,23 @@ def band(i: int, n: int, m: int) -> tuple[int, int]:
 
 @njit(cache=True, nogil=True)
 def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any) -> None:
-    """The banded matrix: `cost[i, j]` of making j words of the reference of i words, and the last operation.
+    """Fill the band of `cost[i, j]`, of turning i hypothesis words into j reference words, and of the last operation.
 
-    Of equally dear operations: substitution or none, then deletion, then insertion.
+    Of operations of equal cost, substitution or none is preferred, then deletion, then insertion.
     """
+    # Row 0: insert the first j words of the reference.
     for j in range(m + 1):
         cost[0, j] = j
         operation[0, j] = INSERTION
     for i in range(1, n + 1):
+        # Cells outside the band can never be reached.
         low, high = band(i, n, m)
         for j in range(m + 1):
             cost[i, j] = FAR
         if low == 0:
             cost[i, 0] = cost[i - 1, 0] + 1
             operation[i, 0] = DELETION
+        # cost[i, j] = min(cost[i - 1, j - 1] + [words differ], cost[i - 1, j] + 1, cost[i, j - 1] + 1)
         for j in range(max(1, low), high):
             same = (equal[order[i - 1], (j - 1) >> 6] >> np.uint64((j - 1) & 63)) & np.uint64(1)
             least, chosen = (cost[i - 1, j - 1], NONE) if same else (cost[i - 1, j - 1] + 1, SUBSTITUTION)
@@ -215,9 +236,11 @@ def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any)
 
 @njit(cache=True, nogil=True)
 def align(operation: Any, n: int, m: int) -> tuple[Any, Any, Any]:
-    """For each reference word the last hypothesis word aligned up to it (-1: none), and which words are wrong."""
+    """(m) the last hypothesis word aligned up to each reference word (-1: none); (n), (m) which words are wrong."""
     aligned = np.empty(m, np.int64)
     hypothesis_wrong, reference_wrong = np.zeros(n, np.int64), np.zeros(m, np.int64)
+    # Walk back from the last cell along the operations: deletions consume a hypothesis word, insertions a reference
+    # word, substitutions and matches one of each; all but the words of matches are wrong.
     i, j = n, m
     while i > 0 or j > 0:
         last = operation[i, j]

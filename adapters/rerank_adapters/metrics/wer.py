@@ -1,7 +1,7 @@
-"""Word and character error rate: Levenshtein distance (1966) per word or character of reference, by rapidfuzz.
+"""Word and character error rate: the Levenshtein distance (1966) per word or character of the reference, by rapidfuzz.
 
-For one reference, what jiwer computes of texts whose white space is single spaces. Of several references the closest
-counts, over their mean length (`edit_rate.py`). Time is O(n ⌈m / 64⌉) per pair of texts.
+With one reference the rates equal jiwer's for texts whose white space is single spaces. With several, the distance to
+the closest one is divided by their mean length (`edit_rate.py`). Time is O(n ⌈m / 64⌉) per pair of texts.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rerank_plugins.interfaces import option
 
 
 class LevenshteinRate(EditRate):
-    """A rate of insertions, deletions and substitutions in strings with a character per unit."""
+    """A rate of insertions, deletions and substitutions, computed on strings with one character per unit."""
 
     @abstractmethod
     def units(self, texts: Sequence[str]) -> list[str]:
-        """For each text a string with one character per unit; equal units have equal characters."""
+        """A string for each text with one character per unit, such that equal units have equal characters."""
 
     def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
-        """Fewest edits to any reference, and lengths of the references in units."""
+        """The fewest edits to any reference, and the lengths of the references in units."""
         fewest = np.zeros(layout.distinct, np.int64)
         lengths = np.zeros(layout.references[-1] - layout.distinct, np.int64)
         for h, h_end, r, r_end in layout.merged_jobs().tolist():
@@ -39,19 +39,19 @@ class LevenshteinRate(EditRate):
         return fewest, lengths
 
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
-        """(n, n) edits between all pairs, and lengths in units."""
+        """(n, n) the edits between all pairs of texts, and (n) their lengths in units."""
         units = self.units(hypotheses)
         return _distances(units, units), np.array([len(text) for text in units], np.int64)
 
 
 @dataclass
 class WER(LevenshteinRate):
-    """Word error rate: edits per word of reference."""
+    """Word error rate: edits per word of the reference."""
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
 
     def units(self, texts: Sequence[str]) -> list[str]:
-        """White-space words, numbered in order of appearance."""
+        """The white-space words, numbered in the order of their appearance."""
         character: dict[str, str] = {}
         strings = []
         for text in texts:
@@ -60,29 +60,29 @@ class WER(LevenshteinRate):
         return strings
 
     def signature(self) -> str:
-        """In sacrebleu's form."""
+        """The signature in sacrebleu's form."""
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none")
 
 
 @dataclass
 class CER(LevenshteinRate):
-    """Character error rate: edits per character of reference, single spaces between words included."""
+    """Character error rate: edits per character of the reference, with single spaces between words."""
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
     whitespace: bool = option(True, doc="count the spaces between words")
 
     def units(self, texts: Sequence[str]) -> list[str]:
-        """The characters themselves."""
+        """The characters of the texts."""
         space = " " if self.whitespace else ""
         return [space.join((text.lower() if self.lowercase else text).split()) for text in texts]
 
     def signature(self) -> str:
-        """In sacrebleu's form."""
+        """The signature in sacrebleu's form."""
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="char", space=self.whitespace)
 
 
 def _distances(rows: Sequence[str], columns: Sequence[str]) -> LongArray:
-    """(rows, columns) Levenshtein distances."""
+    """(rows, columns): the Levenshtein distances."""
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 
