@@ -177,7 +177,7 @@ def test_heldout_lists_decide(name):
     table, statistics = naive.random_data(np.random.default_rng(6), metric, segments=40, longest=12, features=6)
     data = prepare(table, statistics, metric)
     result = tune(data, SMALL[name], np.ones(6), 0, heldout=0.25)
-    assert any("10 held-out lists decided" in note for note in result.notes)
+    assert any("selected on 10 held-out lists" in note for note in result.notes)
     assert result.score == pytest.approx(naive.corpus_score(table, statistics, metric, result.weights))
 
 

@@ -1,4 +1,4 @@
-"""Tuners: weights from features and statistics."""
+"""Tuners, which find feature weights from a feature table and the statistics of a metric."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

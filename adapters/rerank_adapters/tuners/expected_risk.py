@@ -1,16 +1,17 @@
-"""Minimum expected risk (Smith & Eisner 2006): weights whose posterior over each list has the best expected metric.
+"""Minimum expected risk (Smith & Eisner 2006): finds the weights whose posteriors have the best expected metric.
 
-The posterior of a list is the softmax of its weighted sums. Its expected statistics, summed over lists, are put into
-the corpus metric (their section 4, here for any metric; posterior.py), or the expected sentence score is taken
-(`target = "sentence"`). Deterministic annealing: the temperature T times the entropy of the posteriors is added to what
-is maximised, T falling from `temperature` to 0. Then quenching: the posterior is sharpened by 2, 4, ... until 1-bests
-are what counts. An L2 term keeps weights from growing. Every stage starts from the weights of the one before.
+The posterior of a list is the softmax of its weighted sums. The expected statistics, summed over lists, are put into
+the corpus metric (their section 4, here for any metric; see posterior.py), or the expected sentence score is taken
+(`target = "sentence"`). In deterministic annealing, the temperature T times the entropy of the posteriors is added to
+the objective, and T falls from `temperature` to 0. In the quenching that follows, the posterior is sharpened by 2, 4,
+... so that it approaches the choice of the 1-bests. An L2 term limits the weights. Each stage starts from the weights
+of the stage before it.
 
-To be maximised, per list, with gains in units of their standard deviation within lists:
+The objective to be maximised, per list and with gains in units of their standard deviation within lists, is
 
     expected gain + T * entropy - l2 / 2 * |weights|^2
 
-An evaluation is O(rows * features); a stage takes some tens of them.
+One evaluation takes O(rows * features), one stage some tens of evaluations.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ from rerank_plugins.interfaces import option
 
 @dataclass
 class ExpectedRisk(IterativeTuner):
-    """Minimum expected risk (Smith & Eisner 2006): softmax posterior, annealed by an entropy term, L2; sparse too."""
+    """Minimum expected risk (Smith & Eisner 2006): a softmax posterior with annealing and L2; tunes sparse features."""
 
     target: Literal["corpus", "sentence"] = option(
-        "corpus", doc="metric of expected statistics, or expected sentence score"
+        "corpus", doc="the metric of the expected statistics, or the expected sentence score"
     )
     temperature: float = option(1.0, doc="weight of the entropy in the first stage")
     stages: int = option(
-        6, doc="stages of annealing; the temperature halves from each to the next and is 0 in the last"
+        6, doc="stages of annealing; the temperature is halved after each stage and is 0 in the last one"
     )
-    quenching: int = option(2, doc="stages after that, the posterior twice as sharp in each")
-    l2: float = option(0.1, doc="weight of the squared length of the weights")
-    iterations: int = option(50, doc="most L-BFGS iterations per stage")
+    quenching: int = option(2, doc="stages after annealing; each makes the posterior twice as sharp")
+    l2: float = option(0.1, doc="weight of the squared length of the weight vector")
+    iterations: int = option(50, doc="maximum number of L-BFGS iterations per stage")
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options. Raises ValueError for a value out of range."""
         super().__post_init__()
         if self.stages < 1 or self.quenching < 0:
             raise ValueError(f"stages is {self.stages}, quenching {self.quenching}; wanted at least 1 and 0")
@@ -53,7 +54,7 @@ class ExpectedRisk(IterativeTuner):
             raise ValueError(f"temperature is {self.temperature}, l2 {self.l2}; wanted 0 or more")
 
     def search(self, problem: Problem) -> Search:
-        """Stages of annealing, then of quenching."""
+        """A search through the stages of annealing and then of quenching."""
         posterior = Posterior(problem, self.target == "corpus")
 
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:

@@ -1,8 +1,9 @@
-"""What each hypothesis would bring to a corpus metric: its statistics times the metric's slope at some corpus totals.
+"""Gains: how much each hypothesis would add to a corpus metric, to first order.
 
-A corpus metric does not add up over segments; to first order around the totals of a document it does (for BLEU:
-Smith & Eisner 2006, section 4; Tromble et al. 2008). The slope is taken by central differences as wide as one segment's
-share of the totals, so that any metric will do. Gains point up: higher is better whatever the metric.
+A corpus metric is not a sum over segments, but its first-order approximation around the totals of a document is (for
+BLEU: Smith & Eisner 2006, section 4; Tromble et al. 2008). A gain is the product of a hypothesis's statistics with the
+slope of the metric at such totals. The slope is computed by central differences as wide as one segment's share of the
+totals, so any metric can be used. For gains higher is better, whatever the metric.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from rerank_plugins.interfaces import Metric
 
 
 def metric_slope(metric: Metric, totals: FloatArray, segments: float, width: float = 1.0) -> FloatArray:
-    """(S): how much better the metric gets per unit of each statistic at `totals`, the sum over `segments` segments.
+    """(S): how much the metric improves per unit of each statistic at `totals`, the sum over `segments` segments.
 
-    Times `segments`, so that it does not depend on their number. `width` of the differences: in segments' shares.
+    The slope is multiplied by `segments`, so that it does not depend on their number. `width` is that of the
+    differences, as a multiple of one segment's share of the totals.
     """
     widths = width * np.maximum(np.abs(totals) / segments, 1e-3)
     around = np.concatenate([np.diag(widths), -np.diag(widths)]) + totals
@@ -27,11 +29,11 @@ def metric_slope(metric: Metric, totals: FloatArray, segments: float, width: flo
 
 
 def gains_of(statistics: FloatArray, slope: FloatArray) -> FloatArray:
-    """(rows): what each row of statistics (rows, S) would bring."""
+    """(rows): the gain of each row of the statistics (rows, S)."""
     gains: FloatArray = np.einsum("ij,j->i", statistics, slope)
     return gains
 
 
 def spread(gains: FloatArray, offsets: LongArray) -> float:
-    """Standard deviation within lists, pooled over all; 1 where there is none, so that it can divide."""
+    """The standard deviation within lists, pooled over all lists; 1 instead of 0, so that it can be a divisor."""
     return float(np.sqrt(np.mean(centred(gains, offsets) ** 2))) or 1.0

@@ -1,4 +1,4 @@
-"""The kernel of MIRA: hope, fear and update on one list after another (Cherry & Foster 2012, Algorithm 1)."""
+"""The kernel of MIRA: hope, fear and update for one list after another (Cherry & Foster 2012, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,23 @@ def visit_lists(  # type: ignore[no-untyped-def]
     lists, offsets, values, base, indptr, indices, data, statistics, slope, lower, upper, C, decay, visits,
     weights, lag, background,
 ):  # fmt: skip
-    """Visit `lists` in order; changes `weights`, `lag` and `background`.
+    """Visit `lists` in order and update `weights`, `lag` and `background`.
 
-    `values` (rows, dense) in C order, `base` (rows), sparse features in compressed rows; `weights` and bounds are those
-    of dense features, then sparse. `slope` (S): the gain of a row is its statistics times this. `visits`: how many
-    lists were visited before. `lag` sums each change of the weights times the visits before it, so that the mean of the
-    weights after each of n visits is weights - lag / n, without a pass over all weights per visit.
+    `values` (rows, dense) are in C order, `base` has (rows), and sparse features are in compressed rows (`indptr`,
+    `indices`, `data`); `weights`, `lower` and `upper` are those of dense features, then of sparse ones. The gain of a
+    row is its `statistics` (rows, S) times `slope` (S). `C` is the largest step, `decay` that of the background,
+    `visits` the number of lists visited before. `lag` is the sum of all changes of the weights, each times the number
+    of visits before it, so that the mean of the weights after each of n visits is weights - lag / n, without a pass
+    over all weights per visit.
     """
     dense, kinds = values.shape[1], statistics.shape[1]
     for s in lists:
+        # hope = argmax (score + gain), fear = argmax (score - gain) over the list.
         hope = fear = offsets[s]
         highest = lowest = -np.inf
         hope_score = fear_score = hope_gain = fear_gain = 0.0
         for row in range(offsets[s], offsets[s + 1]):
+            # score = base + weights · features, gain = slope · statistics
             score, gain = base[row], 0.0
             for f in range(dense):
                 score += values[row, f] * weights[f]
@@ -35,8 +39,10 @@ def visit_lists(  # type: ignore[no-untyped-def]
                 hope, hope_score, hope_gain, highest = row, score, gain, score + gain
             if score - gain > lowest:
                 fear, fear_score, fear_gain, lowest = row, score, gain, score - gain
+        # The background document: b <- decay * b + statistics of the hope.
         for k in range(kinds):
             background[k] = decay * background[k] + statistics[hope, k]
+        # The hinge loss: by how much the margin of the scores falls short of the difference of the gains.
         loss = (hope_gain - fear_gain) - (hope_score - fear_score)
         if hope != fear and hope_gain > fear_gain and loss > 0.0:
             _move(hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag)
@@ -47,18 +53,19 @@ def visit_lists(  # type: ignore[no-untyped-def]
 def _move(  # type: ignore[no-untyped-def]
     hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag
 ):
-    """Move the weights towards hope - fear by min(C, loss / squared length), then back into the bounds."""
+    """Update w <- w + min(C, loss / |d|^2) * d with d = features of hope - features of fear; clip w to its bounds."""
+    # |d|^2: the dense part, then the sparse part; both rows' columns ascend and are walked through together.
     dense = values.shape[1]
     length = 0.0
     for f in range(dense):
         length += (values[hope, f] - values[fear, f]) ** 2
-    # Both rows' columns ascend: walk them together.
     i, j = indptr[hope], indptr[fear]
     while i < indptr[hope + 1] or j < indptr[fear + 1]:
         difference, _, i, j = _next_sparse(i, indptr[hope + 1], j, indptr[fear + 1], indices, data)
         length += difference**2
     if length == 0.0:
         return
+    # Change the weights of all features in which the two rows differ.
     step = min(C, loss / length)
     for f in range(dense):
         _set(f, step * (values[hope, f] - values[fear, f]), lower, upper, visits, weights, lag)
@@ -70,7 +77,7 @@ def _move(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-def]
-    """Value of i's row less that of j's at the next column either has, that column, and where to go on."""
+    """The difference of the two rows at the next column of either, that column, and the positions to continue from."""
     if j == j_end or (i < i_end and indices[i] < indices[j]):
         return data[i], indices[i], i + 1, j
     if i == i_end or indices[j] < indices[i]:
@@ -80,6 +87,7 @@ def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-
 
 @njit(cache=True, nogil=True)
 def _set(position, change, lower, upper, visits, weights, lag):  # type: ignore[no-untyped-def]
+    """Change one weight within its bounds, and record the change in `lag`."""
     old = weights[position]
     weights[position] = min(max(old + change, lower[position]), upper[position])
     lag[position] += visits * (weights[position] - old)

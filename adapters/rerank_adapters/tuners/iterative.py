@@ -1,9 +1,9 @@
-"""What all tuners that move weights step by step share: restarts, a held-out part that decides, averaging, the record.
+"""The common part of all tuners that improve weights iteratively: restarts, selection on held-out lists, averaging.
 
-An algorithm supplies `search(problem)`: it prepares once and returns a function that yields the weights after each
-iteration of one restart. Everything else is here: the first restart starts at the given weights, restarts run in
-threads (kernels release the interpreter lock) with a random generator each, so that the result does not depend on
-timing; the iterate that scores best on the deciding lists wins: the held-out ones, or the whole tuning set.
+An algorithm implements `search(problem)`, which does its preparation once and returns a function that yields the
+weights after each iteration of one restart. The first restart begins at the start weights. Restarts run in threads,
+since kernels release the interpreter lock, each with a random generator of its own, so that the result does not depend
+on timing. The iterate that scores best on the judging lists wins; these are the held-out ones or the whole tuning set.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ Report = Callable[[TuningStep], None]
 
 @dataclass
 class IterativeTuner(Tuner):
-    """A tuner that improves weights step by step."""
+    """A tuner that improves weights iteratively, from one or more starts."""
 
-    restarts: int = option(1, doc="how many times to search; all but the first from other starts or random choices")
+    restarts: int = option(1, doc="number of searches; all but the first have other starts or other random choices")
     average_restarts: bool = option(False, doc="average the weights of the restarts instead of taking the best")
-    heldout: float = option(0.0, doc="part of the lists kept aside to decide among iterates (0: the whole set decides)")
+    heldout: float = option(0.0, doc="share of the lists held out to select the iterate (0: select on the whole set)")
 
     tunes_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options. Raises ValueError for a value out of range."""
         if self.restarts < 1:
             raise ValueError(f"restarts is {self.restarts}; wanted 1 or more")
         if not 0 <= self.heldout < 1:
-            raise ValueError(f"heldout is {self.heldout}; wanted a part from 0 to below 1")
+            raise ValueError(f"heldout is {self.heldout}; wanted a share of at least 0 and below 1")
 
     @abstractmethod
     def search(self, problem: Problem) -> Search:
-        """The search over a problem, its preparation done."""
+        """The search over a problem, with all preparation done."""
 
     def tune(
         self,
@@ -56,22 +56,22 @@ class IterativeTuner(Tuner):
         rng: np.random.Generator,
         report: Report = lambda step: None,
     ) -> TuningResult:
-        """Weights from `start`; deterministic given the generator."""
+        """Tune the weights, starting from `start`; the result depends only on the arguments and the state of `rng`."""
         data, notes = self._constrained(data)
         problem = Problem.of(data, start)
         if problem.size == 0:
-            notes.append("no free feature differs within any list: nothing to tune")
+            notes.append("no free feature differs within any list, so there is nothing to tune")
             weights = problem.unfolded(np.zeros(0))
             return TuningResult(weights, _score(data, weights), notes=tuple(notes))
         training, judge = self._split(problem, rng)
         trail = Trail(training, judge, report)
-        begin = problem.standardised(start)
-        for restart, iterates in enumerate(self._runs(training, begin, rng)):
-            trail.follow(restart, chain([begin], iterates) if restart == 0 else iterates)
+        initial = problem.standardised(start)
+        for restart, iterates in enumerate(self._runs(training, initial, rng)):
+            trail.follow(restart, chain([initial], iterates) if restart == 0 else iterates)
         chosen = trail.average() if self.average_restarts else trail.best()
         if judge is not training:
             score = judge.corpus_score(chosen)
-            notes.append(f"{judge.segments} held-out lists decided; these weights score {score:.4f} on them")
+            notes.append(f"the weights were selected on {judge.segments} held-out lists, where they score {score:.4f}")
         ends = np.array([problem.unfolded(weights) for weights in trail.ends])
         weights = problem.unfolded(chosen)
         return TuningResult(
@@ -84,14 +84,16 @@ class IterativeTuner(Tuner):
         )
 
     def _constrained(self, data: TuningData) -> tuple[TuningData, list[str]]:
+        """The data, with all sparse features fixed where the tuner does not tune them, and notes on that."""
         dense, sparse = len(data.table.names), len(data.table.sparse.names)
         if self.tunes_sparse or not sparse or data.fixed[dense:].all():
             return data, []
         fixed = data.fixed.copy()
         fixed[dense:] = True
-        return replace(data, fixed=fixed), [f"{sparse} sparse features left at their start weights"]
+        return replace(data, fixed=fixed), [f"{sparse} sparse features keep their start weights"]
 
     def _split(self, problem: Problem, rng: np.random.Generator) -> tuple[Problem, Problem]:
+        """The lists to train on and those to judge iterates by; where none are held out, both are the whole set."""
         aside = round(self.heldout * problem.segments)
         if aside == 0 or aside == problem.segments:
             return problem, problem
@@ -99,7 +101,7 @@ class IterativeTuner(Tuner):
         return problem.take(np.sort(shuffled[aside:])), problem.take(np.sort(shuffled[:aside]))
 
     def _runs(self, problem: Problem, start: FloatArray, rng: np.random.Generator) -> Iterator[Iterable[FloatArray]]:
-        """The iterates of each restart, in order; those of a single restart as they come."""
+        """Yield the iterates of each restart, in order; those of a single restart are computed as they are consumed."""
         search = self.search(problem)
         rngs = rng.spawn(self.restarts)
         if self.restarts == 1:
@@ -114,14 +116,14 @@ class IterativeTuner(Tuner):
 
 
 def _score(data: TuningData, weights: FloatArray) -> float:
-    """The metric of the 1-bests by raw weights."""
+    """The corpus score of the 1-bests by raw weights."""
     chosen = one_best(data.table.scores(weights), data.table.offsets)
     return float(data.metric.score(data.statistics[chosen].sum(axis=0)))
 
 
 @dataclass(eq=False)
 class Trail:
-    """The weights that a tuner passed through, with their scores."""
+    """The weights that a tuner has visited, with their scores on the training lists and on the judging ones."""
 
     training: Problem
     judge: Problem
@@ -131,9 +133,9 @@ class Trail:
     end_scores: list[float] = field(default_factory=list)
 
     def follow(self, restart: int, iterates: Iterable[FloatArray]) -> None:
-        """Record a restart; it ends with its iterate that scores best where it counts, the earliest among equals.
+        """Record a restart; its end is the iterate that scores best on the judging lists, the earliest among equals.
 
-        The first restart has the start as its iterate 0, so that the best is never below it.
+        The first restart has the start weights as its iterate 0, so that the best is never worse than the start.
         """
         best: tuple[float, FloatArray] | None = None
         for iteration, weights in enumerate(iterates, 0 if restart == 0 else 1):
@@ -141,19 +143,19 @@ class Trail:
             step = TuningStep(restart, iteration, score)
             self.steps.append(step)
             self.report(step)
-            judged = score if self.judge is self.training else self.judge.corpus_score(weights)
-            if best is None or self.judge.sign * judged > self.judge.sign * best[0]:
-                best = judged, weights.copy()
+            judgement = score if self.judge is self.training else self.judge.corpus_score(weights)
+            if best is None or self.judge.sign * judgement > self.judge.sign * best[0]:
+                best = judgement, weights.copy()
         if best is not None:
             self.end_scores.append(best[0])
             self.ends.append(best[1])
 
     def best(self) -> FloatArray:
-        """The best end of a restart; the earliest among equals."""
+        """The end of the best restart; the earliest among equals."""
         return self.ends[int(np.argmax(self.judge.sign * np.array(self.end_scores)))]
 
     def average(self) -> FloatArray:
-        """The mean of the restarts' ends, each of length 1 first, where lengths are free."""
+        """The mean of the restarts' ends, each scaled to length 1 beforehand where its length is free."""
         ends = np.array(self.ends)
         if self.training.normalised:
             ends = ends / np.maximum(np.linalg.norm(ends, axis=1, keepdims=True), 1e-300)

@@ -1,8 +1,9 @@
-"""Limited-memory BFGS within bounds: the minimiser behind PRO's classifier and expected risk.
+"""Limited-memory BFGS within bounds: the minimiser of PRO's logistic loss and of expected risk.
 
-The two-loop recursion (Nocedal & Wright 2006, Algorithm 7.4) over the weights that are not held at a bound; steps are
-bent back into the bounds and shortened until they bring enough (Armijo), as in the projected Newton method (Bertsekas
-1982). Left out: the strong Wolfe conditions; a pair whose curvature is not positive is dropped instead.
+The two-loop recursion (Nocedal & Wright 2006, Algorithm 7.4) runs over the weights that are not held at a bound. Steps
+are projected onto the bounds and shortened until they decrease the objective sufficiently (Armijo), as in the projected
+Newton method (Bertsekas 1982). The strong Wolfe conditions are not enforced; instead a pair whose curvature is not
+positive is dropped.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from rerank_plugins.arrays import FloatArray
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Pairs = deque[tuple[FloatArray, FloatArray]]
 
-ENOUGH = 1e-4  # part of the decrease promised by the gradient that a step must bring
+ENOUGH = 1e-4  # share of the decrease predicted by the gradient that a step must reach
 SHORTENINGS = 40
 
 
@@ -32,10 +33,10 @@ def minimise(
     progress: float = 1e-8,
     memory: int = 10,
 ) -> FloatArray:
-    """Where the objective, which returns its value and gradient, is lowest near `start`, within the bounds.
+    """A local minimum, within the bounds, of an objective that returns its value and its gradient.
 
-    Stops after `iterations`, when no free derivative exceeds `tolerance`, or when a step brings
-    less than `progress` of the value.
+    The search begins at `start` and stops after `iterations`, when no free derivative exceeds `tolerance`, or when a
+    step decreases the value by less than `progress` of it. `memory` is the number of pairs kept.
     """
     x = np.clip(start, lower, upper)
     value, gradient = objective(x)
@@ -46,16 +47,16 @@ def minimise(
         if np.abs(downhill).max(initial=0.0) <= tolerance:
             break
         direction = np.where(held, 0.0, -_newton_like(downhill, pairs))
-        if direction @ gradient >= 0:  # held weights have spoilt the curvature: start it anew
+        if direction @ gradient >= 0:  # weights held at bounds have spoilt the curvature: restart from the gradient
             pairs.clear()
             direction = -_newton_like(downhill, pairs)
-        found = _step(objective, x, value, gradient, direction, lower, upper)
-        if found is None:
+        accepted = _step(objective, x, value, gradient, direction, lower, upper)
+        if accepted is None:
             if not pairs:
                 break
             pairs.clear()
             continue
-        moved, new_value, new_gradient = found
+        moved, new_value, new_gradient = accepted
         step, change = moved - x, new_gradient - gradient
         if step @ change > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
             pairs.append((step, change))
@@ -67,7 +68,7 @@ def minimise(
 
 
 def _newton_like(gradient: FloatArray, pairs: Pairs) -> FloatArray:
-    """The inverse Hessian that the pairs suggest, times the gradient; without pairs, of length 1 at most."""
+    """The inverse Hessian approximated by the pairs, times the gradient; without pairs, a vector of length ≤ 1."""
     if not pairs:
         return gradient / max(float(np.linalg.norm(gradient)), 1.0)
     q = gradient.copy()
@@ -91,7 +92,7 @@ def _step(
     lower: FloatArray,
     upper: FloatArray,
 ) -> tuple[FloatArray, float, FloatArray] | None:
-    """The first of ever shorter steps along the direction, bent into the bounds, that brings enough."""
+    """The first of the steps, each half as long as the last and projected onto the bounds, that suffices; else None."""
     length = 1.0
     for _ in range(SHORTENINGS):
         moved = np.clip(x + length * direction, lower, upper)

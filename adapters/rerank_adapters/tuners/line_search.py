@@ -1,13 +1,14 @@
-"""Exact line search over a corpus metric (Och 2003): the t that makes the 1-bests by scores + t * slopes best.
+"""Exact line search over a corpus metric (Och 2003): finds the t whose 1-bests by scores + t * slopes score best.
 
-The metric is constant between two changes of any list's 1-best. All changes are sorted together, the differences of
-statistics that they make are cumulated, and the metric is computed at once for every interval: any additive metric,
-maximised or minimised, no call per interval.
+The metric is constant between two changes of any list's 1-best. All changes are sorted, the differences that they make
+in the statistics are cumulated, and the metric is computed for all intervals in one call. It can be any additive
+metric, to be maximised or minimised.
 
-Among the intervals that share the best score the widest wins, and t is its middle: weights at the edge of an interval
-change their 1-bests with the next rounding. For the same reason changes closer to each other than NARROW of the whole
-range count as one. With `smoothing` > 0 an interval's score is averaged over all t within that distance of its middle,
-a guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008; Foster & Kuhn 2009).
+Of the intervals that share the best score the widest wins, and t is its middle, since weights at the edge of an
+interval would change their 1-bests with the next rounding. For the same reason, changes that are closer together than
+NARROW times the whole range count as one. With `smoothing` > 0 the score of an interval is averaged over all t within
+that distance of its middle, as a guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008;
+Foster & Kuhn 2009).
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ NARROW = 1e-9
 
 
 class Line(NamedTuple):
-    """The metric along a line: `scores[i]` holds for t from `edges[i]` to `edges[i+1]`; neighbours differ."""
+    """The metric along a line: it is `scores[i]` for t from `edges[i]` to `edges[i+1]`; adjacent scores differ."""
 
     edges: FloatArray
     scores: FloatArray
 
     def smoothed(self, smoothing: float) -> FloatArray:
-        """Each interval's score, averaged over the t within `smoothing` of its middle (and on the line)."""
+        """(intervals): the score averaged over all t on the line within `smoothing` of the interval's middle."""
         if smoothing <= 0 or len(self.scores) == 1:
             return self.scores
+        # The integral of the metric from edges[0] to each edge; it is linear in between, so `interp` is exact.
         area = np.concatenate([[0.0], np.cumsum(np.diff(self.edges) * self.scores)])
         middles = (self.edges[1:] + self.edges[:-1]) / 2
         low = np.maximum(middles - smoothing, self.edges[0])
@@ -41,7 +43,7 @@ class Line(NamedTuple):
         return mean
 
     def best(self, sign: float, smoothing: float = 0.0) -> tuple[float, float]:
-        """The t to go to, and the (smoothed) score there; `sign` is -1 for a metric to be made low."""
+        """The best t and the (smoothed) score there; `sign` is 1 to maximise the metric, -1 to minimise it."""
         gains = sign * self.smoothed(smoothing)
         best = int(np.argmax(np.where(gains == gains.max(), np.diff(self.edges), 0.0)))
         return float(self.edges[best] + self.edges[best + 1]) / 2, float(sign * gains[best])
@@ -56,16 +58,20 @@ def metric_on_line(
     low: float,
     high: float,
 ) -> Line:
-    """The metric of the 1-bests by `scores + t * slopes` for t from `low` to `high`, both finite, low < high."""
+    """The metric of the 1-bests by `scores + t * slopes` for t from `low` to `high`, both finite, with low < high."""
+    # All changes of 1-bests in all lists, in ascending order of t.
     first, at, before, after = upper_envelopes(scores, slopes, offsets, low, high)
     order = np.argsort(at)
     starts = np.concatenate([[low], at[order]])
+    # The intervals that are wide enough to count.
     wide = np.flatnonzero(np.diff(starts, append=high) > NARROW * (high - low))
+    # totals[i] = statistics of the first 1-bests + the sum over changes 1 … i of (statistics after - before).
     changes = statistics[after[order]]
     changes -= statistics[before[order]]
     totals = np.concatenate([statistics[first].sum(axis=0, keepdims=True), changes])
     np.cumsum(totals, axis=0, out=totals)
     values = metric.score(totals[wide])
+    # Merge neighbouring intervals with equal scores.
     differs = np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1])
     edges = np.concatenate([[low], starts[wide[differs[1:]]], [high]])
     return Line(edges, values[differs])

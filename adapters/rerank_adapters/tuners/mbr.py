@@ -1,15 +1,16 @@
-"""MBR decoding as a tuner (Kumar & Byrne 2004; Ehling et al. 2007): only the posterior's scale is tuned for it.
+"""MBR decoding as a tuner (Kumar & Byrne 2004; Ehling et al. 2007), which tunes only the scale of the posterior.
 
-A posterior needs weights that mean something: by default those that batch MIRA finds, or the start weights as they are
-(`weights = "start"`, for the decoder's own). The scale is then the one free parameter.
+The posterior needs meaningful weights. By default they are those that batch MIRA finds; with `weights = "start"` they
+are the start weights unchanged, for instance the decoder's own. The scale is then the only free parameter.
 
-For every scale of a logarithmic grid, each list's hypothesis of highest expected utility is chosen (mbr_decision.py)
-and the corpus metric of the choices computed. Utilities do not depend on the scale, so one pass over the lists serves
-the whole grid, which is therefore fine from the start, and no utilities are kept. Of the scales that score best, the
-middle of the longest run of neighbours is taken.
+For every scale of a logarithmic grid the hypothesis of highest expected utility is chosen in each list
+(mbr_decision.py), and the corpus metric of the choices is computed. Utilities do not depend on the scale, so one pass
+over the lists suffices for the whole grid, which can therefore be fine, and no utilities are kept. Of the scales that
+score best, the one in the middle of the longest run of neighbours is taken.
 
-The grid is in units of 1 / (standard deviation of the weighted sums within lists): from `lowest`, where all voters are
-nearly equal, to `highest`, nearly the 1-best. Cost: n * min(n, evidence) utilities per list of n hypotheses.
+The grid is in units of 1 / (standard deviation of the weighted sums within lists): at `lowest` all voters have nearly
+equal weight, at `highest` the choice is nearly the 1-best. The cost is n * min(n, evidence) utilities for a list of n
+hypotheses.
 """
 
 from __future__ import annotations
@@ -31,16 +32,18 @@ from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningSte
 
 @dataclass
 class Mbr(Tuner):
-    """Minimum Bayes risk reranking (Kumar & Byrne 2004): the scale of the posterior tuned, weights by MIRA or given."""
+    """Minimum Bayes risk reranking (Kumar & Byrne 2004): tunes the scale of the posterior of fixed or MIRA's weights."""
 
-    weights: Literal["mira", "start"] = option("mira", doc="weights of the posterior: tuned by MIRA, or the start's")
-    evidence: int = option(100, doc="hypotheses of each list, best first, that vote; bounds the cost")
+    weights: Literal["mira", "start"] = option(
+        "mira", doc="weights of the posterior: tuned by MIRA, or the start weights"
+    )
+    evidence: int = option(100, doc="number of best hypotheses of each list that vote; bounds the cost")
     lowest: float = option(0.03, doc="smallest scale tried, in units of 1 / standard deviation of the weighted sums")
-    highest: float = option(30.0, doc="largest scale tried, likewise")
-    scales: int = option(61, doc="how many scales to try, evenly spaced in the logarithm")
+    highest: float = option(30.0, doc="largest scale tried, in the same units")
+    scales: int = option(61, doc="number of scales to try, evenly spaced in their logarithms")
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options. Raises ValueError for a value out of range."""
         if self.evidence < 1 or self.scales < 1:
             raise ValueError("evidence and scales must be 1 or more")
         if not 0 < self.lowest <= self.highest:
@@ -53,7 +56,7 @@ class Mbr(Tuner):
         rng: np.random.Generator,
         report: Callable[[TuningStep], None] = lambda step: None,
     ) -> TuningResult:
-        """The weights and the scale whose choices score best. Raises ConfigError without hypotheses' texts."""
+        """Find the scale whose choices score best. Raises ConfigError where the hypotheses' texts are missing."""
         offsets = data.table.offsets
         if len(data.hypotheses) != len(offsets) - 1:
             raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
@@ -84,7 +87,7 @@ class Mbr(Tuner):
         )
 
     def _choices(self, scores: FloatArray, texts: Sequence[str], data: TuningData, grid: FloatArray) -> LongArray:
-        """(scales): position of the choice in a list, the earlier among equals."""
+        """(scales): the position of the choice in a list, the earliest among equals."""
         voters = evidence_of(scores, self.evidence)
         expected = expected_utilities(scores[voters], utilities(texts, data.metric, voters), grid)
         choices: LongArray = np.argmax(expected, axis=0)
@@ -92,7 +95,7 @@ class Mbr(Tuner):
 
 
 def middle_of_longest_run(values: FloatArray) -> int:
-    """Position in the middle of the longest run of the highest value; of equally long runs the first."""
+    """The position in the middle of the longest run of the highest value; of equally long runs the first counts."""
     best = np.concatenate([[False], values == values.max(), [False]]).astype(np.int8)
     begins, ends = np.flatnonzero(np.diff(best) == 1), np.flatnonzero(np.diff(best) == -1)
     longest = int(np.argmax(ends - begins))

@@ -2,9 +2,9 @@
 
     argmax_i  sum_j p(j) * utility(i, j),     p = softmax(scale * score), over the evidence
 
-utility(i, j) is the metric's sentence score of hypothesis i with hypothesis j as its reference (Ehling et al. 2007 take
-BLEU), its sign turned where the metric should be low. The evidence is the `evidence` hypotheses of highest score, or
-all; every hypothesis can be chosen. Cost per list of n: n * min(n, evidence) utilities.
+utility(i, j) is the metric's sentence score of hypothesis i with hypothesis j as its reference (Ehling et al. 2007 use
+BLEU), negated where lower is better. The evidence consists of the `evidence` hypotheses of highest score, or of all;
+any hypothesis can be chosen. The cost for a list of n hypotheses is n * min(n, evidence) utilities.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ import numpy as np
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
-STATISTICS_AT_ONCE = 100_000  # rows, so that memory stays small
+STATISTICS_AT_ONCE = 100_000  # rows computed at a time, which bounds the memory
 
 
 def expected_scores(
     scores: FloatArray, texts: Sequence[str], metric: Metric, scale: float, evidence: int | None = None
 ) -> FloatArray:
-    """(n): expected utility of each hypothesis of a list, higher is better; `scores` (n) are its weighted sums."""
+    """(n): the expected utilities of a list's hypotheses, higher is better; `scores` (n) are their weighted sums."""
     voters = evidence_of(scores, evidence)
     return expected_utilities(scores[voters], utilities(texts, metric, voters), scale)
 
 
 def evidence_of(scores: FloatArray, evidence: int | None) -> LongArray:
-    """Positions, ascending, of the `evidence` highest scores (all where None); the earlier is in among equals."""
+    """The ascending positions of the `evidence` highest scores (None: all); ties go to the earlier ones."""
     if evidence is None or evidence >= len(scores):
         return np.arange(len(scores))
     return np.sort(np.argsort(-scores, kind="stable")[:evidence])
 
 
 def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatArray:
-    """(n, voters): sentence score of each hypothesis against each voter, higher is better."""
+    """(n, voters): the sentence score of each hypothesis against each voter, higher is better."""
     sign = 1.0 if metric.higher_is_better else -1.0
     if len(voters) == len(texts):
         return sign * metric.pairwise(texts)
@@ -49,9 +49,9 @@ def utilities(texts: Sequence[str], metric: Metric, voters: LongArray) -> FloatA
 
 
 def expected_utilities(scores: FloatArray, utility: FloatArray, scale: float | FloatArray) -> FloatArray:
-    """(n): expected utility of each hypothesis; (n, scales) for several scales at once.
+    """(n): the expected utility of each hypothesis; (n, scales) for several scales at once.
 
-    `scores` (voters) are the weighted sums of the evidence, `utility` (n, voters); scales are not negative.
+    `scores` (voters) are the weighted sums of the evidence, `utility` has (n, voters); scales must not be negative.
     """
     weights = np.exp(np.multiply.outer(scores - scores.max(), scale))
     expected: FloatArray = utility @ (weights / weights.sum(axis=0))

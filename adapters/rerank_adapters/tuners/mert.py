@@ -1,13 +1,13 @@
 """Minimum error rate training (Och 2003): exact line searches over the corpus metric, from many starts.
 
-From each start the weights go along every coordinate and some random directions, in random order, each time to the
-best point of the line; sweeps repeat until one brings less than `tolerance`. The scores of all rows are kept up to
-date by adding t * slopes, so that a line search costs O(rows) and no product with the feature matrix (random
-directions: one). The metric is any over additive statistics, to be raised or lowered.
+From each start a sweep searches along every coordinate and some random directions, in random order, and moves the
+weights to the best point of each line; sweeps are repeated until one improves the score by less than `tolerance`. The
+scores of all rows are updated by adding t * slopes, so that a line search costs O(rows) and no product with the feature
+matrix (along a random direction: one). Any metric over additive statistics can be maximised or minimised.
 
-Only the direction of a weight vector counts, so lines are searched as far as `REACH` times its length on either side
-(in standardised features), within the bounds of the weights. Left out: re-decoding (lists are given), sparse features
-(they keep their start weights), Powell's conjugate directions.
+Only the direction of a weight vector counts, so lines are searched up to `REACH` times its length on either side (in
+standardised features), within the bounds of the weights. The lists are fixed: nothing is decoded again. Sparse features
+keep their start weights, and Powell's conjugate directions are not used.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ REACH = 4.0
 class Mert(IterativeTuner):
     """Minimum error rate training (Och 2003): exact line search over any corpus metric; dense features only."""
 
-    restarts: int = option(20, doc="how many times to search; all but the first from random starts")
-    directions: int = option(12, doc="random directions tried in each sweep, besides every coordinate")
-    sweeps: int = option(30, doc="most sweeps over the directions per restart")
-    tolerance: float = option(1e-4, doc="a sweep that brings less than this part of the score ends the restart")
+    restarts: int = option(20, doc="number of searches; all but the first have random starts")
+    directions: int = option(12, doc="random directions searched in each sweep, besides every coordinate")
+    sweeps: int = option(30, doc="maximum number of sweeps over the directions per restart")
+    tolerance: float = option(1e-4, doc="the restart ends when a sweep improves the score by less than this share")
     smoothing: float = option(0.0, doc="average the metric over this distance along a line (0: exact maximum)")
 
     tunes_sparse = False
 
     def search(self, problem: Problem) -> Search:
-        """Sweeps of line searches from the start, then from random weights."""
+        """A search by sweeps of line searches, first from the start weights and then from random ones."""
 
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
             weights = start if restart == 0 and start.any() else _random_weights(problem, rng)
@@ -53,8 +53,8 @@ class Mert(IterativeTuner):
         return iterates
 
     def _sweep(self, problem: Problem, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """The weights after one line search along each direction."""
-        from rerank_adapters.tuners.line_search import metric_on_line  # numba: loaded with the first search
+        """The weights after a line search along each direction."""
+        from rerank_adapters.tuners.line_search import metric_on_line  # loads numba, at the first search
 
         if problem.normalised:
             weights = weights / max(float(np.linalg.norm(weights)), 1e-300)
@@ -74,20 +74,20 @@ class Mert(IterativeTuner):
                 t, _ = line.best(problem.sign, self.smoothing)
                 weights = weights + t * direction
                 scores += t * slopes
-        return np.clip(weights, problem.lower, problem.upper)  # rounding may have led outside
+        return np.clip(weights, problem.lower, problem.upper)  # rounding may have exceeded a bound
 
 
 def _random_weights(problem: Problem, rng: np.random.Generator) -> FloatArray:
-    """A random direction within the bounds, as loud as the fixed features where there are any."""
+    """A random weight vector within the bounds, on the scale of the fixed features where there are any."""
     weights = rng.standard_normal(problem.size) / np.sqrt(problem.size)
-    loudness = float(np.std(problem.base)) or 1.0
+    scale = float(np.std(problem.base)) or 1.0
     weights = np.where((weights < problem.lower) | (weights > problem.upper), -weights, weights)
-    random: FloatArray = np.clip(loudness * weights, problem.lower, problem.upper)
+    random: FloatArray = np.clip(scale * weights, problem.lower, problem.upper)
     return random
 
 
 def _reach(problem: Problem, weights: FloatArray, direction: FloatArray) -> tuple[float, float]:
-    """How far t may go: to the first bound that a weight meets, or REACH times the weights' length."""
+    """The range of t: up to the first bound that a weight meets, or REACH times the weights' length."""
     length = float(np.hypot(np.linalg.norm(weights), np.std(problem.base))) or 1.0
     moves = direction != 0
     with np.errstate(invalid="ignore"):

@@ -1,9 +1,9 @@
-"""Pairs of hypotheses for PRO: drawn from each list, kept where sentence scores differ enough, and not too much.
+"""Samples pairs of hypotheses for PRO whose sentence scores differ enough, but not too much.
 
-Hopkins & May (2011), Figure 4: draw Γ pairs of each list, keep those whose scores differ by α at least, and of these
-the Ξ most different. Nakov, Guzmán & Vogel (2013) find that the most different pairs often hold a monster, a hypothesis
-absurdly long and absurdly bad, which teaches the weights to be short; their remedies are a ceiling on the difference,
-or a random choice among the pairs above the threshold.
+In Hopkins & May (2011), Figure 4, Γ pairs are drawn from each list; of those whose scores differ by at least α, the Ξ
+most different ones are kept. Nakov, Guzmán & Vogel (2013) find that the most different pairs often contain a monster,
+an absurdly long and absurdly bad hypothesis, which makes the weights prefer short output. Their remedies are a ceiling
+on the difference and a random choice among the pairs above the threshold.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
 
-DRAWN_AT_ONCE = 50_000  # so that arrays stay in the cache
+DRAWN_AT_ONCE = 50_000  # keeps the arrays in the processor's cache
 
 
 class Pairs(NamedTuple):
-    """Rows of the better and of the worse hypothesis of each pair, of equal length."""
+    """(pairs) the rows of the better hypothesis of each pair, and those of the worse one."""
 
     better: LongArray
     worse: LongArray
@@ -29,7 +29,8 @@ class Pairs(NamedTuple):
 class PairSampler:
     """Draws `drawn` pairs per list and keeps up to `kept` of those that differ by `threshold` to `ceiling`.
 
-    `goodness` (rows): sentence scores, higher is better; thresholds are in its unit. A list of one has no pairs.
+    `goodness` (rows) are sentence scores, higher is better; the thresholds are in their unit. `keep` selects the most
+    different pairs or random ones. A list of one hypothesis has no pairs.
     """
 
     goodness: FloatArray
@@ -41,20 +42,21 @@ class PairSampler:
     keep: Literal["top", "random"] = "top"
 
     def sample(self, rng: np.random.Generator) -> Pairs:
-        """Pairs of all lists, list by list. O(lists * drawn)."""
+        """Draw pairs from all lists; they are ordered by list. O(lists * drawn)."""
         step = max(DRAWN_AT_ONCE // self.drawn, 1)
         parts = [self._sample(begin, begin + step, rng) for begin in range(0, len(self.offsets) - 1, step)]
         return Pairs(np.concatenate([p.better for p in parts]), np.concatenate([p.worse for p in parts]))
 
     def _sample(self, begin: int, end: int, rng: np.random.Generator) -> Pairs:
+        """The pairs of lists `begin` to `end`."""
         offsets = self.offsets[begin : end + 1]
         lengths, starts = np.diff(offsets)[:, None], offsets[:-1, None]
         uniform = rng.random((2, len(lengths), self.drawn), dtype=np.float32)
-        # float32 may round up to the length itself
+        # Rounding in float32 may give the length itself, hence the minimum.
         one, other = starts + np.minimum((uniform * lengths).astype(np.int64), lengths - 1)
         difference = np.abs(self.goodness[one] - self.goodness[other])
         fits = (difference >= self.threshold) & (difference <= self.ceiling) & (difference > 0)
-        # Draws come in random order, so the first of those that fit are a random choice.
+        # The draws are in random order, so the first ones that fit are a random choice.
         rank = difference if self.keep == "top" else -np.arange(self.drawn) + np.zeros(difference.shape)
         rank = np.where(fits, rank, -np.inf)
         if self.kept < self.drawn:

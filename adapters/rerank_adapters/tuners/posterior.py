@@ -1,10 +1,11 @@
-"""The posterior that weights give the hypotheses of each list, its expected metric and the gradient of that.
+"""The posterior of the hypotheses of each list under given weights, with its expected metric and its gradient.
 
-Per list p = softmax(scores), H its entropy, E its expectations. With gains g, the derivative with respect to a score is
+For each list let p = softmax(scores), H the entropy of p and E the expectation under p. With gains g, the derivative
+with respect to a score is
 
     d (E[g] + T H) / d score_i  =  p_i (g_i - E[g])  -  T p_i (ln p_i + H)
 
-(Smith & Eisner 2006, section 3), and the chain rule leads on to the weights.
+(Smith & Eisner 2006, section 3); the derivatives with respect to the weights follow by the chain rule.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
 
-WIDTH = 0.01  # of a segment's share: expected statistics are smooth
+WIDTH = 0.01  # of the differences, in segments' shares; it can be small because expected statistics are smooth
 
 
 class Posterior:
-    """Expected gain of a problem's lists as a function of the weights; gains are in standard deviations within lists.
+    """The expected gain of a problem's lists as a function of the weights, in standard deviations within lists.
 
-    `corpus`: the metric of the expected statistics of the whole set; otherwise the mean of expected sentence scores.
+    With `corpus` it is the metric of the expected statistics of the whole set, otherwise the mean of the expected
+    sentence scores.
     """
 
     def __init__(self, problem: Problem, corpus: bool) -> None:
@@ -39,7 +41,7 @@ class Posterior:
         self.gains = self.gains / self.unit
 
     def objective(self, weights: FloatArray, temperature: float) -> tuple[float, FloatArray]:
-        """Expected gain + temperature * mean entropy, to be maximised, and its gradient."""
+        """The expected gain + temperature * mean entropy, which is to be maximised, and its gradient."""
         problem, segments = self.problem, self.problem.segments
         scores = problem.scores(weights)
         scores -= np.repeat(np.maximum.reduceat(scores, self.starts), self.lengths)
@@ -53,9 +55,9 @@ class Posterior:
             value = problem.sign * float(problem.metric.score(totals)) / self.unit
             slope = metric_slope(problem.metric, totals, segments, WIDTH) / self.unit
             gains = gains_of(problem.statistics, slope)
-        wanted = gains - temperature * log_p
-        expected = np.add.reduceat(p * wanted, self.starts)
-        gradient = problem.features.pull(p * (wanted - np.repeat(expected, self.lengths)) / segments)
+        benefit = gains - temperature * log_p
+        expected = np.add.reduceat(p * benefit, self.starts)
+        gradient = problem.features.pull(p * (benefit - np.repeat(expected, self.lengths)) / segments)
         if self.corpus:
             return value - temperature * float(p @ log_p) / segments, gradient
         return float(expected.mean()), gradient

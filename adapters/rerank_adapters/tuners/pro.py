@@ -1,13 +1,13 @@
-"""Pairwise ranking optimisation (Hopkins & May 2011): learn which of two hypotheses of a list is the better one.
+"""Pairwise ranking optimisation (Hopkins & May 2011): learns which of two hypotheses of a list is the better one.
 
-Each round samples pairs of hypotheses (pairs.py), fits a logistic regression to the differences of their features
-(which of the two has the better sentence score), and moves the weights part of the way from the previous ones to the
-fitted ones. The lists do not grow between rounds, which differ in their samples alone: the interpolation averages over
-rounds. The first round's weights are taken whole, for a part of the start, which no pair has spoken for, costs BLEU
-here. Against the collapse of length that PRO is known for (Nakov, Guzmán & Vogel 2013), pairs whose scores differ too
-much, where one is a monster rather than a translation, are kept out.
+Each round samples pairs of hypotheses (pairs.py) and fits a logistic regression that predicts from the differences of
+their features which of the two has the better sentence score. It then moves the weights part of the way from those of
+the round before to the fitted ones. The lists do not grow between rounds, which differ only in their samples, so this
+interpolation averages over rounds. The first round's weights are taken as fitted: to keep a part of the start weights,
+which no pair supports, costs BLEU. PRO is known to collapse to short output (Nakov, Guzmán & Vogel 2013); to prevent
+that, pairs whose scores differ too much are excluded, since one of the two is then a monster rather than a translation.
 
-A round is O(segments * pairs) plus some twenty passes of O(kept pairs * features).
+A round takes O(segments * pairs) plus some twenty passes of O(kept pairs * features).
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from rerank_plugins.interfaces import option
 class Pro(IterativeTuner):
     """Pairwise ranking optimisation (Hopkins & May 2011), guarded against monsters (Nakov et al. 2013)."""
 
-    rounds: int = option(10, doc="how many times to sample and fit")
+    rounds: int = option(10, doc="number of rounds of sampling and fitting")
     pairs: int = option(5000, doc="pairs drawn per list (Γ)")
     kept: int = option(50, doc="pairs kept per list (Ξ)")
-    threshold: float = option(1.0, doc="least difference of a pair's sentence scores, in standard deviations (α)")
-    ceiling: float = option(5.0, doc="greatest difference, likewise; pairs that differ more hold a monster")
+    threshold: float = option(1.0, doc="smallest difference of a pair's sentence scores, in standard deviations (α)")
+    ceiling: float = option(5.0, doc="largest difference, in the same unit; pairs that differ more contain a monster")
     keep: Literal["top", "random"] = option(
-        "top", doc="which of the pairs between the two to keep: most different, or any"
+        "top", doc="which pairs between the two limits to keep: the most different, or random ones"
     )
-    interpolation: float = option(0.5, doc="part of the way to go from the previous weights to the fitted ones (Ψ)")
-    l2: float = option(1e-3, doc="weight of the squared length of the weights, per pair")
+    interpolation: float = option(0.5, doc="share of the fitted weights in the new ones; the rest are the previous (Ψ)")
+    l2: float = option(1e-3, doc="weight of the squared length of the weight vector, per pair")
 
     def __post_init__(self) -> None:
-        """Check the options."""
+        """Check the options. Raises ValueError for a value out of range."""
         super().__post_init__()
         if not 0 < self.interpolation <= 1:
             raise ValueError(f"interpolation is {self.interpolation}; wanted a number above 0, at most 1")
@@ -53,7 +53,7 @@ class Pro(IterativeTuner):
             raise ValueError("rounds, pairs and kept must be 1 or more")
 
     def search(self, problem: Problem) -> Search:
-        """Rounds of sampling and fitting; restarts differ in their samples."""
+        """A search by rounds of sampling and fitting; restarts differ in their samples."""
         goodness = problem.sign * problem.metric.sentence_scores(problem.statistics)
         goodness /= spread(goodness, problem.offsets)
         sampler = PairSampler(goodness, problem.offsets, self.pairs, self.kept, self.threshold, self.ceiling, self.keep)
@@ -69,7 +69,7 @@ class Pro(IterativeTuner):
         return iterates
 
     def _fit(self, problem: Problem, pairs: Pairs, start: FloatArray) -> FloatArray:
-        """Logistic regression: p(better beats worse) = 1 / (1 + exp(-(difference of their scores)))."""
+        """Fit the logistic regression p(better beats worse) = 1 / (1 + exp(-(score of better - score of worse)))."""
         if not len(pairs.better):
             return start
         used, index = np.unique(np.concatenate(pairs), return_inverse=True)
@@ -88,5 +88,5 @@ class Pro(IterativeTuner):
 
 
 def _length(weights: FloatArray) -> float:
-    """Length of a weight vector."""
+    """The length of a weight vector."""
     return float(np.linalg.norm(weights))

@@ -1,13 +1,13 @@
-"""What a tuner's algorithm works on: the free features, standardised, and the way back to raw weights.
+"""The problem that a tuner's algorithm solves: free, standardised features, and the conversion back to raw weights.
 
 Each dense feature is centred within its list, which changes no choice, and divided by its standard deviation within
-lists (pooled over all), so that a step of 1 means the same for every feature. Sparse features are counts, mostly 0 and
-1, and keep their scale: dividing a rare one by its deviation would make it loud. Dense features that are constant
-within every list cannot change a choice: they leave the problem with the weight nearest 0 that their bounds allow.
-Fixed features leave it as one number per row, `base`, so that the score of a row is
+lists (pooled over all lists), so that a step of 1 means the same for every feature. Sparse features are counts, mostly
+0 and 1, and keep their scale, since a rare one divided by its deviation would get too much influence. Dense features
+that are constant within every list cannot change a choice; they are left out and get the weight nearest to 0 that their
+bounds allow. The fixed features are summed up to one number per row, `base`, so that the score of a row is
 `base + features.dot(weights)`.
 
-Memory: one copy of the dense values, by columns.
+The memory needed is one copy of the dense values, by columns.
 """
 
 from __future__ import annotations
@@ -21,21 +21,22 @@ from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.interfaces import Metric, TuningData
 
-# A spread below this part of a feature's own size is the rounding of a constant.
+# A spread below this share of a feature's magnitude is the rounding error of a constant.
 CONSTANT = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Free, standardised features of a tuning set. A weight vector here is dense features, then sparse ones.
+    """The free, standardised features of a tuning set. A weight vector has the dense features, then the sparse ones.
 
-    `features`    the free features: dense ones centred within lists and of unit variance, sparse ones as they are
-    `base`        (rows) what the fixed features add to each score
-    `offsets`     (segments + 1); `statistics` (rows, S) of `metric`
-    `lower, upper` bounds of these weights
-    `raw`         raw weights of all names, with the start's values at fixed and left-out features
-    `free`        positions of this problem's weights in `raw`; `scales` the deviation that each was divided by
-    `normalised`  whether weights may be scaled together: no fixed weight or finite bound other than 0 stands against it
+    `features`     the free features: dense ones centred within lists and of unit variance, sparse ones unchanged
+    `base`         (rows) the sum that the fixed features add to each score
+    `offsets`      (segments + 1) the bounds of the lists' rows; `statistics` (rows, S) are those of `metric`
+    `lower, upper` the bounds of these weights
+    `raw`          the raw weights of all names, with the start's values for fixed and left-out features
+    `free`         the positions of this problem's weights in `raw`; `scales` the deviation that each was divided by
+    `normalised`   whether all weights may be scaled by a common factor, that is, no fixed weight and no finite bound
+                   other than 0 prevents it
     """
 
     features: FeatureRows
@@ -52,7 +53,7 @@ class Problem:
 
     @classmethod
     def of(cls, data: TuningData, start: FloatArray) -> Problem:
-        """The problem of tuning `data`'s free weights, the fixed ones staying as in `start` (one per name, raw)."""
+        """The problem of tuning the free weights of `data`; the fixed ones stay as in `start` (raw, one per name)."""
         table, offsets = data.table, data.table.offsets
         dense = len(table.names)
         raw = np.where(data.fixed, start, np.clip(0.0, data.lower, data.upper))
@@ -89,42 +90,42 @@ class Problem:
 
     @property
     def size(self) -> int:
-        """How many weights are free."""
+        """The number of free weights."""
         return len(self.free)
 
     @property
     def segments(self) -> int:
-        """How many lists."""
+        """The number of lists."""
         return len(self.offsets) - 1
 
     @property
     def sign(self) -> float:
-        """1 where the metric is to rise, -1 where it is to fall."""
+        """1 for a metric to be maximised, -1 for one to be minimised."""
         return 1.0 if self.metric.higher_is_better else -1.0
 
     def standardised(self, raw: FloatArray) -> FloatArray:
-        """Weights of this problem from raw ones (all names), moved inside the bounds."""
+        """The weights of this problem from raw ones of all names, clipped to the bounds."""
         weights: FloatArray = np.clip(raw[self.free] * self.scales, self.lower, self.upper)
         return weights
 
     def unfolded(self, weights: FloatArray) -> FloatArray:
-        """Raw weights of all names: absolute values sum to 1 where that changes no choice and breaks no constraint."""
+        """The raw weights of all names; their absolute values sum to 1 where `normalised`."""
         raw = self.raw.copy()
         raw[self.free] = weights / self.scales
         total = np.abs(raw).sum()
         return raw / total if self.normalised and total > 0 else raw
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """(rows): weighted sums, up to a constant per list."""
+        """(rows): the weighted sums, up to a constant per list."""
         return self.base + self.features.dot(weights)
 
     def corpus_score(self, weights: FloatArray) -> float:
-        """The metric of the 1-bests by these weights."""
+        """The corpus score of the 1-bests by these weights."""
         chosen = one_best(self.scores(weights), self.offsets)
         return float(self.metric.score(self.statistics[chosen].sum(axis=0)))
 
     def take(self, segments: LongArray) -> Problem:
-        """The same problem on some of its lists (the scales stay those of the whole)."""
+        """The same problem on some of its lists; the scales stay those of the whole set."""
         lengths = np.diff(self.offsets)[segments]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         rows = np.repeat(self.offsets[:-1][segments] - offsets[:-1], lengths) + np.arange(offsets[-1])
@@ -138,6 +139,6 @@ class Problem:
 
 
 def _anchors(bounds: FloatArray, fixed: BoolArray) -> bool:
-    """Whether these bounds of the free features say more than a sign."""
+    """Whether these bounds constrain more than the signs of the free features' weights."""
     free = bounds[~fixed]
     return bool(np.any(np.isfinite(free) & (free != 0)))
