@@ -219,7 +219,7 @@ def test_classifiers_are_read_as_they_were_written(tmp_path):
         ("kind = 'threshold'\n[weights]\na = 1.0\n", "'threshold' is None, wanted a finite number"),
         ("kind = 'threshold'\nthreshold = 1\n[weights]\na = nan\n", "'a' is nan"),
         ("kind = 'threshold'\ntreshold = 1\n", "unknown key 'treshold'; did you mean 'threshold'?"),
-        ("kind = \n", "c.toml:1: no TOML"),
+        ("kind = \n", "c.toml:1: not valid TOML"),
     ],
 )
 def test_classifiers_of_another_form(tmp_path, text, message):

@@ -184,7 +184,7 @@ def test_weights_that_do_not_fit(place):
         == "nan.toml:3: the weight of 'LM0' is nan, expected a finite number"
     )
     (place / "not.toml").write_text("[dense\n")
-    assert refused_leaving_all(place, *apply, "not.toml").startswith("not.toml:1: no TOML: ")
+    assert refused_leaving_all(place, *apply, "not.toml").startswith("not.toml:1: not valid TOML: ")
     (place / "key.toml").write_text("[dens]\nLM0 = 1\n")
     assert refused_leaving_all(place, *apply, "key.toml") == "key.toml:1: unknown key 'dens'; did you mean 'dense'?"
     (place / "record.toml").write_text("[dense]\nLM0 = 1\n[provenance.job]\nfeature = 3\n")
@@ -195,7 +195,7 @@ def test_weights_that_do_not_fit(place):
         GOOD.replace("||| -3\n", "||| -3\n" + GOOD.partition("\n")[0].replace("-3", "-9") + "\n")
     )
     said = refused_leaving_all(place, *start_from, "decoder", "-f", "length")
-    assert said.startswith("no weights of the decoder's features give its totals: the best miss one by ")
+    assert said.startswith("no weights of the decoder's features reproduce its totals: the best ones miss a total by ")
 
 
 def test_tables_that_do_not_fit(place):

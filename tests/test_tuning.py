@@ -71,7 +71,7 @@ def test_rows_that_do_not_match_and_values_that_are_not_finite():
     table, statistics = naive.random_data(np.random.default_rng(0), METRIC, sparse=3)
     with pytest.raises(RerankError, match=r"statistics of \d+ hypotheses, but \d+ rows"):
         prepare(table, statistics[1:], METRIC)
-    with pytest.raises(RerankError, match="statistics of the metric hold"):
+    with pytest.raises(RerankError, match="statistics of the metric contain"):
         prepare(table, statistics + np.inf, METRIC)
     values = table.values.copy()
     values[3, 1] = np.nan
@@ -131,7 +131,7 @@ def test_no_decoders_weights_without_totals_that_fit():
         start_vector(table, "decoder")
     with pytest.raises(ConfigError, match="have no totals"):
         start_vector(table, "decoder", [1.0, None])
-    with pytest.raises(ConfigError, match="the best miss one by"):
+    with pytest.raises(ConfigError, match="the best ones miss a total by"):
         start_vector(table, "decoder", rng.normal(size=len(table.values)))
 
 
@@ -171,7 +171,7 @@ def test_weights_that_break_the_contract_are_refused(data):
     with pytest.raises(PluginError, match="Constant: weights: 2 values"):
         tune(data, Constant([1, 2]), start)
     held = dataclasses.replace(data, fixed=np.arange(size) == 0)
-    with pytest.raises(PluginError, match="f0 is fixed, but was moved"):
+    with pytest.raises(PluginError, match="f0 is fixed, but was changed"):
         tune(held, Constant(2 * start), start)
     with pytest.raises(ConfigError, match="f0 is fixed outside its bounds"):
         tune(dataclasses.replace(held, upper=np.full(size, 0.5)), Mira(), start)

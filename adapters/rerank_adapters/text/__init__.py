@@ -1,4 +1,4 @@
-"""Text pipelines: decoders, references and language models rarely share a tokenisation."""
+"""Text pipelines, which convert texts between the tokenisations of decoders, references and language models."""
 
 from rerank_adapters.text.diagnostics import looks_like, vocabulary_warnings
 from rerank_adapters.text.pipeline import TextPipeline

@@ -1,7 +1,7 @@
-"""Does a text look like what a model was trained on? Telltale tokens; out-of-vocabulary rates before and after steps.
+"""Checks whether a text looks like what a model was trained on, by telltale tokens and out-of-vocabulary rates.
 
-The remedy is found greedily: of the steps that one would use, the one that lowers the share of unknown words most, as
-long as it helps clearly. Some hundred texts are enough, so that a check takes a fraction of a second.
+A remedy is searched for greedily: of the usual text steps, the one that lowers the out-of-vocabulary rate most is added
+as long as it helps clearly. A sample of some hundred texts suffices, so that a check takes a fraction of a second.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ REMEDIES = (
     "penn-unescape",
     "tokenize:en",
 )
-SAMPLE = 500  # texts looked at
-HIGH = 0.10  # an out-of-vocabulary rate worth a warning even where no step lowers it
+SAMPLE = 500  # texts examined
+HIGH = 0.10  # an out-of-vocabulary rate that is worth a warning even where no step lowers it
 GLUED = re.compile(r"\w[,.?!;:](?=\s|$)")
 APART = re.compile(r"(?:^|\s)[,.?!;:](?=\s|$)")
 PENN = re.compile(r"(?:^|\s)(?:-[LR][RSC]B-|``|''|n't|'(?:s|ll|re|ve|m|d))(?=\s|$)")
@@ -31,12 +31,12 @@ ESCAPED = re.compile(r"&(?:apos|quot|amp|lt|gt|#91|#93|#124);")
 
 
 def looks_like(texts: Sequence[str]) -> frozenset[str]:
-    """Telltales of how the texts were made: any of `bpe`, `sentencepiece`, `escaped` (Moses's), `penn`, `tokenised`
-    or `detokenised` (punctuation apart from words or glued to them), `lower-case`, `upper-case`.
+    """The kinds of preprocessing that the texts show: any of `bpe`, `sentencepiece`, `escaped` (as by Moses), `penn`,
+    `tokenised` or `detokenised` (punctuation is separate from words or attached to them), `lower-case`, `upper-case`.
     """
     joined = "\n".join(texts)
     pieces = re.findall(r"\S+", joined)
-    found = {
+    signs = {
         "bpe": 200 * sum(piece.endswith("@@") for piece in pieces) > len(pieces),
         "sentencepiece": 20 * sum(piece.startswith("▁") for piece in pieces) > len(pieces),
         "escaped": bool(ESCAPED.search(joined)),
@@ -45,14 +45,14 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
         "upper-case": joined != joined.lower() and joined == joined.upper(),
     }
     glued, apart = len(GLUED.findall(joined)), len(APART.findall(joined))
-    found |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
-    return frozenset(name for name, present in found.items() if present)
+    signs |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
+    return frozenset(name for name, present in signs.items() if present)
 
 
 def vocabulary_warnings(
     contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model"
 ) -> list[str]:
-    """What to say of texts whose words a model does not know: rate, examples, and the steps that would help."""
+    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help."""
     distinct = list(dict.fromkeys(texts))
     sample = distinct[:: max(1, len(distinct) // SAMPLE)]
     known: dict[str, bool] = {}
@@ -76,7 +76,7 @@ def vocabulary_warnings(
         return []
     unknown = Counter(word for text in sample for word in text.split() if not known[word])
     examples = " ".join(word for word, _ in unknown.most_common(5))
-    tells = ", ".join(sorted(looks_like(sample)))
-    looks = f"; the text looks {tells}" if tells else ""
+    kinds = ", ".join(sorted(looks_like(sample)))
+    looks = f"; the text looks {kinds}" if kinds else ""
     message = f"{before:.1%} of the words are unknown to {model} ({examples}){looks}"
     return [message + (f"; {now:.1%} would be with text = {list(steps)}" if steps else "")]

@@ -1,7 +1,8 @@
-"""English tokens as the Penn Treebank has them (`did n't`, `-LRB-`), from plain text, and back to plain characters.
+"""Converts plain English text to Penn Treebank tokens (`did n't`, `-LRB-`), and such tokens back to plain characters.
 
-The rules are those of the treebank's published sed script: quotes by their side, clitics split, brackets named, the
-last full stop split and no other. Left out: sentence splitting (abbreviations inside a line keep their stop). Linear.
+The rules are those of the treebank's published sed script: quotes are directed, clitics split, brackets named, and only
+the last full stop is split off. Sentences are not split, so abbreviations within a line keep their full stops. Linear
+time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from rerank_plugins.trees.penn import BRACKETS
 RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r'(^|[\s(\[{<])"', r"\1 `` "),  # a quote that opens
+        (r'(^|[\s(\[{<])"', r"\1 `` "),  # an opening quote
         (r'"', " '' "),
         (r"\.\.\.", " ... "),
         (r"([,:])([^\d])", r" \1 \2"),  # but not 3,000 or 10:30
@@ -36,7 +37,7 @@ RULES = tuple(
 
 
 def penn_tokenize(text: str) -> str:
-    """Plain English text to Penn tokens; text that has them already stays as it is.
+    """Convert plain English text to Penn tokens; text that already consists of them stays as it is.
 
     >>> penn_tokenize("I can't (yet).")
     "I ca n't -LRB- yet -RRB- ."
@@ -50,7 +51,7 @@ def penn_tokenize(text: str) -> str:
 
 
 def penn_unescape(text: str) -> str:
-    """Named brackets and directed quotes back to characters, and `n't` to its verb; other tokens stay apart.
+    """Convert named brackets and directed quotes to characters and join `n't` to its verb; other tokens stay apart.
 
     >>> print(penn_unescape("`` I ca n't '' -LRB- he said -RRB-"))
     " I can't " ( he said )

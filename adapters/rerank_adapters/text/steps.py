@@ -1,4 +1,4 @@
-"""The steps that a text pipeline knows, each a function from text to text."""
+"""The steps of text pipelines; each is a function from text to text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rerank_plugins.plugins import suggestion
 
 Step = Callable[[str], str]
 
-# Moses's escapes, `&amp;` last when they are undone (scripts/tokenizer/deescape-special-chars.perl)
+# Moses's escapes in the order in which they are undone, `&amp;` last (scripts/tokenizer/deescape-special-chars.perl)
 ESCAPES = (
     *(("&bar;", "|"), ("&#124;", "|"), ("&lt;", "<"), ("&gt;", ">"), ("&bra;", "["), ("&ket;", "]")),
     *(("&quot;", '"'), ("&apos;", "'"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
@@ -25,10 +25,13 @@ ESCAPES = (
 
 @dataclass(frozen=True)
 class StepKind:
-    """A step's name, how to make it from its argument (`name:argument`), and what the argument is.
+    """A kind of step, written `name` or `name:argument`.
 
-    `argument` is what the user should write after the colon, "" where nothing may stand there; `default` makes it
-    optional; `package` is the distribution whose version belongs in signatures.
+    `make`        builds the step from its argument
+    `argument`    describes what the user should write after the colon, "" where no argument is allowed
+    `default`     the argument where none is written; without a default it is required
+    `takes_file`  whether the argument is a file
+    `package`     the distribution whose version belongs in signatures
     """
 
     name: str
@@ -39,7 +42,7 @@ class StepKind:
     package: str = ""
 
     def describe(self, argument: str) -> str:
-        """The step with all that its result depends on."""
+        """The step with all that its result depends on: the argument, the file's checksum, the package version."""
         if self.takes_file:
             return f"{self.name}:sha256-{_digest(argument)}"
         full = f"{self.name}:{argument}" if argument else self.name
@@ -47,12 +50,12 @@ class StepKind:
 
 
 def undo_bpe(text: str) -> str:
-    """Join subword-nmt's pieces: `Straßen@@ bahn` -> `Straßenbahn`."""
+    """Join the pieces of subword-nmt: `Straßen@@ bahn` -> `Straßenbahn`."""
     return text.replace("@@ ", "").removesuffix("@@")
 
 
 def undo_sentencepiece(text: str) -> str:
-    """Join SentencePiece's pieces: `▁Straßen bahn` -> `Straßenbahn`."""
+    """Join the pieces of SentencePiece: `▁Straßen bahn` -> `Straßenbahn`."""
     return text.replace(" ", "").replace("▁", " ").strip()
 
 
@@ -129,7 +132,7 @@ KINDS = {
 
 
 def find_step(step: str) -> tuple[StepKind, str]:
-    """The kind and argument of `name` or `name:argument`. Raises ConfigError for an unknown or ill-formed step."""
+    """The kind and the argument of a step. Raises ConfigError for an unknown step or a wrong use of its argument."""
     name, _, argument = step.partition(":")
     if name not in KINDS:
         raise ConfigError(f"unknown text step {name!r}{suggestion(name, KINDS)}")

@@ -32,7 +32,7 @@ from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningSte
 
 @dataclass
 class Mbr(Tuner):
-    """Minimum Bayes risk reranking (Kumar & Byrne 2004): tunes the scale of the posterior of fixed or MIRA's weights."""
+    """Minimum Bayes risk reranking (Kumar & Byrne 2004): tunes the posterior's scale; weights by MIRA or given."""
 
     weights: Literal["mira", "start"] = option(
         "mira", doc="weights of the posterior: tuned by MIRA, or the start weights"

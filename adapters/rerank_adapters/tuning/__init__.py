@@ -1,4 +1,4 @@
-"""Tuning: data and start weights made ready, tuners run and compared."""
+"""Tuning: prepares data and start weights, runs tuners and compares them."""
 
 from rerank_adapters.tuning.choosing import chosen_rows, held_out_score
 from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validate

@@ -1,4 +1,4 @@
-"""What a tuning result chooses on any lists, and how that scores: 1-bests, or MBR choices where it says so."""
+"""The hypotheses that a tuning result chooses, 1-bests or MBR decisions, and their score."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
 
 
 def held_out_score(data: TuningData, result: TuningResult) -> float:
-    """The metric of what the result chooses on this data."""
+    """The corpus score of the hypotheses that the result chooses in this data."""
     return float(data.metric.score(data.statistics[chosen_rows(data, result)].sum(axis=0)))

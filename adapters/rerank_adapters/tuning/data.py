@@ -1,4 +1,4 @@
-"""What tuners see, checked: features and statistics of the same rows, and constraints on the weights by name."""
+"""Builds and checks tuning data: features and statistics of the same rows, and constraints on named weights."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ def prepare(
     lower: Mapping[str, float] | None = None,
     upper: Mapping[str, float] | None = None,
 ) -> TuningData:
-    """Tuning data from a table, its rows' statistics (rows, S) and constraints named by feature, sparse ones included.
+    """Build tuning data from a table, the statistics of its rows (rows, S) and constraints by feature name.
 
-    `hypotheses` are the texts the metric saw, per segment; MBR needs them. Raises ConfigError for a name that is not a
-    feature or bounds that cross, RerankError for rows that do not match, values that are not finite, or a segment
-    without hypotheses.
+    `fixed` names the features whose weights stay at their start values; `lower` and `upper` are bounds. Sparse features
+    may be named too. `hypotheses` are the texts of each segment as the metric saw them, which MBR needs. Raises
+    ConfigError for a name that is not a feature and for bounds that cross, RerankError for rows that do not match, for
+    values that are not finite, and for a segment without hypotheses.
     """
     names = table.all_names
     column = {name: i for i, name in enumerate(names)}
-    for option, given in (("fixed", fixed), ("lower", lower or ()), ("upper", upper or ())):
-        for name in given:
+    for option, constrained in (("fixed", fixed), ("lower", lower or ()), ("upper", upper or ())):
+        for name in constrained:
             if name not in column:
                 raise ConfigError(f"{option}: no feature named {name!r}{suggestion(name, names)}")
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
-    for bounds, given_bounds in ((low, lower), (high, upper)):
-        for name, value in (given_bounds or {}).items():
+    for bounds, named_bounds in ((low, lower), (high, upper)):
+        for name, value in (named_bounds or {}).items():
             bounds[column[name]] = value
     for name, least, most in zip(names, low, high, strict=True):
         if not least <= most:
-            raise ConfigError(f"weight of {name}: lower bound {least:g} and upper bound {most:g} leave nothing between")
+            raise ConfigError(f"weight of {name}: lower bound {least:g} and upper bound {most:g} allow no value")
     _check(table, statistics, hypotheses)
-    held = np.array([name in set(fixed) for name in names], bool)
-    return TuningData(table, statistics, metric, held, low, high, hypotheses)
+    is_fixed = np.array([name in set(fixed) for name in names], bool)
+    return TuningData(table, statistics, metric, is_fixed, low, high, hypotheses)
 
 
 def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Sequence[str]]) -> None:
+    """Raise RerankError for parts that do not match, for values that are not finite and for empty segments."""
     if not table.segments:
         raise RerankError("nothing to tune on: the feature table has no segments")
     if len(statistics) != len(table.values):
@@ -60,7 +62,7 @@ def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Seq
     if hypotheses and [len(texts) for texts in hypotheses] != lengths.tolist():
         raise RerankError("the texts of the hypotheses do not match the rows of the feature table")
     if not np.isfinite(statistics).all():
-        raise RerankError("the statistics of the metric hold a value that is not finite")
+        raise RerankError("the statistics of the metric contain a value that is not finite")
     for column, name in enumerate(table.names):
         if not np.isfinite(table.values[:, column]).all():
             raise RerankError(f"feature {name} has a value that is not finite")
@@ -69,7 +71,7 @@ def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Seq
 
 
 def take_segments(data: TuningData, segments: LongArray) -> TuningData:
-    """The same data on some of the segments."""
+    """The same data for some of the segments."""
     table, rows = data.table.take_segments(segments)
     hypotheses = [data.hypotheses[s] for s in segments] if data.hypotheses else ()
     return replace(data, table=table, statistics=data.statistics[rows], hypotheses=hypotheses)

@@ -1,4 +1,4 @@
-"""Running a tuner, and the record of what was run."""
+"""Runs a tuner and records the run."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def tune(
     average_restarts: bool = False,
     report: Report = lambda step: None,
 ) -> TuningResult:
-    """The tuner's weights from `start` (raw, one per name of `data.table.all_names`); the same seed, the same result.
+    """Run the tuner from the weights `start` (raw, one per name of `data.table.all_names`); a seed fixes the result.
 
-    `heldout` and `average_restarts`, where given, take the place of the tuner's options of these names.
-    Raises ConfigError for start weights of the wrong number or not finite, a fixed one outside its bounds, or a tuner
-    without such an option; PluginError for a tuner that gives back such weights or moves a fixed one.
+    `heldout` and `average_restarts`, unless 0 or false, replace the tuner's options of these names. Raises ConfigError
+    where start weights are of the wrong number or not finite, where a fixed one is outside its bounds, or where the
+    tuner has no such option; PluginError where the tuner returns such weights or changes a fixed one.
     """
     names = data.table.all_names
     _check(start, names, ConfigError, "start weights")
@@ -41,15 +41,15 @@ def tune(
     result = tuner.tune(data, start, np.random.default_rng(seed), report)
     who = f"tuner {type(tuner).__name__}: weights"
     _check(result.weights, names, PluginError, who)
-    moved = data.fixed & (result.weights != start)
-    if moved.any():
-        raise PluginError(f"{who}: that of {names[int(np.argmax(moved))]} is fixed, but was moved")
+    changed = data.fixed & (result.weights != start)
+    if changed.any():
+        raise PluginError(f"{who}: that of {names[int(np.argmax(changed))]} is fixed, but was changed")
     return result
 
 
 def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result: TuningResult) -> dict[str, Any]:
-    """All that is needed to repeat a result, and what came out, in values that TOML and JSON can hold."""
-    weighed = zip(data.table.all_names, start, strict=True)
+    """Everything needed to repeat a run, and its outcome, in values that TOML and JSON can hold."""
+    start_weights = zip(data.table.all_names, start, strict=True)
     return {
         "version": __version__,
         "numpy": np.__version__,
@@ -59,8 +59,8 @@ def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result:
         "metric": data.metric.signature(),
         "segments": data.table.segments,
         "hypotheses": len(data.table.values),
-        "start": {name: float(weight) for name, weight in weighed if weight},
-        "fixed": [name for name, held in zip(data.table.all_names, data.fixed, strict=True) if held],
+        "start": {name: float(weight) for name, weight in start_weights if weight},
+        "fixed": [name for name, is_fixed in zip(data.table.all_names, data.fixed, strict=True) if is_fixed],
         "lower": _named(data, data.lower),
         "upper": _named(data, data.upper),
         "score": result.score,
@@ -71,21 +71,22 @@ def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result:
 
 
 def _with_options(tuner: Tuner, **options: Any) -> Tuner:
-    given = {name: value for name, value in options.items() if value}
-    if not given:
+    changes = {name: value for name, value in options.items() if value}
+    if not changes:
         return tuner
     known: set[str] = {field.name for field in dataclasses.fields(tuner)} if dataclasses.is_dataclass(tuner) else set()
-    for name in given.keys() - known:
+    for name in changes.keys() - known:
         raise ConfigError(f"tuner {type(tuner).__name__} has no option {name!r}")
     try:
-        return dataclasses.replace(tuner, **given)  # type: ignore[type-var]
+        return dataclasses.replace(tuner, **changes)  # type: ignore[type-var]
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
 
 def _named(data: TuningData, bounds: FloatArray) -> dict[str, float]:
-    named = zip(data.table.all_names, bounds, strict=True)
-    return {name: float(bound) for name, bound in named if np.isfinite(bound)}
+    """The finite bounds by feature name."""
+    named_bounds = zip(data.table.all_names, bounds, strict=True)
+    return {name: float(bound) for name, bound in named_bounds if np.isfinite(bound)}
 
 
 def _check(weights: FloatArray, names: tuple[str, ...], error: type[Exception], what: str) -> None:

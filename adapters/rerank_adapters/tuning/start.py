@@ -1,4 +1,4 @@
-"""Start weights: equal ones, the decoder's own, or given by name."""
+"""Start weights: equal ones, the decoder's own, or weights by name."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.plugins import suggestion
 
-EXACT = 1e-3  # how far the decoder's own totals may be missed, in their standard deviations
-ROUNDS = 2000
+EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations
+ROUNDS = 2000  # of conjugate gradients
 
 
 def start_vector(
@@ -25,12 +25,12 @@ def start_vector(
 ) -> FloatArray:
     """Raw weights, one per name of `table.all_names`.
 
-    "uniform"  1 for every dense feature as the lists have it, 0 for sparse ones (Moses's uniform start)
-    "decoder"  the weights that give the decoder's totals (rows) back by least squares; only features in
-               `decoder_features` (all, where None) get one, the others 0
-    a mapping  weights by name; sparse features may be left out (0), dense ones not
+    "uniform"  1 for every dense feature on its original scale, 0 for sparse ones (as in Moses's uniform start)
+    "decoder"  the weights that reproduce the decoder's totals (rows), by least squares; only features in
+               `decoder_features` (None: all) get such a weight, the others get 0
+    a mapping  weights by name; sparse features may be left out (they get 0), dense ones may not
 
-    Raises ConfigError where totals are missing or no weights reproduce them, and for names missing or unknown.
+    Raises ConfigError where totals are missing or no weights reproduce them, and for missing or unknown names.
     """
     if isinstance(start, Mapping):
         return _named(table, start)
@@ -39,7 +39,7 @@ def start_vector(
     if start != "decoder":
         raise ConfigError(f"start weights {start!r}; wanted 'uniform', 'decoder' or weights by name")
     if totals is None or any(total is None for total in totals):
-        raise ConfigError("no decoder's weights to start from: the n-best lists have no totals")
+        raise ConfigError("cannot start from the decoder's weights: the n-best lists have no totals")
     return _decoder(table, np.asarray(totals, np.float64), decoder_features)
 
 
@@ -54,31 +54,32 @@ def _named(table: FeatureTable, start: Mapping[str, float]) -> FloatArray:
 
 
 def _decoder(table: FeatureTable, totals: FloatArray, decoder_features: Collection[str] | None) -> FloatArray:
+    """Least squares over the dense features and, where these do not suffice, over the sparse ones too."""
     own = [name for name in table.names if decoder_features is None or name in decoder_features]
     columns = [table.names.index(name) for name in own]
     values = table.values[:, columns]
     weights = np.zeros(len(table.all_names))
     weights[columns] = np.linalg.lstsq(values, totals, rcond=None)[0]
     spread = float(np.std(totals)) or 1.0
-    missed = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
-    if missed > EXACT * spread and table.sparse.names:
+    error = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
+    if error > EXACT * spread and table.sparse.names:
         both = FeatureRows(np.asfortranarray(values), table.sparse)
         fitted = least_squares(both, totals)
         weights[columns], weights[len(table.names) :] = fitted[: len(columns)], fitted[len(columns) :]
-        missed = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
-    if not missed <= EXACT * spread:
+        error = float(np.abs(table.scores(weights) - totals).max(initial=0.0))
+    if not error <= EXACT * spread:
         raise ConfigError(
-            f"no weights of the decoder's features give its totals: the best miss one by {missed:.3g} "
-            f"(wanted {EXACT * spread:.1g}); start from 'uniform' or from given weights"
+            f"no weights of the decoder's features reproduce its totals: the best ones miss a total by {error:.3g} "
+            f"(wanted at most {EXACT * spread:.1g}); start from 'uniform' or from weights by name"
         )
     return weights
 
 
 def least_squares(features: FeatureRows, totals: FloatArray) -> FloatArray:
-    """Weights (dense, then sparse) that give the totals (rows) best, by conjugate gradients on the normal equations.
+    """The weights (dense, then sparse) that fit the totals (rows) best, by conjugate gradients on the normal equations.
 
-    Columns are scaled to length 1. From 0, so of many solutions the smallest (Björck 1996, section 7.4).
-    O(values) a round.
+    Columns are scaled to length 1. The iteration begins at 0, so it finds the smallest of many solutions (Björck 1996,
+    section 7.4). A round takes O(values).
     """
     sparse = features.sparse
     squares = np.concatenate(

@@ -1,4 +1,4 @@
-"""Feature weights and their files: weights.toml, Moses's moses.ini, dense and sparse weights files."""
+"""Feature weights and their files: weights.toml, moses.ini, and Moses's dense and sparse weights files."""
 
 from rerank_adapters.weights.files import read_weights, write_weights
 from rerank_adapters.weights.values import Weights

@@ -1,14 +1,16 @@
-"""weights.toml, and which reader a weights file gets.
+"""Reads weights files of all forms and writes weights.toml.
+
+This is an example of a weights.toml:
 
     decision = "map"
     scale = 1.0                         # of the posterior, for "mbr"
-    evidence = 0                        # hypotheses that vote, for "mbr"; 0: all
+    evidence = 0                        # number of hypotheses that vote, for "mbr"; 0: all
     [dense]
     TranslationModel0 = [0.2, 0.1]      # X_0, X_1
     LM0 = 0.5
     [sparse]
     "wt_der~the" = 0.01
-    [provenance]                        # how they were made
+    [provenance]                        # how the weights were made
 
 Floats are written with the digits that read back exactly.
 """
@@ -30,9 +32,9 @@ KEYS = ("decision", "scale", "evidence", "dense", "sparse", "provenance")
 
 
 def read_weights(path: str | Path) -> Weights:
-    """Weights from a file: weights.toml by the ending .toml, moses.ini by .ini, else a Moses weights file.
+    """Read a weights file: .toml is read as weights.toml, .ini as moses.ini, anything else as a Moses weights file.
 
-    Raises FormatError, with the line, for a value that is no finite number, an unknown key, a name that comes twice.
+    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name.
     """
     if Path(path).suffix == ".toml":
         return _read_toml(path)
@@ -42,7 +44,7 @@ def read_weights(path: str | Path) -> Weights:
 
 
 def write_weights(weights: Weights, path: str | Path) -> None:
-    """Write weights.toml, whole or not at all; `-` is stdout."""
+    """Write weights.toml, completely or not at all; `-` is stdout."""
     provenance = {key: value for key, value in weights.provenance.items() if key != "file"}
     document = {
         "decision": weights.decision,

@@ -1,8 +1,8 @@
-"""The [weight] section of moses.ini (Moses 1.0 and later), read and replaced.
+"""Reads and replaces the [weight] section of moses.ini (Moses 1.0 and later).
 
-Features that Moses does not tune (`tuneable=false`, UnknownWordPenalty, single values by `tuneable-components`) are
-not in its n-best lists: they are passed over in reading and keep their weights in writing. Left out: the sections
-[weight-t], [weight-l] ... of Moses before 1.0, and the file of sparse weights that [weight-file] names.
+Features that Moses does not tune (`tuneable=false`, UnknownWordPenalty, single values by `tuneable-components`) are not
+in its n-best lists; the reader skips them and the writer keeps their weights. The sections [weight-t], [weight-l] ...
+of Moses before 1.0 and the file of sparse weights named by [weight-file] are not supported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNTUNED = ("UnknownWordPenalty",)
 
 @dataclass(frozen=True)
 class _Group:
-    """A line of the [weight] section: its place in the file, its values, and which of them are tuned."""
+    """A line of the [weight] section: its line number, its label, its values, and which of the values are tuned."""
 
     line: int
     label: str
@@ -32,13 +32,13 @@ class _Group:
 
     @property
     def weights(self) -> dict[str, float]:
-        """Names, as in the n-best list, and weights of the tuned values."""
+        """The weights of the tuned values, by their names in the n-best list."""
         kept = [value for value, tuned in zip(self.values, self.tuned, strict=True) if tuned]
         return ungrouped(self.label, kept) if kept else {}
 
 
 def read_moses_ini(path: str | Path) -> Weights:
-    """The tuned weights of a moses.ini. Raises FormatError with the line; for a file without [weight] section too."""
+    """Read the tuned weights of a moses.ini. Raises FormatError, also where it has no [weight] section."""
     _, groups = _parsed(path)
     dense = {name: value for group in groups for name, value in group.weights.items()}
     return Weights(dense, provenance={"file": display_name(path)})
@@ -47,15 +47,15 @@ def read_moses_ini(path: str | Path) -> Weights:
 def write_moses_ini(
     weights: Weights, template: str | Path, path: str | Path, *, decoder_features_only: bool = False
 ) -> None:
-    """Write `template`, a moses.ini, with these weights in its [weight] section; every other byte stays.
+    """Write `template`, a moses.ini, with these weights in its [weight] section; every other byte stays the same.
 
-    Raises ConfigError where the dense features are not those of the template. With `decoder_features_only` weights
-    that the decoder has no feature for are left out, as those of a reranker's features must be.
+    Raises ConfigError where the dense features differ from those of the template. With `decoder_features_only`, weights
+    of features that the decoder does not have are left out, as those of a reranker's own features must be.
     """
     lines, groups = _parsed(template)
     wanted = [name for group in groups for name in group.weights]
-    given = [name for name in weights.dense if name in wanted or not decoder_features_only]
-    difference = names_differ(wanted, given)
+    written = [name for name in weights.dense if name in wanted or not decoder_features_only]
+    difference = names_differ(wanted, written)
     if difference:
         raise ConfigError(f"these weights do not fit {display_name(template)}: the list of weights {difference}")
     for group in groups:
@@ -70,15 +70,16 @@ def write_moses_ini(
 
 
 def moses_weight_section(weights: Weights) -> str:
-    """A [weight] section of the dense weights alone, to be pasted into a moses.ini."""
+    """A [weight] section with the dense weights only, to be pasted into a moses.ini."""
     return "\n".join(["[weight]", *dense_lines(weights), ""])
 
 
 def _parsed(path: str | Path) -> tuple[list[str], list[_Group]]:
+    """The lines of a moses.ini and the groups of its [weight] section. Raises FormatError with the line."""
     name = display_name(path)
     with open_text(path) as stream:
         lines = list(stream)
-    section, untuned, found = "", dict[str, list[bool]](), list[tuple[int, str, list[float]]]()
+    section, tuned_by_label, entries = "", dict[str, list[bool]](), list[tuple[int, str, list[float]]]()
     count: Counter[str] = Counter()
     sections = set()
     for number, line in enumerate(lines, 1):
@@ -89,20 +90,20 @@ def _parsed(path: str | Path) -> tuple[list[str], list[_Group]]:
         elif text and section == "feature":
             label, tuned = _feature(text, count)
             if tuned is not None:
-                untuned[label] = tuned
+                tuned_by_label[label] = tuned
         elif text and section == "weight":
             label, values = weight_line(text, name, number)
-            if not label or any(label == other for _, other, _ in found):
-                what = f"{label!r} comes twice" if label else "a weight without a name"
+            if not label or any(label == other for _, other, _ in entries):
+                what = f"{label!r} occurs twice" if label else "a weight without a name"
                 raise FormatError(f"{what} in [weight]", path=name, line=number)
-            found.append((number, label, values))
+            entries.append((number, label, values))
     if "weight" not in sections:
         raise FormatError("no [weight] section: expected the moses.ini of Moses 1.0 or later", path=name)
-    if not found:
+    if not entries:
         raise FormatError("the [weight] section is empty", path=name)
     groups = []
-    for number, label, values in found:
-        tuned = untuned.get(label, [not label.startswith(UNTUNED)])
+    for number, label, values in entries:
+        tuned = tuned_by_label.get(label, [not label.startswith(UNTUNED)])
         tuned = tuned * len(values) if len(tuned) == 1 else tuned
         if len(tuned) != len(values):
             message = f"{label!r} has {len(values)} weights, but tuneable-components names {len(tuned)}"
@@ -112,7 +113,7 @@ def _parsed(path: str | Path) -> tuple[list[str], list[_Group]]:
 
 
 def _feature(text: str, count: Counter[str]) -> tuple[str, list[bool] | None]:
-    """Name of a [feature] line, and which of its values are tuned (one value: all of them; None: not said)."""
+    """The name of a [feature] line, and which of its values are tuned (one truth value: all; None: not stated)."""
     kind, *rest = text.split()
     options = dict(token.split("=", 1) for token in rest if "=" in token)
     label = options.get("name", f"{kind}{count[kind]}")

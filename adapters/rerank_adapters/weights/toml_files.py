@@ -1,4 +1,4 @@
-"""TOML files: read, with the lines of their keys for errors; written, whole or not at all."""
+"""Reads TOML files, with the lines of their keys for error messages, and writes them completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from rerank_plugins.errors import FormatError
 
 @dataclass(frozen=True)
 class TomlFile:
-    """A file's name, as errors have it, its text, and what is in it."""
+    """The name of a TOML file, as error messages show it, its text and its content."""
 
     name: str
     text: str
     document: Mapping[str, Any]
 
     def error(self, message: str, key: str | None = None) -> FormatError:
-        """The error to raise, with the line on which the key stands (tomllib does not say)."""
+        """The error to raise, with the line of the key, which tomllib does not tell."""
         line = None
         if key is not None:
             pattern = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[\]=.]""")
@@ -33,7 +33,7 @@ class TomlFile:
 
 
 def read_toml(path: str | Path) -> TomlFile:
-    """A file, compressed or not; `-` is stdin. Raises FormatError, with the line, for what is no TOML."""
+    """Read a file, compressed or not; `-` is stdin. Raises FormatError, with the line, where it is not valid TOML."""
     name = display_name(path)
     with open_text(path) as lines:
         text = "".join(lines)
@@ -41,17 +41,17 @@ def read_toml(path: str | Path) -> TomlFile:
         return TomlFile(name, text, tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"line (\d+)", str(error))
-        raise FormatError(f"no TOML: {error}", path=name, line=int(at[1]) if at else None) from None
+        raise FormatError(f"not valid TOML: {error}", path=name, line=int(at[1]) if at else None) from None
 
 
 def write_toml(document: Mapping[str, Any], path: str | Path) -> None:
-    """Write a file; `-` is stdout."""
+    """Write a document to a file; `-` is stdout."""
     with open_atomic(path) as stream:
         stream.write(tomli_w.dumps(document))
 
 
 def plain_values(value: Any) -> Any:
-    """The value in types that TOML has: None left out, tuples as arrays, numpy's numbers as Python's, paths as text."""
+    """The value in TOML's types: without None, with sequences as arrays, numpy values as Python's and paths as text."""
     if isinstance(value, Mapping):
         return {str(key): plain_values(item) for key, item in value.items() if item is not None}
     if isinstance(value, str | bool | int | float):

@@ -17,12 +17,12 @@ from rerank_plugins.interfaces import TuningResult
 
 @dataclass(frozen=True)
 class Weights:
-    """Weights by name, how they choose, and where they come from.
+    """Weights by name, the decision rule, and the provenance.
 
-    `dense`       weight of each dense feature: every table must have exactly these
-    `sparse`      weights of sparse features; one without a weight has 0
-    `decision`    "map": the highest weighted sum; "mbr": the highest expected utility under softmax(scale * sum),
-                  where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
+    `dense`       the weight of each dense feature; a table must have exactly these features
+    `sparse`      the weights of sparse features; a feature without one has weight 0
+    `decision`    "map" chooses the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
+                  taken over the `evidence` hypotheses of highest sum (0: all of them)
     `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
     """
 
@@ -35,18 +35,18 @@ class Weights:
 
     @classmethod
     def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
-        """The weights that a tuner found for the features of `table`."""
+        """The weights of a tuning result for the features of `table`."""
         values = [float(value) for value in result.weights]
         dense = dict(zip(table.names, values, strict=False))
         sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
         return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance)
 
     def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
-        """(len(all_names)) weights in the order of a table's `all_names`; `sparse_names` may lack a weight, which is 0.
+        """(len(all_names)): the weights in the order of a table's `all_names`; 0 for `sparse_names` without a weight.
 
-        Dense weights called F0, F1, ... (kbmira writes its own so, without the features' names) go by position where
-        the table has none of these names. Raises ConfigError naming the features that lack a weight and the dense
-        weights that the table lacks: weights of other features.
+        Dense weights called F0, F1, ..., as kbmira writes them without the features' names, are assigned by position
+        where the table has none of these names. Raises ConfigError with the features that lack a weight and the dense
+        weights without a feature.
         """
         sparse_names = frozenset(sparse_names)
         dense = self.dense_for(all_names, sparse_names)
@@ -60,11 +60,11 @@ class Weights:
         return np.array([known.get(name, 0.0) for name in all_names], np.float64)
 
     def vector_for(self, table: FeatureTable) -> FloatArray:
-        """The vector for a table's columns. Raises ConfigError as `vector` does."""
+        """The weights in the order of a table's columns. Raises ConfigError as `vector` does."""
         return self.vector(table.all_names, frozenset(table.sparse.names))
 
     def dense_for(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:
-        """The dense weights by name: those called F0, F1, ... get the names of these features, by position."""
+        """The dense weights by name; those called F0, F1, ... get the names of the table's features, by position."""
         wanted = [name for name in all_names if name not in sparse_names and name not in self.sparse]
         anonymous = [f"F{i}" for i in range(len(self.dense))]
         if list(self.dense) != anonymous or len(wanted) != len(anonymous) or set(wanted) & set(anonymous):
@@ -73,7 +73,7 @@ class Weights:
 
 
 def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
-    """Runs X_0, X_1, ... under the name X (see `label_groups`); the others as they are."""
+    """The weights with each run X_0, X_1, ... as a list under the name X (see `label_groups`)."""
     return {
         label: [weights[name] for name in members] if len(members) > 1 else weights[label]
         for label, members in label_groups(list(weights))
@@ -81,7 +81,7 @@ def grouped(weights: Mapping[str, float]) -> dict[str, list[float] | float]:
 
 
 def ungrouped(label: str, values: Sequence[float]) -> dict[str, float]:
-    """Names and weights of a group: X for one value, X_0, X_1, ... for several."""
+    """The weights of a group by name: X for a single value, X_0, X_1, ... for several."""
     if len(values) == 1:
         return {label: values[0]}
     return {f"{label}_{i}": value for i, value in enumerate(values)}
