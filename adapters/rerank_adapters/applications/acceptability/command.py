@@ -17,7 +17,9 @@ MODULES = {
 
 @click.group("acceptability", cls=LazyGroup, modules=MODULES)
 def command() -> None:
-    """Tell acceptable sentences from others, by language models and features.
+    """Tell acceptable sentences from unacceptable ones.
+
+    Language models and features judge.
 
     \b
     pairs      which of two sentences is better?              BLiMP, or good<TAB>bad[<TAB>phenomenon]

@@ -42,11 +42,11 @@ def command(
     choose: str | None,
     lists: Path | None,
 ) -> None:
-    """Answer QUESTIONS: sentences with a blank, and options to fill it.
+    """Answer QUESTIONS: choose the word for the blank.
 
-    Each feature answers alone; all together answer by weights tuned for accuracy on the other questions, or by those
-    of -w. Where the right answers are known, a table says how often each system is right, with 95 % intervals, and
-    compares each with the first by McNemar's test.
+    A question is a sentence with a blank, and options to fill it. Each feature answers alone; all together answer by
+    weights tuned for accuracy on the other questions, or by those of -w. Where the right answers are known, a table
+    says how often each system is right, with 95 % intervals, and compares each with the first by McNemar's test.
 
     \b
     rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram

@@ -23,7 +23,9 @@ from rerank_plugins.plugins import Registry
 def command(
     registry: Registry, flags: JobFlags, held_out: str, files: tuple[Path, ...], specs: tuple[str, ...], output: Path
 ) -> None:  # fmt: skip
-    """Mix language models of any kind, with weights that EM fits to the HELD_OUT text.
+    """Fit the weights of a mixture of language models by EM.
+
+    Mix language models of any kind, with weights that EM fits to the HELD_OUT text.
 
     The command writes the tables of a config file in which the mixture is the language model `mixture`, for features
     and other commands to use.

@@ -39,7 +39,9 @@ def length_range(text: str) -> tuple[int, int]:
 def command(
     registry: Registry, flags: JobFlags, lm: str, number: int, length: str, trees: bool, output: Path
 ) -> None:  # fmt: skip
-    """Draw random sentences from a language model LM: its name in the config, or NAME, or NAME,option=value,….
+    """Draw sentences at random from a language model.
+
+    Draw random sentences from a language model LM: its name in the config, or NAME, or NAME,option=value,….
 
     Sentences of other lengths are rejected. The same seed gives the same sentences. The language models `ngram` and
     `treelet-lm` generate sentences; the trees of a treelet model have the model's transformations applied.

@@ -27,7 +27,9 @@ def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
     detail: int | None, output: Path,
 ) -> None:  # fmt: skip
-    """Print the log probabilities, unknown words and perplexity of a TEXT (tokenised, one sentence per line).
+    """Score sentences: log probabilities and perplexity.
+
+    Print the log probabilities, unknown words and perplexity of a TEXT (tokenised, one sentence per line).
 
     `--detail` corresponds to SRILM's -debug. SRILM's perplexities leave unknown words out; KenLM prints one with and
     one without them.

@@ -33,7 +33,9 @@ def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
     entropy: str, plot: Path | None, sentence: int, output: Path,
 ) -> None:  # fmt: skip
-    """Measure how hard each word of a TEXT (tokenised, one sentence per line) is to process.
+    """Measure the surprisal of each word of a TEXT.
+
+    Measure how hard each word of a TEXT (tokenised, one sentence per line) is to process.
 
     Every language model gives surprisal (in bits). The model `hhmm` also gives the entropy, the entropy reduction, the
     expected depth of the store and its difference from the word before (Wu et al. 2010). Columns that a model does not

@@ -11,7 +11,9 @@ MODULES = {kind: f"{__package__}.{kind}_command" for kind in ("errors", "samples
 
 @click.group("negatives", cls=LazyGroup, modules=MODULES)
 def command() -> None:
-    """Make bad sentences from good text: pseudo-negative examples, for tests and training of grammaticality.
+    """Make unacceptable sentences from good text.
+
+    They are pseudo-negative examples, for tests and training of models of grammaticality.
 
     \b
     errors     one error in each sentence: a word missing, extra, misspelt, in a wrong form …

@@ -75,7 +75,9 @@ def similarity_of(
 
 @click.group("similarity", cls=LazyGroup, modules=MODULES)
 def command() -> None:
-    """Score how alike in meaning two sentences are, as people would (0 to 5 in the STS tasks).
+    """Score how alike in meaning two sentences are.
+
+    Scores are those that people would give (0 to 5 in the STS tasks).
 
     \b
     train     learn from scored pairs which measures tell it

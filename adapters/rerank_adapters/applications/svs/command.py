@@ -9,7 +9,9 @@ from rerank_adapters.commands.lazy_group import LazyGroup
 
 @click.group("svs", cls=LazyGroup, modules={"clusters": f"{__package__}.clusters_command"})
 def command() -> None:
-    """Inspect a model of structured vectorial semantics (`rerank train svs`).
+    """Look into a model of structured vectorial semantics.
+
+    Inspect a model of structured vectorial semantics (`rerank train svs`).
 
     \b
     rerank svs clusters --category VBD
