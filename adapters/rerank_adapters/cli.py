@@ -11,40 +11,43 @@ import errno
 import re
 import sys
 from contextlib import suppress
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
 import click
 
+from rerank_adapters import applications, commands
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.closed_pipes import drop_unread
-from rerank_adapters.commands.lazy_group import GroupOfPlugins
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
-from rerank_plugins import PluginError, RerankError, __version__
-from rerank_plugins.plugins import Registry, load_plugins, suggestion
+from rerank_plugins import RerankError, __version__
+from rerank_plugins.plugins import GROUP, load_plugins
+
+HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 
 
-class PluginGroup(GroupOfPlugins):
+class PluginGroup(GroupWithHeadings):
     """A group whose commands come from plugins, those of `--plugin` files included."""
 
-    def subgroup(self, name: str) -> click.Group:
-        """The group of that name (`train`, `similarity`, …), for plugins to add commands to. Raises PluginError."""
-        group = self.commands.get(name)
-        if not isinstance(group, click.Group):
-            known = [name for name, command in self.commands.items() if isinstance(command, click.Group)]
-            raise PluginError(f"no group of commands named {name!r}{suggestion(name, known)}")
-        return group
-
-    def _load(self, ctx: click.Context) -> None:
+    def _register(self, ctx: click.Context) -> None:
+        """Register the commands. All plugins are loaded only where some are not built in, and may have commands."""
         files = tuple(Path(file) for file in ctx.params.get("plugin", ()))
-        if not isinstance(ctx.obj, Registry) or ctx.meta.get("plugin_files") != files:
-            ctx.obj = load_plugins(BUILTIN, files)
-            ctx.meta["plugin_files"] = files
-            self.commands.clear()  # those of another call's plugins
-            ctx.obj.add_commands(self)
-            for failure in ctx.obj.failures:
-                click.echo(f"rerank: warning: {failure}", err=True)
+        if ctx.meta.get("plugin_files") == files:
+            return
+        ctx.meta["plugin_files"] = files
+        ctx.obj = None
+        self.forget_commands()  # those of another call's plugins
+        if not files and not entry_points(group=GROUP):
+            for package in (commands, applications):
+                package.register_commands(self)
+            return
+        ctx.obj = load_plugins(BUILTIN, files)
+        ctx.obj.add_commands(self)
+        for failure in ctx.obj.failures:
+            click.echo(f"rerank: warning: {failure}", err=True)
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -69,17 +72,23 @@ class PluginGroup(GroupOfPlugins):
         return result
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of all commands, in the order of the work."""
-        self._load(ctx)
-        return list(self.commands)
+        """Names of all commands, in the order of their headings."""
+        self._register(ctx)
+        return super().list_commands(ctx)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
-        self._load(ctx)
+        """The command of that name, which finds the registry of all plugins in its context."""
+        self._register(ctx)
+        if ctx.obj is None:
+            ctx.obj = load_plugins(BUILTIN)
         return super().get_command(ctx, cmd_name)
 
 
-@click.group(cls=PluginGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=PluginGroup,
+    headings=HEADINGS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.option("--plugin", multiple=True, metavar="FILE", is_eager=True, help="A plugin in a Python file (repeatable).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__, prog_name="rerank")
@@ -87,13 +96,15 @@ def cli(plugin: tuple[str, ...], debug: bool) -> None:
     """Rerank n-best lists: extract features, tune weights, apply them, evaluate.
 
     \b
-    The whole job from one file:   rerank run configs/mt.toml
-    Step by step, on Moses lists:  rerank extract tune.nbest -f length -f consensus -o tune.npz
-                                   rerank tune tune.nbest --table tune.npz -r tune.ref -o weights.toml
-                                   rerank apply test.nbest -w weights.toml > test.1best
-                                   rerank evaluate -r test.ref baseline=first.txt test.1best
+    The whole job of a config file:
+      rerank run configs/mt.toml
+    Step by step, on Moses lists:
+      rerank extract tune.nbest -f length -f consensus -o tune.npz
+      rerank tune tune.nbest --table tune.npz -r tune.ref -o weights.toml
+      rerank apply test.nbest -w weights.toml > test.1best
+      rerank evaluate -r test.ref baseline=first.txt test.1best
 
-    Files may be gz, xz, bz2 or zst; `-` is stdin or stdout. Plugins: `rerank plugins`.
+    Files may be compressed (gz, xz, bz2, zst); `-` is stdin or stdout.
     """  # noqa: D301
 
 

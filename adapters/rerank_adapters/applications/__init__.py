@@ -5,30 +5,54 @@ Applications import the pipeline and what lies below it, never each other.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rerank_plugins.hookspecs import hookimpl
 
 if TYPE_CHECKING:
-    import click
+    from rerank_adapters.commands.lazy_group import GroupWithHeadings
 
-COMMANDS = (
-    *("training.command", "language_models.score_command", "language_models.surprisal_command"),
-    *("language_models.mix_command", "language_models.sample_command", "svs.command"),
-    *("completion.command", "similarity.command", "acceptability.command", "negatives.command", "parsing.command"),
-)
+LANGUAGE_MODELS, APPLICATIONS = "Language models", "Applications"
+GROUPS = {  # room of a group of commands -> heading of the help
+    "training": LANGUAGE_MODELS,
+    "svs": LANGUAGE_MODELS,
+    "similarity": APPLICATIONS,
+    "acceptability": APPLICATIONS,
+    "negatives": APPLICATIONS,
+}
+COMMANDS = {  # name -> heading, module, and the first line of the command's docstring
+    "score": (
+        *(LANGUAGE_MODELS, "language_models.score_command"),
+        "Score sentences: log probabilities and perplexity.",
+    ),
+    "surprisal": (
+        *(LANGUAGE_MODELS, "language_models.surprisal_command"),
+        "Measure the surprisal of each word of a TEXT.",
+    ),
+    "mix": (
+        *(LANGUAGE_MODELS, "language_models.mix_command"),
+        "Fit the weights of a mixture of language models by EM.",
+    ),
+    "sample": (
+        *(LANGUAGE_MODELS, "language_models.sample_command"),
+        "Draw sentences at random from a language model.",
+    ),
+    "complete": (
+        *(APPLICATIONS, "completion.command"),
+        "Answer QUESTIONS: choose the word for the blank.",
+    ),
+    "parse": (
+        *(APPLICATIONS, "parsing.command"),
+        "Parse a TEXT, or the hypotheses of n-best lists.",
+    ),
+}
 
 
 @hookimpl
-def register_commands(cli: click.Group) -> None:
-    """Register the commands of the applications.
-
-    Groups are registered as copies, to which plugins may add subcommands for this run alone.
-    """
-    from importlib import import_module
-
-    from rerank_adapters.commands.lazy_group import LazyGroup
-
-    for name in COMMANDS:
-        command = import_module(f"{__name__}.{name}").command
-        cli.add_command(command.without_guests() if isinstance(command, LazyGroup) else command)
+def register_commands(cli: GroupWithHeadings) -> None:
+    """Register the commands of the applications: groups at once, so that plugins can add to them, the others lazily."""
+    for room, heading in GROUPS.items():
+        cli.add_group(heading, import_module(f"{__name__}.{room}.command").command)
+    for name, (heading, module, summary) in COMMANDS.items():
+        cli.add_lazy_command(heading, name, f"{__name__}.{module}", summary)

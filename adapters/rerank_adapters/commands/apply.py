@@ -39,10 +39,11 @@ def command(
     format_: str | None,
     jobs: int | None,
 ) -> None:
-    """Rerank: write the new 1-best of each list, in the order of the lists.
+    """Rerank n-best lists, and write the new 1-best of each.
 
-    weights.toml remembers the features it was tuned for: they are extracted as the lists stream by, in bounded
-    memory. With --table, or several files to be merged, lists are read whole.
+    The 1-bests come in the order of the lists. weights.toml remembers the features it was tuned for: they are
+    extracted as the lists stream by, in bounded memory. With --table, or several files to be merged, lists are read
+    whole.
 
     \b
     rerank apply test.nbest.gz -w weights.toml -o test.1best --nbest-out test.reranked.gz

@@ -16,7 +16,9 @@ from rerank_plugins import ConfigError, RerankError
 @click.option("--folder", type=Path, metavar="FOLDER", help="Another folder than the one that commands use.")
 @click.option("--clear", is_flag=True, help="Forget every parse, and kernels.")
 def command(folder: Path | None, clear: bool) -> None:
-    """Show where parses are kept, how many by which parser, and how much room they take; or forget them.
+    """Show how much room the parse cache takes, or clear it.
+
+    It shows where parses are kept, and how many by which parser.
 
     Compiled kernels are there too, where the folder of the installed program cannot be written.
 

@@ -41,9 +41,10 @@ def command(
     metrics: tuple[str, ...],
     format_: str | None,
 ) -> int:
-    """Validate a CONFIG, or lists and references alone: files, encodings, ids, line counts, features, vocabulary.
+    """Check a CONFIG, or n-best lists alone, before any long work.
 
-    Says everything that is wrong, and where. Hypotheses and references are compared as each metric sees them: those
+    Every file, encoding, id, line count, feature and vocabulary is checked, and everything that is wrong is reported
+    with its place. Hypotheses and references are compared as each metric sees them: those
     of -m, else the config's. Exit code 0, or 2 if there is an error (warnings alone are no error).
 
     \b

@@ -48,11 +48,12 @@ def command(
     bootstrap: int | None,
     randomisation: int | None,
 ) -> None:
-    """Compare systems: corpus scores with intervals, differences with two significance tests, wins and losses.
+    """Compare systems by metrics, with two significance tests.
 
-    A SYSTEM is a file with one output per line, in the order of the segments, or with the ids that its references have
-    (name it with NAME=FILE; otherwise the file name is the name). With --nbest alone, the decoder's 1-bests are the
-    system. Without -m and -c the metrics are bleu, chrf and ter.
+    The report has corpus scores with confidence intervals, differences to a baseline, wins and losses by segment, and
+    the segments that changed most. A SYSTEM is a file with one output per line, in the order of the segments, or with
+    the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). With --nbest alone,
+    the decoder's 1-bests are the system. Without -m and -c the metrics are bleu, chrf and ter.
 
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest

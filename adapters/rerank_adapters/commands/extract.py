@@ -24,10 +24,11 @@ def command(
     output: Path,
     source: Path | None,
 ) -> None:
-    """Extract features: the decoder's own, and those that -f or the config name.
+    """Extract the features of n-best lists into a feature table.
 
-    Each distinct text is extracted once, on several processes. An interrupted extraction continues where it stopped
-    when the same command is given again.
+    The table has the decoder's own features and those that -f or the config name. Each distinct text is extracted
+    once, on several processes. An interrupted extraction continues where it stopped when the same command is given
+    again.
 
     \b
     rerank extract tune.nbest.gz --source tune.de -f length -f ngram-lm,model=lm.arpa -o tune.npz

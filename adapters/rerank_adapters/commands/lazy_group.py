@@ -1,6 +1,6 @@
-"""A group of subcommands, each the `command` of a module that is imported only when the subcommand is asked for.
+"""Groups of commands whose modules are imported only when a command is asked for, and to which plugins add commands.
 
-Plugins may add subcommands of their own: `cli.subgroup("train").add_command(command)` in `register_commands`.
+A plugin adds a subcommand by `cli.subgroup("train").add_command(command)` in its `register_commands`.
 """
 
 from __future__ import annotations
@@ -13,22 +13,57 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.plugins import Registry
+from rerank_plugins.plugins import Registry, suggestion
 
 
 class GroupOfPlugins(click.Group):
-    """A group that plugins add commands to: no name is taken twice, an unknown one may be that of a failed plugin."""
+    """A group to which plugins add commands: no name is taken twice, and an unknown one may be a failed plugin's.
+
+    `modules` maps the names of lazy commands to the modules that define them, each by its `command`.
+    """
+
+    def __init__(self, name: str | None = None, *, modules: Mapping[str, str] | None = None, **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.modules = dict(modules or {})
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
         """Add a command. Raises PluginError for a name that is taken."""
-        known = name or cmd.name or ""
-        if known in self.list_names():
-            raise PluginError(f"the command {known!r} is there already")
+        command_name = name or cmd.name or ""
+        if command_name in self.list_names():
+            raise PluginError(f"the command {command_name!r} is there already")
         super().add_command(cmd, name)
 
     def list_names(self) -> list[str]:
-        """Names of the commands that are there."""
-        return list(self.commands)
+        """Names of the commands: those of `modules`, then those that were added."""
+        return [*self.modules, *self.commands]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Names of the commands, in the order in which the help lists them."""
+        return self.list_names()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name, imported if it is a lazy one."""
+        if cmd_name not in self.modules:
+            return super().get_command(ctx, cmd_name)
+        command: click.Command = import_module(self.modules[cmd_name]).command
+        return command
+
+    def sections(self) -> dict[str, list[str]]:
+        """Names of the commands by heading of the help."""
+        return {"Commands": self.list_names()}
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the name and the whole summary of each command, in columns that are the same under all headings."""
+        width = max(map(len, self.list_commands(ctx)), default=0)
+        for heading, names in self.sections().items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), self.summary(ctx, name)) for name in names])
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """The first sentence of a command's help."""
+        command = self.get_command(ctx, name)
+        assert command is not None  # it is one of ours
+        return command.get_short_help_str(limit=1000)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -38,21 +73,16 @@ class GroupOfPlugins(click.Group):
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
             if isinstance(ctx.obj, Registry) and ctx.obj.failures:
-                said = error.format_message()
-                raise PluginError(f"{said[:1].lower()}{said[1:].rstrip('.')}{ctx.obj.left_out()}") from None
+                message = error.format_message()
+                raise PluginError(f"{message[:1].lower()}{message[1:].rstrip('.')}{ctx.obj.left_out()}") from None
             raise
 
 
 class LazyGroup(GroupOfPlugins):
     """`@click.group("train", cls=LazyGroup, modules={"ngram": "package.ngram_command"})`.
 
-    `modules` maps the names of subcommands to the modules that define them, each by its `command`. Help lists the
-    subcommands in this order, then those of plugins.
+    Help lists the subcommands of `modules` in their order, then those of plugins.
     """
-
-    def __init__(self, name: str, *, modules: Mapping[str, str], **settings: Any) -> None:
-        super().__init__(name, **settings)
-        self.modules = modules
 
     def without_guests(self) -> LazyGroup:
         """A copy without the subcommands of plugins."""
@@ -60,17 +90,55 @@ class LazyGroup(GroupOfPlugins):
         fresh.commands = {}
         return fresh
 
+
+class GroupWithHeadings(GroupOfPlugins):
+    """A group whose help lists its built-in commands under headings, and those of plugins under one of their own.
+
+    The summaries of lazy commands are known beforehand, so that help imports none of their modules.
+    """
+
+    OF_PLUGINS = "Commands of plugins"
+
+    def __init__(self, name: str | None = None, *, headings: tuple[str, ...] = (), **settings: Any) -> None:
+        super().__init__(name, **settings)
+        self.headings = headings
+        self.summaries: dict[str, str] = {}
+        self._heading_of: dict[str, str] = {}
+
+    def forget_commands(self) -> None:
+        """Remove all commands, built-in or not."""
+        for names in (self.commands, self.modules, self.summaries, self._heading_of):
+            names.clear()
+
+    def add_lazy_command(self, heading: str, name: str, module: str, summary: str) -> None:
+        """Add the `command` of a module, to be imported when it is first asked for."""
+        self.modules[name], self.summaries[name], self._heading_of[name] = module, summary, heading
+
+    def add_group(self, heading: str, group: LazyGroup) -> None:
+        """Add a group as a copy, to which plugins may add subcommands for this run alone."""
+        self.add_command(group.without_guests())
+        self._heading_of[group.name or ""] = heading
+
+    def subgroup(self, name: str) -> click.Group:
+        """The group of that name (`train`, `similarity`, …), for plugins to add commands to. Raises PluginError."""
+        group = self.commands.get(name)
+        if not isinstance(group, click.Group):
+            group_names = [name for name, command in self.commands.items() if isinstance(command, click.Group)]
+            raise PluginError(f"no group of commands named {name!r}{suggestion(name, group_names)}")
+        return group
+
     def list_names(self) -> list[str]:
-        """Our names, then those of plugins."""
-        return [*self.modules, *self.commands]
+        """Names of the commands in the order of their headings, those of plugins last."""
+        return [name for names in self.sections().values() for name in names]
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """The same."""
-        return self.list_names()
+    def sections(self) -> dict[str, list[str]]:
+        """Names of the commands by heading; headings without commands are left out."""
+        by_heading: dict[str, list[str]] = {heading: [] for heading in (*self.headings, self.OF_PLUGINS)}
+        for name, heading in self._heading_of.items():
+            by_heading[heading].append(name)
+        by_heading[self.OF_PLUGINS] += [name for name in self.commands if name not in self._heading_of]
+        return {heading: names for heading, names in by_heading.items() if names}
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The subcommand of that name."""
-        if cmd_name not in self.modules:
-            return super().get_command(ctx, cmd_name)
-        command: click.Command = import_module(self.modules[cmd_name]).command
-        return command
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """The first sentence of a command's help, without importing a lazy command."""
+        return self.summaries.get(name) or super().summary(ctx, name)

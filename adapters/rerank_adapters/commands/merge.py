@@ -16,10 +16,11 @@ from rerank_plugins.plugins import Registry
 @format_option
 @click.pass_obj
 def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None) -> None:
-    """Merge n-best lists of the same segments: tuning rounds, or several systems with the same features.
+    """Merge n-best lists of the same segments.
 
-    A hypothesis with the same text and features as one before it is kept once. Files whose ids ascend are merged in
-    bounded memory; any other order will do too, and is put in order in memory.
+    The lists may be those of several tuning rounds, or of several systems with the same features. A hypothesis with
+    the same text and features as one before it is kept once. Files whose ids ascend are merged in bounded memory; any
+    other order will do too, and is put in order in memory.
 
     \b
     rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz

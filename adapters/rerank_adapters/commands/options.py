@@ -10,12 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rerank_adapters.config import Config, plugin_table, read_config
 from rerank_plugins import ConfigError
+
+if TYPE_CHECKING:
+    from rerank_adapters.config import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -191,6 +193,8 @@ class JobFlags:
     @property
     def settings(self) -> Config:
         """The config file (or an empty one, relative to here), with the tables that flags give in place of its own."""
+        from rerank_adapters.config import Config, plugin_table, read_config
+
         given = {
             "feature": [plugin_table(feature) for feature in self.features],
             "metric": [plugin_table(metric) for metric in self.metrics],

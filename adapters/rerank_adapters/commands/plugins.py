@@ -18,7 +18,7 @@ from rerank_plugins.plugins import KINDS, Entry, Option, Registry, suggestion
 @click.option("--markdown", is_flag=True, help="As a Markdown page (docs/plugin-options.md is made so).")
 @click.pass_obj
 def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool, markdown: bool) -> None:
-    """List every feature, language model, parser, metric, tuner and format, with its options.
+    """List all plugins (features, metrics, …) and their options.
 
     NAMES narrow the list. In a config a plugin is a table: use = "NAME" and its options; on the command line
     NAME,option=value,option=value.

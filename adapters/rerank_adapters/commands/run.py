@@ -17,7 +17,7 @@ from rerank_plugins.plugins import Registry
 @seed_option
 @click.pass_obj
 def command(registry: Registry, config: Path, work: Path | None, changes: int | None, seed: int | None) -> None:
-    """Extract, tune, rerank and evaluate, all as CONFIG says, ending with a table.
+    """Extract, tune, rerank and evaluate, all as CONFIG says.
 
     The work folder then holds feature tables, weights.toml, 1-bests, reranked lists, and reports (JSON, HTML). An
     interrupted extraction continues where it stopped.

@@ -14,7 +14,9 @@ from rerank_adapters.commands.options import output_option
 @click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, a segment per line. Default: stdin.")
 @output_option("Where to write.")
 def command(steps: tuple[str, ...], source: str, output: Path) -> None:
-    """Apply text pipeline STEPS, in order, to each line: what `[text]` in a config does.
+    """Apply text pipeline STEPS, in order, to each line.
+
+    This is what the pipelines of `[text]` in a config do.
 
     \b
     rerank text undo-bpe detokenize:en < system.bpe > system.txt
