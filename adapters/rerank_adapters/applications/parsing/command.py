@@ -43,13 +43,16 @@ def command(
 ) -> None:
     """Parse a TEXT, or the hypotheses of n-best lists.
 
-    A TEXT has one tokenised sentence per line; of n-best lists, each distinct hypothesis is parsed once. What is
-    parsed is kept in the cache of parses (`rerank cache`): an interrupted run goes on where it stopped, and features
-    that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line of a text, or the segment and
-    the rank of a hypothesis, and sentences without a parse are left out, and counted; brackets are one tree a line, an
-    empty line where there is none. With --evaluate, for each GOLD file: of CoNLL-U, accuracy of tags (UPOS) and
-    attachment scores (UAS, LAS) over all words; of brackets, labelled precision, recall and F1, exact match, tags and
-    coverage by EVALB's conventions; and sentences a second of CPU.
+    A TEXT has one tokenised sentence per line; of n-best lists, each distinct hypothesis is parsed once.
+
+    Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
+    features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
+    segment and the rank of a hypothesis; sentences without a parse are left out, and counted. Brackets have one tree
+    per line, and an empty line for a sentence without a parse.
+
+    With `--evaluate`, the command prints a row for each GOLD file: for CoNLL-U, the accuracy of the tags (UPOS) and the
+    attachment scores (UAS, LAS) over all words; for brackets, labelled precision, recall and F1, exact match, tagging
+    accuracy and coverage by EVALB's conventions; and sentences per second of CPU time.
 
     \b
     rerank parse corpus.en.xz -o corpus.conllu.xz
