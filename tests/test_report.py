@@ -15,11 +15,22 @@ from rich.console import Console
 
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
 from rerank_adapters.report import numbers, plots, text
+from rerank_adapters.report.fitting import fitted
 from rerank_adapters.report.html import html_page
+from rerank_adapters.report.output import drawn as drawn_report
 from rerank_adapters.report.svg import grouped_bars, interval_line
-from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
-from rerank_adapters.report.terminal import print_changes, print_evaluation
+from rerank_adapters.report.tables import (
+    Table,
+    bucket_table,
+    cross_validation_table,
+    flat_rows,
+    score_table,
+    segment_table,
+)
+from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
+from rerank_adapters.tuning import CrossValidation
+from rerank_adapters.tuning.cross_validation import CrossValidationRow
 from rerank_plugins import ConfigError
 from tests import naive_evaluation as naive
 
@@ -90,7 +101,7 @@ def test_stars_need_an_interval_without_zero_in_every_report(interval, p, marks,
     first = evaluation.metrics[0]
     systems = tuple(replace(s, comparison=comparison if s.comparison else None) for s in first.systems)
     changed = replace(evaluation, metrics=(replace(first, systems=systems, oracle=None),))
-    rule = "a difference has * where its 95 % interval excludes zero and both tests give p below .05, and ** where p is"
+    rule = "A difference has * where its 95 % interval excludes zero and both tests give p below .05, and ** where p is"
     for written in (shown(changed), text.markdown(changed), text.latex(changed), html_page(changed)):
         unescaped = " ".join(written.replace("\\", "").split())  # as Markdown escapes stars
         assert re.findall(r"\+0\.73(\**)", unescaped)[0] == marks
@@ -189,6 +200,61 @@ def test_narrow_terminal_loses_no_number(evaluation):
     console = Console(file=io.StringIO(), width=40)
     print_evaluation(evaluation, console)
     assert "…" not in console.file.getvalue()
+
+
+NAMES = ("dependency-lm.per_word", "dependency-lm.total", "ngram-lm.per_word", "consensus", "length", "unigram.oovs")
+
+
+def drawn(table: Table, width: int = 80) -> str:
+    console = Console(file=io.StringIO(), width=width)
+    print_table(table, console)
+    return console.file.getvalue()
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+@pytest.mark.parametrize("columns", [2, 5, 6])
+def test_tables_fit_without_breaking_a_word(width, columns):
+    header = ("phenomenon", *(f"{name} of all pairs" for name in NAMES[:columns]))
+    rows = (("agreement", *["93.12 ±1.07"] * columns), ("islands", *["61.00 ±11.07"] * columns))
+    written = drawn(Table("Accuracy", header, rows, ("A note in words " * 10,)), width)
+    assert max(map(len, written.splitlines())) <= width
+    words = set(re.split(r"[ │┃\n]+", written))
+    pieces = {piece for name in header for piece in re.findall(r"[^ .-]+[.-]?", name)}
+    assert pieces <= {piece for word in words for piece in re.findall(r"[^ .-]+[.-]?", word)}
+    assert written.count("93.12 ±1.07") == columns
+    titles = re.findall(r"^Accuracy(?: \(continued\))?(?= *$)", written, re.M)
+    assert titles == ["Accuracy", *["Accuracy (continued)"] * (len(titles) - 1)]
+    assert written.count("│ agreement") == len(titles)
+
+
+def test_a_table_that_fits_is_left_as_it_is():
+    table = Table("t", ("a long head", "b"), (("x", "1"),))
+    assert list(fitted(table, 80)) == [table]
+    assert [part.header for part in fitted(table, 12)] == [("a\nlong\nhead", "b")]
+
+
+def test_reports_of_many_systems_fit_80_columns():
+    systems = {f"system-of-a-long-name-{i}": SYSTEM for i in range(4)}
+    metrics = {name: naive.WordF() for name in ("BLEU", "chrF", "TER", "another-metric")}
+    many = evaluate(systems, REFERENCES, metrics, bootstrap=50, randomisation=60)
+    written = drawn_report(lambda console: print_evaluation(many, console)).splitlines()
+    too_long = [line for line in written if len(line) > 80 and "nrefs:1" not in line]  # signatures are one word
+    assert too_long == []
+
+
+def test_captions_are_sentences(evaluation):
+    sentences = [note for note in score_table(evaluation).notes if "nrefs:" not in note]
+    assert all(re.fullmatch(r"[A-Z±≥r].*\.", note) for note in sentences)
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_cross_validation_table(seeds):
+    row = CrossValidationRow("mira", (30.0, 31.0)[:seeds], ((28.0, 33.0),) * seeds, (35.0,) * seeds)
+    table = cross_validation_table(CrossValidation((row,), (1, 2)[:seeds], 2, True), "BLEU")
+    assert ("± over seeds" in table.header) == (seeds > 1)
+    assert "0.00" not in table.rows[0]
+    assert ("seeds" in table.notes[-1]) == (seeds > 1)
+    assert table.rows[0][0] == "mira *"
 
 
 def test_one_system_alone():

@@ -143,7 +143,7 @@ class Evaluation:
             return ""
         interval = "its 95 % interval excludes zero and " if self.bootstrap else ""
         tests = "both tests give" if self.bootstrap and self.randomisation else "the test gives"
-        return f"a difference has * where {interval}{tests} p below .05, and ** where p is below .01 as well"
+        return f"A difference has * where {interval}{tests} p below .05, and ** where p is below .01 as well."
 
     def __str__(self) -> str:
         """One line a system: its scores, and their differences to the baseline in brackets."""

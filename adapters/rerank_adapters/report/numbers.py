@@ -51,15 +51,16 @@ def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
 
 def legend(evaluation: Evaluation) -> list[str]:
     """What the numbers of a table of scores mean, with the settings that made them; one line each."""
-    lines = [f"differences to {evaluation.baseline}"] if len(evaluation.systems) > 1 else []
+    lines = [f"Differences are to {evaluation.baseline}."] if len(evaluation.systems) > 1 else []
     if evaluation.bootstrap:
-        lines.append(f"± and [ ]: 95 % intervals of scores and differences, {evaluation.bootstrap} bootstrap resamples")
-    tests = ["paired bootstrap"] if evaluation.bootstrap else []
+        resamples = f"{evaluation.bootstrap} bootstrap resamples"
+        lines.append(f"± and [ ] are 95 % intervals of scores and differences, from {resamples}.")
+    tests = ["the paired bootstrap"] if evaluation.bootstrap else []
     tests += [f"approximate randomisation ({evaluation.randomisation} trials)"] if evaluation.randomisation else []
     if tests and len(evaluation.systems) > 1:
-        lines += [f"p: {', '.join(tests)}", evaluation.rule_of_stars]
+        lines += [f"The p-values are those of {', and then of '.join(tests)}.", evaluation.rule_of_stars]
     if any(metric.oracle and metric.oracle.kind == "search" for metric in evaluation.metrics):
-        lines.append("≥ and ≤: oracles found by a search; the true ones may lie further out")
+        lines.append("≥ and ≤ mark oracles that a search found: the true ones may lie further out.")
     lines += [f"{metric.name}: {metric.signature}" for metric in evaluation.metrics]
-    lines.append(f"rerank-plugins {evaluation.version}, {len(evaluation.segments)} segments")
+    lines.append(f"rerank-plugins {evaluation.version} evaluated {len(evaluation.segments)} segments.")
     return lines

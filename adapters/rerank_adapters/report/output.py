@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -19,6 +21,7 @@ WRITERS = {
     "latex": text.latex,
     "html": html.html_page,
 }
+WIDTH = 80  # columns of reports that go to no terminal
 
 
 class ReportConsole(Console):
@@ -37,7 +40,10 @@ def write_report(
         print_evaluation(evaluation, report_console(), changes=changes)
     else:
         with open_atomic(path) as stream:
-            stream.write(WRITERS[style](evaluation) if style != "table" else _drawn(evaluation, changes))
+            if style == "table":
+                stream.write(drawn(partial(print_evaluation, evaluation, changes=changes)))
+            else:
+                stream.write(WRITERS[style](evaluation))
     if plots is not None:
         from rerank_adapters.report.plots import plot_differences, plot_lengths
 
@@ -48,13 +54,14 @@ def write_report(
 
 
 def report_console() -> Console:
-    """Stdout, as wide as the terminal; wide enough for a table where it is none."""
+    """Stdout, as wide as the terminal; WIDTH characters wide where it is no terminal."""
     console = ReportConsole(highlight=False)
-    return console if console.is_terminal else ReportConsole(highlight=False, width=140)
+    return console if console.is_terminal else ReportConsole(highlight=False, width=WIDTH)
 
 
-def _drawn(evaluation: Evaluation, changes: int) -> str:
-    console = Console(file=io.StringIO(), highlight=False, width=140)
+def drawn(print_report: Callable[[Console], None]) -> str:
+    """What `print_report` prints on a console, as text of WIDTH columns without colours."""
+    console = Console(file=io.StringIO(), highlight=False, width=WIDTH)
     with console.capture() as captured:
-        print_evaluation(evaluation, console, changes=changes)
+        print_report(console)
     return captured.get()

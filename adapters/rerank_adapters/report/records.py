@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from rerank_adapters.formats.compressed import open_atomic
-from rerank_adapters.report.output import report_console
+from rerank_adapters.report.output import drawn, report_console
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_table
 from rerank_adapters.report.text import markdown_table
@@ -34,11 +32,7 @@ def write_records(records: Sequence[Record], tables: Sequence[Table], style: str
         elif style == "markdown":
             out.write("\n".join(map(markdown_table, tables)))
         else:
-            console = Console(file=io.StringIO(), highlight=False, width=140)
-            with console.capture() as captured:
-                for table in tables:
-                    print_table(table, console)
-            out.write(captured.get())
+            out.write("".join(drawn(partial(print_table, table)) for table in tables))
 
 
 def records_tsv(records: Sequence[Record]) -> str:

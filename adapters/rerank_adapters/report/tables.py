@@ -54,27 +54,27 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
         rows.append((bucket.label, str(len(bucket.segments)), *scores))
     ratios = ", ".join(f"{s} {r:.3f}" for s, r in zip(evaluation.systems, evaluation.length_ratios, strict=True))
     header = ("reference words", "segments", *evaluation.systems)
-    return Table(f"{metric.name} by length", header, tuple(rows), (f"words per word of the reference: {ratios}",))
+    return Table(f"{metric.name} by length", header, tuple(rows), (f"Words per word of the reference: {ratios}.",))
 
 
 def cross_validation_table(result: CrossValidation, metric: str) -> Table:
-    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold.
-
-    Of one seed there is no spread, and no column for it.
-    """
-    columns = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
-    columns |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
-    if len(result.seeds) == 1:
-        del columns["spread"]
+    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold."""
+    keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
+    keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
+    seeds = len(result.seeds)
+    if seeds == 1:
+        del keys["spread"]
     rows = []
     for row in result.table():
         mark = " *" if row["name"] == result.best.name else ""
-        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in columns)))
-    header = ("tuner", *columns.values())
-    seeds = f"{len(result.seeds)} seeds" if len(result.seeds) > 1 else "one seed"
-    notes = ("* highest held-out score", f"{result.folds} folds, {seeds}; held-out choices are pooled")
+        rows.append((f"{row['name']}{mark}", *(numbers.score(row[key]) for key in keys)))
+    notes = (
+        "* marks the best held-out score.",
+        f"The held-out choices of the {result.folds} folds are pooled into one corpus score"
+        + (f"; scores are means over {seeds} seeds." if seeds > 1 else "."),
+    )
     better = "↑" if result.higher_is_better else "↓"
-    return Table(f"Cross-validation: {metric} {better}", header, tuple(rows), notes)
+    return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:

@@ -5,6 +5,8 @@ Colours show differences where the terminal has them; elsewhere `[-deleted-]{+in
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as RichTable
@@ -13,6 +15,7 @@ from rich.text import Text
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.evaluation.segments import Change, most_changed
 from rerank_adapters.report import numbers
+from rerank_adapters.report.fitting import fitted
 from rerank_adapters.report.plain_characters import plain
 from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
 from rerank_adapters.report.words import marked, word_differences
@@ -35,21 +38,33 @@ def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int =
 
 
 def print_table(table: Table, console: Console) -> None:
-    """A table with its notes, in characters that the console's encoding has."""
-
-    def written(text: str) -> str:
-        return plain(text, console.encoding)
-
-    drawn = RichTable(title=escape(written(table.title)), title_justify="left", title_style="bold")
-    for i, name in enumerate(table.header):
-        drawn.add_column(escape(written(name)), justify="left" if i == 0 else "right", overflow="fold")
-    several = any("\n" in cell for row in table.rows for cell in row)
-    for row in table.rows:
-        drawn.add_row(*(escape(written(cell)) for cell in row), end_section=several)
-    console.print(drawn)
-    for note in table.notes:
-        console.print(f"  {written(note)}", style="dim", markup=False, highlight=False, soft_wrap=True)
+    """A table with its notes, as wide as the console at most, in characters that the console's encoding has."""
+    for part in fitted(_in_encoding(table, console.encoding), console.width):
+        drawn = RichTable(title=escape(part.title), title_justify="left", title_style="bold")
+        for i, name in enumerate(part.header):
+            drawn.add_column(escape(name), justify="left" if i == 0 else "right", overflow="fold")
+        several = any("\n" in cell for row in part.rows for cell in row)
+        for row in part.rows:
+            drawn.add_row(*map(escape, row), end_section=several)
+        console.print(drawn)
+        for note in part.notes:
+            for line in _lines(note, console.width - 2):
+                console.print(f"  {line}", style="dim", markup=False, highlight=False, soft_wrap=True)
     console.print()
+
+
+def _lines(note: str, width: int) -> list[str]:
+    """The note wrapped at spaces; on one line where a word of it, such as the signature of a metric, does not fit."""
+    if max(map(len, note.split()), default=0) > width:
+        return [note]
+    return wrap(note, width, break_on_hyphens=False)
+
+
+def _in_encoding(table: Table, encoding: str) -> Table:
+    """The table in characters that the encoding has: they may be wider, so columns are laid out afterwards."""
+    rows = tuple(tuple(plain(cell, encoding) for cell in row) for row in table.rows)
+    header, notes = (tuple(plain(text, encoding) for text in texts) for texts in (table.header, table.notes))
+    return Table(plain(table.title, encoding), header, rows, notes)
 
 
 def print_changes(evaluation: Evaluation, metric: MetricResult, system: str, console: Console, count: int) -> None:
