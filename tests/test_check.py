@@ -1,5 +1,6 @@
 """`rerank check`: every fault is reported, not only the first, and looks that differ are noticed."""
 
+import re
 import shutil
 
 import pytest
@@ -48,7 +49,8 @@ def check(place) -> tuple[Ran, set[tuple[str, str]], str]:
 
 def test_a_good_job(place):
     ran, findings, text = check(place)
-    assert (ran.code, ran.err) == (0, "")
+    assert ran.code == 0
+    assert re.fullmatch(r"found 0 errors and 0 warnings in [\d.]+ s\n", ran.err)
     assert findings == {("ok", "plugins"), ("ok", "tune"), ("ok", "test")}
     assert "20 segments, 200 hypotheses (200 distinct texts), 8 features" in text
 
@@ -127,9 +129,9 @@ def test_odd_lists(place):
     ran, findings, text = check(place)
     assert ran.code == 0  # warnings are no errors
     assert ("warning", "tune") in findings
-    assert "1 hypotheses are empty" in text
-    assert "1 lists have a single hypothesis" in text
-    assert "1 lists are not sorted by their totals" in text
+    assert "1 hypothesis is empty" in text
+    assert "1 list has a single hypothesis" in text
+    assert "1 list is not sorted by the totals" in text
     assert "21 reference lines for 20 segments: the others are not used" in text
 
 
@@ -184,6 +186,29 @@ def test_lists_are_judged_by_the_metric_that_is_named(place):
     assert "as 'ter' sees them" in done("check", place / "mt.toml", "--nbest", path, "-r", place / "tune.en").out
     assert "as 'CER' sees them" in done("check", place / "mt.toml", "-m", "cer,label=CER").out
     assert "no metric named 'wre'; did you mean 'wer'?" in rerank("check", place / "mt.toml", "-m", "wre").out
+
+
+def test_tune_and_evaluate_warn_in_one_line(place):
+    """Lists in capitals: `tune` warns, and `evaluate` of the first system that looks otherwise than its references."""
+    path = place / "tune.nbest"
+    columns = [line.split(" ||| ") for line in path.read_text().splitlines(keepends=True)]
+    path.write_text("".join(" ||| ".join([id_, text.upper(), *rest]) for id_, text, *rest in columns))
+    known = ("-r", place / "tune.en", "-m", "bleu,tokenize=none")
+    ran = done("tune", path, *known, "-t", "mira,passes=1", "-o", place / "w.toml")
+    assert warnings(ran) == [warning("hypotheses")]
+    plain = f"plain={place / 'tune.en'}"
+    ran = done("evaluate", *known, "-m", "ter", "--nbest", path, plain, "--bootstrap", "9", "--randomisation", "9")
+    assert warnings(ran) == [warning("outputs of '1-best'")]
+    assert warnings(done("evaluate", *known, plain, "--bootstrap", "9", "--randomisation", "9")) == []
+
+
+def warnings(ran: Ran) -> list[str]:
+    return [line for line in ran.err.splitlines() if "warning: " in line]
+
+
+def warning(texts: str) -> str:
+    looks = f"{texts} look tokenised and upper-case, references tokenised"
+    return f"rerank: warning: {looks}, as 'bleu' sees them: give the metric a text pipeline"
 
 
 def test_a_text_pipeline_takes_the_warning_away(place):

@@ -1,7 +1,6 @@
 """Every command of `rerank` on a small part of the example, as a user gives it."""
 
 import gzip
-import io
 import json
 import re
 import shutil
@@ -667,6 +666,59 @@ def test_run_does_the_whole_job(config, small):
     assert (work / "tune.npz").read_bytes() == table
 
 
+def test_run_names_its_files_and_takes_jobs(config):
+    work = config.parent / "work"
+    ran = done("run", config, "--work", work, "-j", "1")
+    *_, page, last = ran.err.splitlines()
+    assert page.endswith(f"for a browser: {work}/held.report.html")
+    assert re.fullmatch(rf"wrote (.*) to {re.escape(str(work))} in [\d.]+ s", last)
+    assert set(re.findall(r"[\w.]+\.\w+(?=,| to)", last)) == names(work)
+    assert "CPU seconds, summed over processes: " in ran.err
+    assert "jobs" in refused("run", config, "-j", "0")
+
+
+def test_commands_say_what_they_wrote_and_where(small, tuned, tmp_path):
+    weights = tuned / "weights.toml"
+    wanted = {
+        ("weights", weights): "wrote 14 weights (section) to stdout",
+        ("weights", weights, "--to", "toml", "-o", tmp_path / "w"): f"wrote 14 weights (toml) to {tmp_path / 'w'}",
+        ("apply", small / "test.nbest", "-w", weights, "--source", small / "test.de"): "wrote 20 1-bests to stdout",
+        ("extract", small / "tune.nbest", "-f", "length", "-o", tmp_path / "t.npz"): (
+            f"wrote 9 features of 20 segments, 200 hypotheses to {tmp_path / 't.npz'}"
+        ),
+        ("evaluate", "-r", small / "test.en", *BLEU, f"same={small / 'test.en'}", "--bootstrap", "9"): (
+            "wrote an evaluation of 1 system by 1 metric to stdout"
+        ),
+        ("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "-t", "mira,passes=1", "-o", tmp_path / "v"): (
+            f"wrote 8 weights to {tmp_path / 'v'}"
+        ),
+    }
+    for arguments, said in wanted.items():
+        assert re.fullmatch(rf"{re.escape(said)} in \d\.\d s", done(*arguments).err.splitlines()[-1])
+
+
+def test_the_decoders_1_best_is_reported(small, tmp_path):
+    """By `tune` and `cross-validate` beside equal weights, by `evaluate --nbest` as a row."""
+    lists, known = small / "tune.nbest", ("-r", small / "tune.en", *BLEU)
+    first = tmp_path / "first"
+    first.write_text("".join(nbest[0].text + "\n" for nbest in read_nbest([lists], MosesFormat())))
+    evaluate = ("evaluate", *known, "--nbest", lists, "--as", "json")
+    evaluation = Evaluation.from_json(done(*evaluate, f"gold={small / 'tune.en'}").out)
+    assert (evaluation.systems, evaluation.baseline) == (("1-best", "gold"), "1-best")
+    assert Evaluation.from_json(done(*evaluate, f"first={first}").out).systems == ("first",)  # it is there already
+    assert Evaluation.from_json(done(*evaluate, f"1-best={small / 'tune.en'}").out).systems == (
+        "decoder's 1-best",
+        "1-best",
+    )
+    score = f"{evaluation.metrics[0].systems[0].score:.2f}"
+    tuned = done("tune", lists, *known, "-t", "mira,passes=1", "-o", tmp_path / "w.toml").err
+    assert f"bleu on the tuning set: 1-best {score}, equal weights " in tuned
+    table = done("cross-validate", lists, *known, "-t", "mira,passes=1", "--folds", "2", "--seeds", "1")
+    assert re.search(rf"│ 1-best(?: \*)? +│ +{score} │", table.out)
+    assert "±" not in table.out
+    assert re.fullmatch(r"compared 1 tuner on 2 folds and 1 seed in \d\.\d s", table.err.splitlines()[-1])
+
+
 def test_run_equals_its_steps(config, tmp_path):
     data = tmp_path / "data"
     done("run", config, "--work", tmp_path / "work")
@@ -723,7 +775,7 @@ def test_merge(small, tmp_path):
     (tmp_path / "b").write_text("".join(lines[5:30]))
     ran = done("merge", tmp_path / "a", tmp_path / "b")
     assert ran.out == "".join(lines[:30])
-    assert ran.err == "3 segments, 30 hypotheses\n"
+    assert re.fullmatch(r"wrote 3 segments, 30 hypotheses to stdout in \d\.\d s\n", ran.err)
     done("merge", tmp_path / "b", tmp_path / "a", "-o", tmp_path / "c.gz")
     merged = gzip.decompress((tmp_path / "c.gz").read_bytes()).decode()
     assert sorted(merged.splitlines()) == sorted(ran.lines)
@@ -925,6 +977,6 @@ def test_in_a_process_of_its_own(small):
     ran = in_process_of_its_own("merge", "-", stdin=(small / "tune.nbest").read_bytes())
     assert ran.code == 0
     assert ran.out == (small / "tune.nbest").read_text()
-    assert io.StringIO(ran.err).readline() == "20 segments, 200 hypotheses\n"
+    assert ran.err.startswith("wrote 20 segments, 200 hypotheses to stdout in ")
     assert RERANK[0] == sys.executable
     assert Path(RERANK[0]).exists()

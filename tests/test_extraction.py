@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from rerank_adapters.extraction import (
 )
 from rerank_adapters.extraction.chunk import chunks
 from rerank_adapters.extraction.fingerprint import of_lists
+from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -498,10 +500,13 @@ def test_progress_counts_and_says_what_features_cost(extractors, capsys):
     nbests = lists()
     with ExtractionProgress(1) as progress:
         table = extract_features(nbests, extractors, jobs=1, progress=progress)
-    assert progress.rows == len(table.values)
+    assert progress.done == len(table.values)
     assert list(progress.seconds) == list(extractors)
     assert all(seconds >= 0 for seconds in progress.seconds.values())
     assert capsys.readouterr() == ("", "")  # stderr is no terminal
+    costs = r"features took \d\.\d s; CPU seconds, summed over processes: (\w+ \d\.\d\d, ){3}\w+ \d\.\d\d"
+    assert re.fullmatch(costs, progress.costs())
+    assert ExtractionProgress().costs() == ""
 
 
 def test_a_bar_for_the_patient(monkeypatch, capsys):
@@ -514,6 +519,19 @@ def test_a_bar_for_the_patient(monkeypatch, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "10/10" in err
+
+
+@pytest.mark.parametrize("kind", [StatusLine, CountingBar])
+def test_a_display_appears_by_itself(kind, monkeypatch, capsys):
+    """In a job that reports nothing, too; a quick job shows nothing."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    with kind("at work"):
+        pass
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("rerank_adapters.progress.DELAY", 0.0)
+    with kind("at work") as display:
+        display._timer.join(10)
+    assert "at work" in capsys.readouterr().err
 
 
 SCRIPT = """

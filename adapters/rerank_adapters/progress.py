@@ -1,7 +1,7 @@
-"""How far a long job is: bars and status lines on stderr.
+"""How far a long job is, on stderr: bars and status lines; times and amounts as messages write them.
 
-They appear only where stderr is a terminal, and only after two seconds, so that a quick job prints nothing but its
-result. When the job ends, they are wiped away.
+Bars and status lines appear only where stderr is a terminal, and only after two seconds, so that a quick job prints
+nothing but its result. When the job ends, they are wiped away.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -22,27 +23,80 @@ DELAY = 2.0  # seconds before anything appears
 PACE = 0.1  # seconds between two pictures of a bar
 
 
-class _LateDisplay:
-    """A display of rich that is started when it is first due, and stopped at the end of the `with` block."""
+class Stopwatch:
+    """Wall time since the stopwatch was made; as text `0.4 s`, `12.3 s` or `3 min 20 s`."""
 
     def __init__(self) -> None:
-        self._started = self._shown = time.monotonic()
+        self._started = time.monotonic()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of wall time that have passed."""
+        return time.monotonic() - self._started
+
+    def __str__(self) -> str:
+        return duration(self.seconds)
+
+
+def duration(seconds: float) -> str:
+    """A time as a user reads it.
+
+    >>> duration(0.42), duration(12.34), duration(200)
+    ('0.4 s', '12.3 s', '3 min 20 s')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{seconds:.1f} s"
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """A number with its noun, singular or plural (the noun with an s unless `plural` is given).
+
+    >>> counted(1, "seed"), counted(1200, "tree"), counted(2, "hypothesis", "hypotheses")
+    ('1 seed', '1,200 trees', '2 hypotheses')
+    """
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+class _LateDisplay:
+    """A display of rich that appears when it is due, and is wiped away at the end of the `with` block.
+
+    A timer lets it appear, so that it does even where nothing has been reported by then.
+    """
+
+    def __init__(self) -> None:
+        self.watch = Stopwatch()
         self._display: Any = None
+        self._ended = False
+        self._lock = Lock()  # between the timer and the thread that does the work
+        self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            self._timer = Timer(DELAY, self._appear)
+            self._timer.daemon = True
+            self._timer.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self._display:
-            self._display.stop()
+        if self._timer:
+            self._timer.cancel()
+        with self._lock:
+            self._ended = True
+            if self._display:
+                self._display.stop()
 
-    @property
-    def seconds_passed(self) -> float:
-        """Seconds since the job began."""
-        return time.monotonic() - self._started
+    def _appear(self) -> None:
+        """Start the display, unless it is there or its block has ended."""
+        with self._lock:
+            if self._display is None and not self._ended:
+                self._display = self._opened()
+
+    def _opened(self) -> Any:
+        """The display of rich, started."""
+        raise NotImplementedError
 
     def _is_due(self) -> bool:
-        return self.seconds_passed > DELAY and sys.stderr.isatty()
+        return self.watch.seconds > DELAY and sys.stderr.isatty()
 
 
 class CountingBar(_LateDisplay):
@@ -52,19 +106,24 @@ class CountingBar(_LateDisplay):
         super().__init__()
         self.what, self.total, self.done = what, total, 0
         self._task: Any = None
+        self._shown = 0.0
 
     def add(self, count: int) -> None:
         """Count so many more."""
         self.done += count
         if not self._is_due():
             return
-        now = time.monotonic()
+        now = self.watch.seconds
         if self._display is None:
-            self._display, self._task = _bar(self.what, self.total)
+            self._appear()
         elif now - self._shown < PACE and self.done != self.total:
             return
         self._shown = now
-        self._display.update(self._task, completed=self.done, pace=f"{self.done / self.seconds_passed:,.0f}/s")
+        self._display.update(self._task, completed=self.done, pace=f"{self.done / now:,.0f}/s")
+
+    def _opened(self) -> Any:
+        display, self._task = _bar(self.what, self.total)
+        return display
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
         """The same items; each counts as done when the next one is asked for."""
@@ -76,7 +135,7 @@ class CountingBar(_LateDisplay):
 class ExtractionProgress(CountingBar):
     """Counts hypotheses whose features are extracted; `seconds` holds the CPU seconds of each feature by its label.
 
-    `total` is the number of all hypotheses, where it is known.
+    The CPU seconds are sums over all processes. `total` is the number of all hypotheses, where it is known.
     """
 
     def __init__(self, total: int | None = None) -> None:
@@ -88,28 +147,42 @@ class ExtractionProgress(CountingBar):
         self.seconds.update(seconds)
         self.add(rows)
 
+    def costs(self) -> str:
+        """The wall time, and the CPU seconds of each feature, the most expensive first; empty without features."""
+        if not self.seconds:
+            return ""
+        by_feature = ", ".join(f"{label} {seconds:.2f}" for label, seconds in self.seconds.most_common())
+        return f"features took {self.watch}; CPU seconds, summed over processes: {by_feature}"
+
 
 class StatusLine(_LateDisplay):
     """Says which stage a job is in, and how much of it is done if that is known."""
 
+    def __init__(self, stage: str = "working") -> None:
+        super().__init__()
+        self._stage = stage
+
     def __call__(self, stage: str, done: int | None = None) -> None:
         """Show the stage; `done` counts words."""
-        if not self._is_due():
-            return
-        if self._display is None:
-            from rich.console import Console
-
-            self._display = Console(stderr=True).status("")
-            self._display.start()
         words = f", {done:,} words" if done is not None else ""
-        self._display.update(f"{stage}{words}, {self.seconds_passed:.0f} s")
+        self._stage = f"{stage}{words}"
+        if self._is_due():
+            self._appear()
+            self._display.update(f"{self._stage}, {self.watch}")
+
+    def _opened(self) -> Any:
+        from rich.console import Console
+
+        status = Console(stderr=True).status(self._stage)
+        status.start()
+        return status
 
 
 class TuningProgress(StatusLine):
     """Says which restart and iteration a tuner is in, and the score that it has reached by the metric."""
 
     def __init__(self, metric: str) -> None:
-        super().__init__()
+        super().__init__("tuning")
         self.metric = metric
 
     def show(self, step: TuningStep) -> None:

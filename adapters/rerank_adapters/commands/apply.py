@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, jobs_option, output_file, output_option, source_option
 from rerank_plugins.plugins import Registry
 
@@ -58,6 +59,7 @@ def command(
     from rerank_adapters.weights import read_weights
     from rerank_plugins import FeatureTable
 
+    closing = Closing()
     found = read_weights(weights)
     given = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
     job = recorded_job(found.provenance, weights, registry)
@@ -69,6 +71,7 @@ def command(
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
         pairs = stream_tables(job, once(lists, paths[0]))
+    lists_read = 0
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
@@ -76,3 +79,7 @@ def command(
             best.write(read[rescored.order[0]].text + "\n")
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
+            lists_read += 1
+    if nbest_out:
+        closing.wrote("the reranked lists", nbest_out)
+    closing.wrote(counted(lists_read, "1-best"), output)

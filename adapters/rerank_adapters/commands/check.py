@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
     JobFlags,
     format_option,
@@ -54,8 +55,10 @@ def command(
     from rerank_adapters.config import DataSet
     from rerank_adapters.pipeline.check import Check
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import StatusLine
     from rerank_plugins import ConfigError
 
+    closing = Closing()
     registry: Registry = ctx.obj
     if config is None and not nbest:
         raise ConfigError("nothing to check: give a CONFIG, or lists with --nbest")
@@ -69,8 +72,11 @@ def command(
             name="lists",
         )
         settings = settings.model_copy(update={"tune": None, "test": [lists]})
-    findings = Check(Job.create(settings, registry)).run()
+    with StatusLine("checking"):
+        findings = Check(Job.create(settings, registry)).run()
     for finding in findings:
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}")
-    return 2 if any(finding.level == "error" for finding in findings) else 0
+    levels = [finding.level for finding in findings]
+    closing.say(f"found {counted(levels.count('error'), 'error')} and {counted(levels.count('warning'), 'warning')}")
+    return 2 if "error" in levels else 0

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import click
+
+from rerank_adapters.progress import Stopwatch, counted
+
+__all__ = ["Closing", "counted", "size_text"]
 
 
 class Closing:
@@ -16,17 +19,20 @@ class Closing:
     """
 
     def __init__(self) -> None:
-        self._started = time.monotonic()
+        self._watch = Stopwatch()
 
     @property
     def seconds(self) -> float:
         """Seconds of wall time since the command started."""
-        return time.monotonic() - self._started
+        return self._watch.seconds
 
     def wrote(self, what: str, path: Path | str) -> None:
         """Say that `what` was written to a path (`-` is stdout), and the wall time."""
-        place = "stdout" if str(path) == "-" else path
-        click.echo(f"wrote {what} to {place} in {self.seconds:.1f} s", err=True)
+        self.say(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
+
+    def say(self, what: str) -> None:
+        """Say what was done, and the wall time."""
+        click.echo(f"{what} in {self._watch}", err=True)
 
 
 def size_text(size: int) -> str:
@@ -36,12 +42,3 @@ def size_text(size: int) -> str:
     ('2.50 MB', '3.00 GB')
     """
     return f"{size / 1e9:.2f} GB" if size >= 1e9 else f"{size / 1e6:.2f} MB"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number with its noun, singular or plural.
-
-    >>> counted(1, "seed"), counted(1200, "tree")
-    ('1 seed', '1,200 trees')
-    """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

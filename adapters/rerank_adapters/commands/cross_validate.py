@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
     PLUGIN_HELP,
     TABLE_HELP,
@@ -59,13 +59,16 @@ def command(
     from rerank_adapters.pipeline.cross_validate import compare_tuners
     from rerank_adapters.pipeline.extract import dense_rule, extract_with
     from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
+    from rerank_adapters.progress import CountingBar
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import cross_validation_table
     from rerank_adapters.report.terminal import print_table
     from rerank_plugins import FeatureTable
 
+    closing = Closing()
     job = Job.create(flags.settings, registry)
     values = FeatureTable.load(table) if table else None
     if table and values:
@@ -82,11 +85,10 @@ def command(
     else:
         values = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
 
-    def progress(name: str, seed: int, fold: int) -> None:
-        if sys.stderr.isatty():
-            click.echo(f"\r\033[K{name}: seed {seed}, fold {fold + 1} of {folds}", nl=False, err=True)
-
-    result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), progress)
-    if sys.stderr.isatty():
-        click.echo("\r\033[K", nl=False, err=True)
+    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
+        click.echo(f"rerank: warning: {warning}", err=True)
+    with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
+        result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), lambda *_: bar.add(1))
     print_table(cross_validation_table(result, job.measures[0].name), report_console())
+    runs = f"{counted(folds, 'fold')} and {counted(seeds, 'seed')}"
+    closing.say(f"compared {counted(len(built), 'tuner')} on {runs}")

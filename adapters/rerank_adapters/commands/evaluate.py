@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, references_option, source_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
@@ -22,8 +23,15 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
 @click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM...")
 @references_option
 @source_option
-@click.option("--nbest", multiple=True, metavar="FILE", help="N-best lists: adds their oracle and anti-oracle.")
-@click.option("--baseline", metavar="NAME", help="The system to compare with. Default: the first.")
+@click.option(
+    "--nbest",
+    multiple=True,
+    metavar="FILE",
+    help="N-best lists: their 1-best, oracle and anti-oracle are rows of the table, too.",
+)
+@click.option(
+    "--baseline", metavar="NAME", help="Compare with this system. Default: the 1-best of --nbest, or the first."
+)
 @click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form.")
 @output_option("Where to write the report.")
 @click.option("--plots", type=Path, metavar="FOLDER", help="Also plots as PNG (extra `plot`).")
@@ -52,24 +60,29 @@ def command(
 
     The report has corpus scores with confidence intervals, differences to a baseline, wins and losses by segment, and
     the segments that changed most. A SYSTEM is a file with one output per line, in the order of the segments, or with
-    the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). With --nbest alone,
-    the decoder's 1-bests are the system. Without -m and -c the metrics are bleu, chrf and ter.
+    the ids that its references have (name it with NAME=FILE; otherwise the file name is the name). With --nbest the
+    decoder's 1-bests are a system too, the first one, unless they are given. Without -m and -c the metrics are bleu,
+    chrf and ter.
 
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_outputs, read_references
-    from rerank_adapters.pipeline.evaluate import compare
+    from rerank_adapters.pipeline.evaluate import compare, with_first_best
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.mismatch import style_mismatch
+    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.output import write_report
 
+    closing = Closing()
     if not flags.metrics and not flags.config:
         flags = replace(flags, metrics=("bleu", "chrf", "ter"))
     job = Job.create(flags.settings, registry)
     job = job.with_tests(bootstrap, randomisation)
-    refs = read_references(references, reference_form)
-    lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
+    with StatusLine("reading"):
+        refs = read_references(references, reference_form)
+        lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
     ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
     named = dict(_named(system) for system in systems)
     if len(named) < len(systems):
@@ -78,19 +91,27 @@ def command(
     outputs = {name: read_outputs(path, ids, form) for name, path in named.items()}
     if not outputs and lists is None:
         raise ConfigError("nothing to evaluate: give at least one SYSTEM, or --nbest")
-    if not outputs and lists is not None:
-        outputs = {"1-best": [nbest_[0].text for nbest_ in lists]}
+    if lists is not None:
+        outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
     sources = read_references([source]).for_segments(ids) if source else None
-    evaluation = compare(
-        job,
-        outputs,
-        refs.for_segments(ids),
-        baseline=baseline,
-        nbests=lists,
-        sources=[text for (text,) in sources] if sources else None,
-        segment_ids=ids,
-    )
+    wanted = refs.for_segments(ids)
+    if warning := style_mismatch(job, {f"outputs of {name!r}": texts for name, texts in outputs.items()}, wanted):
+        click.echo(f"rerank: warning: {warning}", err=True)
+    with StatusLine("evaluating"):
+        evaluation = compare(
+            job,
+            outputs,
+            wanted,
+            baseline=baseline,
+            nbests=lists,
+            sources=[text for (text,) in sources] if sources else None,
+            segment_ids=ids,
+        )
     write_report(evaluation, style, output, changes=changes, plots=plots)
+    if plots:
+        closing.wrote("plots", plots)
+    measured = f"{counted(len(outputs), 'system')} by {counted(len(job.measures), 'metric')}"
+    closing.wrote(f"an evaluation of {measured}", output)
 
 
 def _named(system: str) -> tuple[str, str]:

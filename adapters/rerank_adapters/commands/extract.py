@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, source_option
 from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
@@ -35,14 +36,13 @@ def command(
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.pipeline.extract import feature_table
-    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.job import Job, lists_size
 
+    closing = Closing()
     if str(output) == "-":
         raise ConfigError("a feature table goes to a file, not to stdout: give -o TABLE.npz")
     job = Job.create(flags.settings, registry)
     table = feature_table(job, read_nbest([Path(path) for path in nbest], job.format, source), output)
-    sparse = f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
-    click.echo(
-        f"{output}: {table.segments} segments, {len(table.values)} hypotheses, {len(table.names)} features{sparse}",
-        err=True,
-    )
+    sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
+    features = f"{counted(len(table.names), 'feature')}{sparse}"
+    closing.wrote(f"{features} of {lists_size(table.segments, len(table.values))}", output)

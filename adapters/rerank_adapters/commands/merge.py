@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import JobFlags, format_option, output_option
 from rerank_plugins.plugins import Registry
 
@@ -27,12 +28,13 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     """  # noqa: D301
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import merge_files
-    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.job import Job, lists_size
 
+    closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)
     segments = hypotheses = 0
     with open_atomic(output) as out:
         for merged in merge_files(nbest, job.format):
             out.writelines(job.format.write(merged))
             segments, hypotheses = segments + 1, hypotheses + len(merged)
-    click.echo(f"{segments} segments, {hypotheses} hypotheses", err=True)
+    closing.wrote(lists_size(segments, hypotheses), output)

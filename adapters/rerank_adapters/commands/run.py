@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.options import seed_option
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.options import jobs_option, seed_option
 from rerank_plugins.plugins import Registry
 
 
@@ -14,9 +15,12 @@ from rerank_plugins.plugins import Registry
 @click.argument("config", type=Path)
 @click.option("--work", type=Path, metavar="FOLDER", help="Where files go. Default: the config's `work`, or work/NAME.")
 @click.option("--changes", type=click.IntRange(0), help="How many changed segments to show.")
+@jobs_option
 @seed_option
 @click.pass_obj
-def command(registry: Registry, config: Path, work: Path | None, changes: int | None, seed: int | None) -> None:
+def command(
+    registry: Registry, config: Path, work: Path | None, changes: int | None, jobs: int | None, seed: int | None
+) -> None:
     """Extract, tune, rerank and evaluate, all as CONFIG says.
 
     The work folder then holds feature tables, weights.toml, 1-bests, reranked lists, and reports (JSON, HTML). An
@@ -31,9 +35,13 @@ def command(registry: Registry, config: Path, work: Path | None, changes: int | 
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_evaluation
 
-    job = Job.create(JobFlags(config, seed=seed).settings, registry)
-    given = job.config.path(job.config.work) if job.config.work else Path("work") / config.stem
-    outcome = run(job, work or given, lambda line: click.echo(line, err=True))
+    closing = Closing()
+    job = Job.create(JobFlags(config, seed=seed, jobs=jobs).settings, registry)
+    folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
+    outcome = run(job, folder, lambda line: click.echo(line, err=True))
     shown = job.config.evaluation.changes if changes is None else changes
     for evaluation in outcome.evaluations.values():
         print_evaluation(evaluation, report_console(), changes=shown)
+    for page in outcome.pages:
+        click.echo(f"the report with every segment, for a browser: {page}", err=True)
+    closing.wrote(", ".join(path.name for path in outcome.files), folder)

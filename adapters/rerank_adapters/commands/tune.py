@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import (
     TABLE_HELP,
     JobFlags,
@@ -57,6 +58,7 @@ def command(
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
     from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.preflight import rehearse
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
@@ -64,6 +66,7 @@ def command(
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
+    closing = Closing()
     job = Job.create(flags.settings.with_tuning(start, fixed), registry)
     values = FeatureTable.load(table) if table else None
     if table and values:
@@ -73,6 +76,8 @@ def command(
     data = Data(
         "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
     )
+    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
+        click.echo(f"rerank: warning: {warning}", err=True)
     parts = parts_of(output) if str(output) != "-" else None
     if table and values:
         values = chosen_columns(job, nbests, values, table, folder=output.parent, work=parts)
@@ -86,3 +91,4 @@ def command(
         WorkFolder(parts).clear()
     for line in learnt.summary:
         click.echo(line, err=True)
+    closing.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import output_option
 from rerank_plugins import ConfigError
 
@@ -33,6 +34,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
     from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
 
+    closing = Closing()
     found = read_weights(weights)
     if form == "moses-ini":
         if template is None:
@@ -47,3 +49,5 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
             out.write(moses_weight_section(found))
     else:
         {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](found, output)
+    number = len(found.dense) + len(found.sparse)
+    closing.wrote(f"{counted(number, 'weight')} ({form})", output)

@@ -14,14 +14,14 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.pipeline.extract import dense_rule
-from rerank_adapters.pipeline.job import Data, Job, through
+from rerank_adapters.pipeline.job import Data, Job, lists_size
+from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
-from rerank_adapters.text import looks_like, vocabulary_warnings
+from rerank_adapters.progress import counted
+from rerank_adapters.text import vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 
 Found = TypeVar("Found")
-SAMPLE = 1000  # texts of a set whose looks are compared
-STYLES = {"bpe", "sentencepiece", "escaped", "lower-case", "upper-case", "tokenised", "detokenised"}
 
 
 @dataclass(frozen=True)
@@ -101,11 +101,10 @@ class Check:
         distinct = sum(len(set(nbest.texts)) for nbest in read.nbests)
         table = self._try(name, lambda: decoder_table(read.nbests, dense_rule(self.job)))
         if table is not None:
-            features = f"{len(table.names)} features" + (
-                f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
-            )
-            about = f"{len(sizes)} segments, {sum(sizes)} hypotheses ({distinct} distinct texts), {features}"
-            self._say("ok", name, about)
+            features = counted(len(table.names), "feature")
+            features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
+            texts = counted(distinct, "distinct text")
+            self._say("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
         for warning in self._oddities(read):
             self._say("warning", name, warning)
         ids = [nbest.segment_id for nbest in read.nbests]
@@ -128,14 +127,15 @@ class Check:
     def _oddities(data: Data) -> Iterator[str]:
         empty = sum(not h.text.strip() for nbest in data.nbests for h in nbest)
         if empty:
-            yield f"{empty} hypotheses are empty"
+            yield f"{counted(empty, 'hypothesis is', 'hypotheses are')} empty"
         single = sum(len(nbest) == 1 for nbest in data.nbests)
         if single:
-            yield f"{single} lists have a single hypothesis: nothing to choose"
+            yield f"{counted(single, 'list has', 'lists have')} a single hypothesis: nothing to choose"
         scores = [[h.score for h in nbest if h.score is not None] for nbest in data.nbests]
         unsorted = sum(any(a < b for a, b in pairwise(totals)) for totals in scores)
         if unsorted:
-            yield f"{unsorted} lists are not sorted by their totals: the first hypothesis counts as the 1-best"
+            lists = counted(unsorted, "list is", "lists are")
+            yield f"{lists} not sorted by the totals: the first hypothesis counts as the 1-best"
 
     def _same_features(self, sets: list[tuple[str, Data]]) -> None:
         if len(sets) < 2:
@@ -161,18 +161,10 @@ class Check:
                     self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
-        default = "" if "metric" in self.job.config.model_fields_set else ", the default metric,"
         for measure in self.job.measures:
-            (hypotheses,) = through(measure.text, [texts])
-            (references,) = through(measure.text, [[r for refs in data.references for r in refs][:SAMPLE]])
-            looks, wanted = looks_like(hypotheses) & STYLES, looks_like(references) & STYLES
-            if looks != wanted:
-                differ = f"hypotheses look {_list(looks)}, references {_list(wanted)}"
-                self._say(
-                    "warning",
-                    name,
-                    f"{differ}, as {measure.name!r}{default} sees them: give the metric a text pipeline",
-                )
+            mismatch = measured_mismatch(self.job, measure, "hypotheses", texts, data.references)
+            if mismatch:
+                self._say("warning", name, mismatch)
 
     def _failed(self, where: str) -> bool:
         return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
@@ -184,7 +176,3 @@ def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:
     if known is not None:
         known.__contains__("")
     return extractor
-
-
-def _list(names: frozenset[str] | set[str]) -> str:
-    return " and ".join(sorted(names)) or "plain"

@@ -51,6 +51,14 @@ def compare(
     return replace(parts[0], metrics=tuple(results[measure.name] for measure in job.measures))
 
 
+def with_first_best(systems: Mapping[str, Sequence[str]], first: Sequence[str]) -> dict[str, Sequence[str]]:
+    """The systems with the decoder's 1-bests before them, unless one of them is these very outputs."""
+    if any(list(outputs) == list(first) for outputs in systems.values()):
+        return dict(systems)
+    name = "decoder's 1-best" if "1-best" in systems else "1-best"
+    return {name: first, **systems}
+
+
 def _by_pipeline(measures: Sequence[Measure]) -> list[tuple[TextPipeline, list[Measure]]]:
     groups: dict[str, tuple[TextPipeline, list[Measure]]] = {}
     for measure in measures:

@@ -80,9 +80,9 @@ def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBest
         ):
             table = decoder_table([nbest], rule)
             yield nbest, replace(table, names=table.names + names, values=np.hstack([table.values, values]))
+    _say_costs(progress)
 
 
 def _say_costs(progress: ExtractionProgress) -> None:
-    costs = progress.seconds.most_common()
-    if costs:
-        click.echo("features: " + ", ".join(f"{label} {seconds:.2f} s" for label, seconds in costs), err=True)
+    if costs := progress.costs():
+        click.echo(costs, err=True)

@@ -13,6 +13,7 @@ from typing import Any
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.progress import counted
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, Metric, NBestFormat, NBestList, Tuner
 from rerank_plugins.builder import Builder
@@ -188,6 +189,11 @@ class Job:
             files = [self.config.path(path) for path in data.references]
             found = read_references(files, data.reference_form).for_segments([nbest.segment_id for nbest in nbests])
         return Data(data.name, nbests, found)
+
+
+def lists_size(segments: int, hypotheses: int) -> str:
+    """The size of n-best lists, as `1 segment, 100 hypotheses`."""
+    return f"{counted(segments, 'segment')}, {counted(hypotheses, 'hypothesis', 'hypotheses')}"
 
 
 def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:

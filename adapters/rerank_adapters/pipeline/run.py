@@ -13,9 +13,11 @@ from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
-from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.job import Data, Job, lists_size
+from rerank_adapters.pipeline.mismatch import style_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
 from rerank_adapters.pipeline.tune import Learnt, learn
+from rerank_adapters.progress import StatusLine
 from rerank_adapters.report.html import html_page
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import ConfigError
@@ -25,10 +27,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run made: weights, how they came about, and an evaluation of each test set with references, by name."""
+    """What a run made: weights, how they came about, and an evaluation of each test set with references, by name.
+
+    `files` are all files that were written; `pages` are those among them that a browser shows.
+    """
 
     learnt: Learnt
     evaluations: dict[str, Evaluation]
+    files: tuple[Path, ...] = ()
+
+    @property
+    def pages(self) -> tuple[Path, ...]:
+        """The reports with every segment, one for each evaluation."""
+        return tuple(file for file in self.files if file.suffix == ".html")
 
 
 def run(job: Job, work: Path, say: Say) -> Outcome:
@@ -45,19 +56,26 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     rehearse(job, tuning_set, decoder_table(tuning_set.nbests, dense_rule(job)))
     work.mkdir(parents=True, exist_ok=True)
     say(_size("tune", tuning_set))
+    first_texts = [nbest[0].text for nbest in tuning_set.nbests]
+    if warning := style_mismatch(job, {"hypotheses": first_texts}, tuning_set.references):
+        say(f"rerank: warning: {warning}")
     table = feature_table(job, tuning_set.nbests, work / "tune.npz")
     learnt = learn(job, tuning_set, table, work)
     write_weights(learnt.weights, work / "weights.toml")
     for line in learnt.summary:
         say(line)
-    evaluations = {test.name: _test(job, learnt.weights, test, work, say) for test in tests}
-    return Outcome(learnt, {name: found for name, found in evaluations.items() if found is not None})
+    files = [work / "tune.npz", work / "weights.toml"]
+    evaluations = {test.name: _test(job, learnt.weights, test, work, say, files) for test in tests}
+    known = {name: evaluation for name, evaluation in evaluations.items() if evaluation is not None}
+    return Outcome(learnt, known, tuple(files))
 
 
-def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evaluation | None:
+def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say, files: list[Path]) -> Evaluation | None:
+    """Rerank and evaluate a test set; the names of what is written are added to `files`."""
     say(_size(data.name, data))
     table = feature_table(job, data.nbests, work / f"{data.name}.npz")
     chosen = []
+    files += [work / f"{data.name}.{suffix}" for suffix in ("npz", "1best", "nbest.gz")]
     with open_atomic(work / f"{data.name}.1best") as best, open_atomic(work / f"{data.name}.nbest.gz") as lists:
         for nbest, rescored in apply_weights(job, weights, table_pairs(data.nbests, table)):
             chosen.append(nbest[rescored.order[0]].text)
@@ -66,20 +84,21 @@ def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say) -> Evalu
     if not all(data.references):
         say(f"{data.name}: no references, so no evaluation; 1-bests in {work / f'{data.name}.1best'}")
         return None
-    evaluation = compare(
-        job,
-        {"1-best": [nbest[0].text for nbest in data.nbests], "reranked": chosen},
-        data.references,
-        nbests=data.nbests,
-        sources=[nbest.source for nbest in data.nbests],
-        segment_ids=[nbest.segment_id for nbest in data.nbests],
-    )
+    with StatusLine(f"evaluating {data.name}"):
+        evaluation = compare(
+            job,
+            {"1-best": [nbest[0].text for nbest in data.nbests], "reranked": chosen},
+            data.references,
+            nbests=data.nbests,
+            sources=[nbest.source for nbest in data.nbests],
+            segment_ids=[nbest.segment_id for nbest in data.nbests],
+        )
     for name, text in (("json", evaluation.to_json()), ("html", html_page(evaluation, data.name))):
-        with open_atomic(work / f"{data.name}.report.{name}") as report:
+        files.append(work / f"{data.name}.report.{name}")
+        with open_atomic(files[-1]) as report:
             report.write(text)
     return evaluation
 
 
 def _size(name: str, data: Data) -> str:
-    hypotheses = sum(map(len, data.nbests))
-    return f"{name}: {len(data.nbests)} segments, {hypotheses} hypotheses"
+    return f"{name}: {lists_size(len(data.nbests), sum(map(len, data.nbests)))}"

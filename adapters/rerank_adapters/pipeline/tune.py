@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.pipeline.job import Data, Job, through
@@ -51,11 +53,15 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
 
 
 def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
-    """Weights that need no tuning: equal ones, and the decoder's where its totals tell them."""
-    found = {"equal weights": start_weights(job.starting_from("uniform"), data, table)}
+    """Weights that need no tuning: those of the 1-best, equal ones, and the decoder's where its totals determine them.
+
+    The decoder's 1-best is what weights of zero choose: all hypotheses tie, and the first of equals wins.
+    """
+    equal = start_weights(job.starting_from("uniform"), data, table)
+    baselines = {"1-best": np.zeros_like(equal), "equal weights": equal}
     with suppress(ConfigError):  # lists without totals, or totals that are no weighted sum of the features
-        found["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
-    return found
+        baselines["decoder's weights"] = start_weights(job.starting_from("decoder"), data, table)
+    return baselines
 
 
 @dataclass(frozen=True)
