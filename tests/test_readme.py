@@ -1,4 +1,4 @@
-"""The README tells the truth: its commands run, its example output is what comes out, its files are there."""
+"""README, tour and cookbook tell the truth: their commands run, their numbers are printed, the files they name exist."""
 
 import os
 import re
@@ -12,19 +12,37 @@ import pytest
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 COOKBOOK = (ROOT / "docs" / "cookbook.md").read_text(encoding="utf-8")
-SHELL = re.findall(r"```sh\n(.*?)```", TEXT + COOKBOOK, re.S)
 NUMBER = re.compile(r"[+-]?\d*\.\d+")
 PYTHON = re.findall(r"```python\n(.*?)```", TEXT, re.S)
-
-
 NOT_CORE = ("scipy", "sklearn", "statsmodels", "matplotlib", "stanza", "torch", "pytest")
+
+
+def shell_blocks(page: str) -> list[str]:
+    """The shell blocks of a page; the first one, where it only sets variables, stands before each of the others."""
+    blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
+    if not re.match(r"[A-Z]=", blocks[0]):
+        return blocks
+    return [blocks[0] + block for block in blocks[1:]]
+
+
+def excerpts(page: str) -> list[str]:
+    """The text between each shell block of a page and the next one, less the block that sets variables."""
+    return re.split(r"```sh\n.*?```", page, flags=re.S)[-len(shell_blocks(page)) :]
+
+
+SHELL = [
+    pytest.param(block, id=f"{name}-{i}")
+    for name, page in (("readme", TEXT), ("cookbook", COOKBOOK))
+    for i, block in enumerate(shell_blocks(page))
+]
 
 
 def core_environment() -> Path | None:
     """The environment with the core dependencies alone that `make test` makes: what a user has after `make demo`.
 
-    RERANK_CORE says where it is; else it is .venv-core. None where there is none: the tour then runs in this one.
+    RERANK_CORE names it; the default is .venv-core. None where there is none: the commands then run in this environment.
     """
     folder = Path(os.environ.get("RERANK_CORE") or ROOT / ".venv-core")
     if not (folder / "bin" / "rerank").is_file():
@@ -38,55 +56,91 @@ CORE = core_environment()
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """What a user has after `make demo`: the configs and the example, `rerank` on the path."""
+    """A folder as a user has it after `make demo`: the configs and the example, with `rerank` on the path."""
     folder = tmp_path_factory.mktemp("tour")
     for name in ("configs", "example_nbest"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     return folder
 
 
-def run(script: str, folder: Path) -> str:
+def run(script: str, folder: Path) -> tuple[str, str]:
+    """What the script prints on stdout and on stderr; it must succeed."""
     programs = CORE / "bin" if CORE else Path(sys.executable).parent
     path = os.pathsep.join([str(programs), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "140"}
     if CORE:
         environment.pop("PYTHONPATH", None)
     done = subprocess.run(
-        ["bash", "-euc", script], check=False, cwd=folder, env=environment, capture_output=True, text=True
+        ["bash", "-euo", "pipefail", "-c", script],
+        check=False,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, f"{script}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    return done.stdout, done.stderr
+
+
+def tracked(folder: Path) -> dict[Path, bytes]:
+    """The files that git would see in a checkout, with their contents: not those of work/ and not compiled Python."""
+    files = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return {
+        path: (folder / path).read_bytes()
+        for path in files
+        if path.parts[0] != "work" and "__pycache__" not in path.parts
+    }
+
+
+def run_cleanly(script: str, folder: Path) -> str:
+    """All that the script prints; it may write files to work/ alone."""
+    before = tracked(folder)
+    output = "".join(run(script, folder))
+    after = tracked(folder)
+    assert before.keys() == after.keys(), f"files outside work/: {before.keys() ^ after.keys()}"
+    assert before == after, "a file of the checkout was changed"
+    return output
 
 
 @pytest.mark.skipif(CORE is None, reason="there is no .venv-core; `make test` makes it")
 def test_the_tour_runs_without_extras(tmp_path):
-    """What is installed for the tests is not there, and what runs is this checkout."""
-    found = f"import importlib.util\nprint([name for name in {NOT_CORE} if importlib.util.find_spec(name)])"
-    assert run(f"python - <<'END'\n{found}\nEND\n", tmp_path) == "[]\n"
+    """The dependencies of the tests are not installed there, and the packages that are imported are this checkout."""
+    find = f"import importlib.util\nprint([name for name in {NOT_CORE} if importlib.util.find_spec(name)])"
+    assert run(f"python - <<'END'\n{find}\nEND\n", tmp_path)[0] == "[]\n"
     where = "import rerank_adapters, rerank_plugins\nprint(rerank_plugins.__file__, rerank_adapters.__file__)"
-    files = run(f"python - <<'END'\n{where}\nEND\n", tmp_path).split()
+    files = run(f"python - <<'END'\n{where}\nEND\n", tmp_path)[0].split()
     assert [Path(file).resolve().is_relative_to(ROOT) for file in files] == [True, True]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SHELL)
-def test_every_command_runs(script, copy):
-    run(script, copy)
+def test_every_command_runs_and_writes_to_work_alone(script, copy):
+    run_cleanly(script, copy)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("script", "text"), list(zip(shell_blocks(TOUR), excerpts(TOUR), strict=True)))
+def test_the_tour_runs_and_prints_the_numbers_of_its_tables(script, text, copy):
+    printed = {float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", run_cleanly(script, copy))}
+    rows = [line for line in text.splitlines() if line.startswith("|") and not re.fullmatch(r"[|: -]+", line)]
+    for row in rows[1:]:
+        for number in map(float, re.findall(r"(?<![\w.])\d+(?:\.\d+)?", row)):  # other processors, other roundings
+            assert any(abs(number - value) <= max(0.01 * number, 0.3 * (number > 10)) for value in printed), row
 
 
 @pytest.mark.slow
 def test_the_python_example_runs(copy):
     (code,) = PYTHON
-    printed = run(f"python - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
-    *shown, score = printed.splitlines()
-    assert [line.split()[0] for line in shown[1:]] == ["1-best", "reranked"]
+    printed, _ = run(f"python - <<'END'\n{code}\nprint(result.metrics[0].systems[1].score)\nEND\n", copy)
+    *lines, score = printed.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["1-best", "reranked"]
     assert float(score) > 30
 
 
 def test_the_python_example_tunes_what_it_evaluates():
     (code,) = PYTHON
     tuned = re.search(r'metric="([^"]*)"', code)[1]
-    assert f'metrics = ["{tuned}"' in code
+    assert f'metrics=["{tuned}"' in code
 
 
 def test_every_star_shown_stands_at_an_interval_without_zero():
@@ -103,13 +157,19 @@ def test_every_star_shown_stands_at_an_interval_without_zero():
 
 @pytest.mark.slow
 def test_the_demo_prints_the_table_shown(copy):
-    (shown,) = re.findall(r"<!-- begin demo -->\n```\n(.*?)```\n<!-- end -->", TEXT, re.S)
-    printed = run("rerank run configs/mt.toml --work work/demo", copy)
-    tail = printed.splitlines()[-len(shown.splitlines()) - 1 :]  # the table ends the output
-    for line, row in zip(shown.splitlines(), tail, strict=False):
+    (table,) = re.findall(r"<!-- begin demo -->\n```\n(.*?)```\n<!-- end -->", TEXT, re.S)
+    printed, _ = run("rerank run configs/mt.toml --work work/demo", copy)
+    tail = printed.splitlines()[-len(table.splitlines()) - 1 :]  # the table ends the output
+    for line, row in zip(table.splitlines(), tail, strict=False):
         assert NUMBER.sub("#", line).split() == NUMBER.sub("#", row).split()
-        for told, found in zip(NUMBER.findall(line), NUMBER.findall(row), strict=True):
-            assert float(told) == pytest.approx(float(found), abs=0.3), line  # other processors, other roundings
+        for wanted, found in zip(NUMBER.findall(line), NUMBER.findall(row), strict=True):
+            assert float(wanted) == pytest.approx(float(found), abs=0.3), line  # other processors, other roundings
+
+
+def test_the_readme_is_short():
+    assert len(TEXT.encode()) <= 8000
+    tables = re.findall(r"^\| .*$\n\| -", re.sub(r"```.*?```", "", TEXT, flags=re.S), re.M)
+    assert tables == ["| place | contents |\n| -"], "tables of results belong to docs/results.md"
 
 
 def test_links_lead_somewhere():
@@ -117,21 +177,30 @@ def test_links_lead_somewhere():
         assert (ROOT / target).exists(), target
 
 
-def test_every_command_and_plugin_kind_is_named():
-    from rerank_adapters.commands import ORDER
+def test_every_command_is_in_the_tour():
+    from rerank_adapters.cli import cli
+
+    commands = re.findall(r"rerank(?: --plugin \S+)? ([a-z-]+)", "".join(shell_blocks(TOUR)))
+    assert set(cli.list_commands(cli.make_context("rerank", ["plugins"]))) == set(commands)
+
+
+def test_every_plugin_kind_is_named():
     from rerank_plugins.plugins import KINDS
 
-    for name in ORDER:
-        assert f"rerank {name.replace('_', '-')}" in TEXT or name == "text", name
     named = re.findall(r"^- \*\*([^*]+)\*\*", TEXT, re.M)
     for kind in KINDS:
         assert f"{kind.replace('_', ' ').capitalize()}s" in named, kind
 
 
-def test_the_plugin_documentation_shows_the_example_plugin():
-    shown = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
-    code = (ROOT / "example_nbest" / "plugin" / "type_token_ratio.py").read_text(encoding="utf-8")
-    assert f"```python\n{code}```" in shown
+def test_the_plugin_documentation_shows_the_example_plugins():
+    page = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    for file in (
+        "plugin/type_token_ratio.py",
+        "plugin_translation/source_coverage.py",
+        "plugin_translation/pyproject.toml",
+    ):
+        code = (ROOT / "example_nbest" / file).read_text(encoding="utf-8")
+        assert f"```{'toml' if file.endswith('toml') else 'python'}\n{code}```" in page, file
 
 
 def test_every_hook_and_config_key_is_documented():
