@@ -1,11 +1,11 @@
 """What counted events add to the probabilities of a grammar, in arrays that the search looks up by context.
 
-With P0 what the grammar expects (left_progeny.py), a context h of a reduction has
+With P0 the expectation of the grammar (left_progeny.py), a reduction in a context h has the probability
 
     P(event | h) = share(h, kind) · P0(event | d, b, q) + extra(h, event)
 
-and a preterminal x down the left edge of an awaited symbol the same in a row of `openings`. A context that was never
-seen has no row: P0 holds. The grammar alone is the model without any rows.
+and the preterminals x down the left edge of an awaited symbol have theirs in a row of `openings`. A context that was
+never seen has no row: P0 is used. A model without events has no rows at all.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ from rerank_plugins.arrays import FloatArray, IntArray
 
 
 class Counted(NamedTuple):
-    """Rows of contexts with counts, those with any active symbol among them.
+    """Rows of contexts with counts, including the wider contexts in which the active symbol is left open.
 
-    `contexts` (M) keys of reductions, ascending (`context_key`); `share` (M, 2) by kind
-    `starts`   (2 M + 1): the events of context m and kind k are entries starts[2 m + k] to starts[2 m + k + 1] of
-    `rule`     numbers in the order of Rules, and `extra`, divided by the probability that the new awaited symbol fits
-    `edges`    (K) keys of expansions, ascending (`edge_key`)
-    `openings` (K, S + 1) by symbol, if preterminal: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x];
-               last, what the probability that b itself reads the word is multiplied by
-    `opens`    (D + 1, B) row of `openings` for the new element q'/c of a rule at depth d, -1 where there is none
+    `contexts` (M) keys of reduction contexts, ascending (`context_key`)
+    `share`    (M, 2) the share of P0, by kind of reduction
+    `starts`   (2 M + 1) the events of context m and kind k are the entries starts[2 m + k] to starts[2 m + k + 1] of
+               `rule` and `extra`
+    `rule`     the rules of the events, numbered in the order of Rules
+    `extra`    what the counts add to P0, divided by the probability that the new awaited symbol fits in the store
+    `edges`    (K) keys of expansion contexts, ascending (`edge_key`)
+    `openings` (K, S + 1) by preterminal x: P(x | d, a, b) R_d(b) / Σ_w P(w | x), which for P0 is E*_d[b, x]; the last
+               column is a factor for the probability that b itself reads the word
+    `opens`    (D + 1, B) the row of `openings` for the new element q'/c of each rule at depth d, -1 if there is none
     """
 
     contexts: Any
@@ -42,29 +45,29 @@ class Counted(NamedTuple):
 
 
 def nothing_counted(symbols: int, rules: int, depth: int) -> Counted:
-    """No rows: the grammar as it is."""
-    none, numbers, keys = np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int64)
+    """Return tables without rows: the probabilities of the grammar alone."""
+    values, numbers, keys = np.zeros(0), np.zeros(0, np.int32), np.zeros(0, np.int64)
     return Counted(
-        keys, np.zeros((0, 2)), np.zeros(1, np.int32), numbers, none, keys, np.zeros((0, symbols + 1)),
+        keys, np.zeros((0, 2)), np.zeros(1, np.int32), numbers, values, keys, np.zeros((0, symbols + 1)),
         np.full((depth + 1, rules), -1, np.int32),
     )  # fmt: skip
 
 
 @register_jitable
 def edge_key(size: Any, d: Any, a: Any, b: Any) -> Any:
-    """(d (S + 1) + a) S + b: the context of an expansion below an element a/b at depth d; a = S: any."""
+    """Return (d (S + 1) + a) S + b, the key of an expansion below an element a/b at depth d; a = S leaves a open."""
     return (d * (size + 1) + a) * size + b
 
 
 @register_jitable
 def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
-    """The context of a reduction: the same with the completed q."""
+    """Return the key of a reduction's context: `edge_key` extended by the completed symbol q."""
     return edge_key(size, d, a, b) * size + q
 
 
 @njit(cache=True, nogil=True)
 def _row(keys: Any, key: Any) -> int:
-    """Where the key is among ascending ones; -1: nowhere."""
+    """Return the position of the key among ascending keys by binary search; -1 if it is not there."""
     low, high = 0, len(keys)
     while low < high:
         middle = (low + high) >> 1
@@ -77,7 +80,7 @@ def _row(keys: Any, key: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> int:
-    """Row of the context of a reduction, or of that with any a; -1: never seen."""
+    """Return the row of a reduction's context, else of the one with a left open; -1 if neither was seen."""
     size = np.int64(symbols)
     row = _row(contexts, context_key(size, d, a, b, q))
     return row if row >= 0 else _row(contexts, context_key(size, d, size, b, q))
@@ -85,7 +88,7 @@ def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> i
 
 @njit(cache=True, nogil=True)
 def opening_of(edges: Any, symbols: int, d: int, a: int, b: int) -> int:
-    """Row of the left edge of an awaited b in an element ⟨a, b⟩, or in one with any a; -1: never seen."""
+    """Return the row of an expansion below ⟨a, b⟩, else below an element with a left open; -1 if neither was seen."""
     size = np.int64(symbols)
     row = _row(edges, edge_key(size, d, a, b))
     return row if row >= 0 else _row(edges, edge_key(size, d, size, b))

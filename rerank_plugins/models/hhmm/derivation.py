@@ -1,9 +1,10 @@
-"""The best derivation of a beam, back to the first word: its stores word by word, and its tree.
+"""The best derivation of a beam as a tree, by back-pointers from the last word to the first.
 
-A step of a derivation (stepping.py) is a reduction by a rule and the reading of a word. Read again from the first word
-on, the steps build the tree: an incomplete constituent is a tree with a place for what it awaits. The best derivation
-is that whose unary chains are summed over; each chain is then the likeliest between its ends. A sentence of which no
-derivation is complete gives its parts, below one phrase (`FRAGMENT`), with what they still await left out.
+A step of a derivation (transitions.py) is a reduction by a rule and the reading of a word. Replayed from the first word
+on, the steps build the tree: an incomplete constituent is a tree with a place for the constituent that it awaits. The
+best derivation is the one whose probability, with unary chains summed over, is highest; each chain is then replaced by
+the most probable one between its ends. If no derivation of a sentence is complete, the result is the sequence of its
+parts below one phrase (`FRAGMENT`), without the constituents that they still await.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ FRAGMENT = "FRAG"
 
 
 class Step(NamedTuple):
-    """A reduction by a `rule` of the grammar (-1 before the first word), its kind, the word's `tag`, and the kind of
-    expansion that it was read after.
+    """One word of a derivation: a reduction, and the reading of the word at `position`.
+
+    `rule` is the number of the grammar's rule (-1 before the first word) and `reduction` its kind; `tag` is the word's
+    preterminal and `expansion` the kind of expansion before it.
     """
 
     rule: int
@@ -42,22 +45,22 @@ class Step(NamedTuple):
 
 
 def steps(model: HhmmModel, beam: Beam, row: int = 0) -> list[Step]:
-    """How the best derivation of a store came about, from the first word, or the last that began anew, on."""
-    found = []
+    """Return the steps of the best derivation of a store, from the first word on, or from the last restart."""
+    backwards = []
     now: Beam | None = beam
     while now is not None and len(now):
         before, rule, reduction, tag, expansion = now.back[row].tolist()
         rule = int(model.tables.numbers[rule]) if rule >= 0 else rule
-        found.append(Step(rule, reduction, tag, expansion, now.length - 1))
+        backwards.append(Step(rule, reduction, tag, expansion, now.length - 1))
         if before == EMPTY:
             break
         now, row = now.before, before
-    return found[::-1]
+    return backwards[::-1]
 
 
 @dataclass
 class _Node:
-    """A symbol over its parts while the tree is built; a preterminal has its word."""
+    """A symbol and its parts in a tree under construction; a preterminal has its word."""
 
     symbol: int
     parts: list[_Node] = field(default_factory=list)
@@ -65,7 +68,7 @@ class _Node:
 
 
 class _Element(NamedTuple):
-    """An incomplete constituent: its top node, the node whose last part is missing, and the symbol of that part."""
+    """An incomplete constituent: its top node, the node whose last part is missing, and that part's symbol."""
 
     active: _Node
     waiting: _Node
@@ -74,7 +77,11 @@ class _Element(NamedTuple):
 
 @dataclass
 class Replay:
-    """Steps of a derivation read from the first word on, with the symbols of a grammar."""
+    """Builds the tree of a derivation from its steps.
+
+    `elements` and `done` are the store after the steps so far: incomplete constituents, and the node that has just been
+    completed. `within` is false while that node is a word that the awaited symbol of the last element has read.
+    """
 
     grammar: Grammar
     elements: list[_Element] = field(default_factory=list)
@@ -85,7 +92,7 @@ class Replay:
         self._chains = UnaryChains(self.grammar)
 
     def take(self, step: Step, word: str) -> None:
-        """Reduce, and read a word."""
+        """Replay one step: reduce, then read the word."""
         self.close()
         if self.done is not None:
             parent, place, awaited = self.grammar.binary[step.rule].tolist()
@@ -99,24 +106,24 @@ class Replay:
         self.within = step.expansion == WITHIN
 
     def close(self) -> None:
-        """Let the last word fill what is awaited, if it was read there."""
+        """Fill the awaited place of the last element with the last word, if the awaited symbol read it."""
         if self.done is not None and not self.within:
             self.done, self.within = self._fill(self.done), True
 
     def _fill(self, node: _Node) -> _Node:
-        """The active node of the last element, its missing part now there."""
+        """Remove the last element and return its active node, completed by `node`."""
         active, waiting, awaited = self.elements.pop()
         waiting.parts.append(self._over(awaited, node))
         return active
 
     def _over(self, place: int, node: _Node) -> _Node:
-        """The node below the unary chain that leads to it from its place."""
+        """Put the most probable unary chain from `place` down to the node on top of the node."""
         for symbol in reversed(self._chains.best(place, node.symbol)):
             node = _Node(symbol, [node])
         return node
 
     def trees(self, *, complete: bool) -> list[Tree]:
-        """One tree below ROOT if all is `complete`, else the parts from left to right."""
+        """Return one tree with root ROOT if the derivation is `complete`, else its parts from left to right."""
         if self.done is None:
             return []
         if complete:
@@ -124,7 +131,7 @@ class Replay:
         return [self._named(node) for node in (*(element.active for element in self.elements), self.done)]
 
     def _named(self, top: _Node) -> Tree:
-        """The treebank's tree: base labels, intermediate nodes and marks of ancestors gone."""
+        """Return the tree in the treebank's form: base labels, without intermediate nodes and marks of ancestors."""
         built: dict[int, Tree] = {}
         order, todo = [], [top]
         while todo:
@@ -134,77 +141,79 @@ class Replay:
         for node in reversed(order):
             label = self.grammar.bases[self.grammar.base[node.symbol]]
             built[id(node)] = Tree(label, tuple(built[id(part)] for part in node.parts) or (node.word,))
-        found = built[id(top)]
+        tree = built[id(top)]
         if self.grammar.settings.get("unaries") == JOINED:
-            found = split_unaries(found)
-        return remove_ancestors(remove_intermediate(found))
+            tree = split_unaries(tree)
+        return remove_ancestors(remove_intermediate(tree))
 
 
 class UnaryChains:
-    """The likeliest chain of unary rules between two symbols of a grammar, found when it is asked for."""
+    """The most probable chain of unary rules between two symbols of a grammar, computed on demand and cached."""
 
     def __init__(self, grammar: Grammar) -> None:
         self._children: dict[int, list[tuple[int, float]]] = {}
         for (parent, child), logp in zip(grammar.unary.tolist(), grammar.unary_logp.tolist(), strict=True):
             self._children.setdefault(parent, []).append((child, -logp))
-        self._found: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._chains: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def best(self, top: int, bottom: int) -> tuple[int, ...]:
-        """The symbols above `bottom`, from `top` down; none where the two are the same (Dijkstra)."""
-        if (top, bottom) not in self._found:
+        """Return the symbols above `bottom`, from `top` down; none if the two are the same (Dijkstra's algorithm)."""
+        if (top, bottom) not in self._chains:
             queue: list[tuple[float, int, tuple[int, ...]]] = [(0.0, top, ())]
             seen: set[int] = set()
             while queue:
                 cost, symbol, above = heapq.heappop(queue)
                 if symbol == bottom:
-                    self._found[top, bottom] = above
+                    self._chains[top, bottom] = above
                     break
                 if symbol not in seen:
                     seen.add(symbol)
                     for child, more in self._children.get(symbol, ()):
                         heapq.heappush(queue, (cost + more, child, (*above, symbol)))
-        return self._found[top, bottom]
+        return self._chains[top, bottom]
 
 
 class BestTree(NamedTuple):
-    """The best tree of a sentence, and whether it is one derivation from ROOT to the last word."""
+    """The best tree of a sentence, and whether one derivation spans all its words."""
 
     scored: ScoredTree
     complete: bool
 
 
 def best_tree(model: HhmmModel, sentence: Sequence[str]) -> BestTree | None:
-    """The tree of the best derivation, and ln p of that derivation and the words; None for no words.
+    """Return the tree of the best derivation with ln p(derivation, words); None for an empty sentence.
 
-    `model` keeps derivations. Where words were lost or nothing is complete, the tree is parts below `FRAGMENT`, and the
-    probability is that of the words.
+    The model must keep derivations. If some word could not be parsed, or no derivation is complete, the tree consists
+    of parts below `FRAGMENT`, and ln p is that of the words.
     """
     if not sentence:
         return None
-    ends: list[Beam] = []  # of each stretch of words between losses
+    # Read the words; the model restarts after each unparsed word, so the derivation is a sequence of stretches.
+    stretches: list[Beam] = []  # the last beam of each stretch
     beam, total = model.start(), 0.0
     for word in sentence:
         ln_p, after = model.advance(beam, word)
         total += ln_p
         if after.unparsed > beam.unparsed and beam.length:
-            ends.append(beam)
+            stretches.append(beam)
         beam = after
-    ends.append(beam)
+    stretches.append(beam)
     total += model.finish(beam)
+    # Replay the best derivation of each stretch; words before its first step stand alone.
     replay = Replay(model.grammar)
     parts: list[Tree] = []
     complete, row = completion(model, beam)
-    for end in ends:
-        whole = end is beam and complete is not None
+    for stretch in stretches:
+        whole = stretch is beam and complete is not None
         replay.elements, replay.done = [], None
-        taken = steps(model, end, row if whole else 0) if len(end) else []
-        first = taken[0].position if taken else end.length
+        taken = steps(model, stretch, row if whole else 0) if len(stretch) else []
+        first = taken[0].position if taken else stretch.length
         parts += [unread(word) for word in sentence[_covered(parts) : first]]
         for step in taken:
             replay.take(step, sentence[step.position])
         replay.close()
         parts += replay.trees(complete=whole)
-        parts += [unread(word) for word in sentence[_covered(parts) : end.length]]
+        parts += [unread(word) for word in sentence[_covered(parts) : stretch.length]]
     if len(parts) == 1 and complete is not None:
         return BestTree(ScoredTree(parts[0], complete), True)
     bodies = [child for part in parts for child in (part.subtrees if part.label == "ROOT" else (part,))]
@@ -212,19 +221,20 @@ def best_tree(model: HhmmModel, sentence: Sequence[str]) -> BestTree | None:
 
 
 def completion(model: HhmmModel, beam: Beam) -> tuple[float | None, int]:
-    """Ln p of the best complete derivation and the words since the last one that was lost, and its row; None: none."""
+    """Return ln p of the best complete derivation since the last restart, and its row; None if none is complete."""
     if not len(beam):
         return None, 0
-    nodes, done = beam.stores[:, -1], beam.stores[:, 0] < 0
-    worth = np.where(done, beam.likely * model.tables.ending[nodes], 0.0)
-    row = int(worth.argmax())
-    return (math.log(worth[row]) + beam.scale, row) if worth[row] > 0 else (None, 0)
+    nodes, finished = beam.stores[:, -1], beam.stores[:, 0] < 0
+    likely = np.where(finished, beam.likely * model.tables.ending[nodes], 0.0)
+    row = int(likely.argmax())
+    return (math.log(likely[row]) + beam.scale, row) if likely[row] > 0 else (None, 0)
 
 
 def unread(word: str) -> Tree:
-    """The tree of a word that no store could read."""
+    """Return the tree of a word that no store could read."""
     return Tree("X", (word,))
 
 
 def _covered(parts: Sequence[Tree]) -> int:
+    """Return the number of words of all parts."""
     return sum(len(part.words()) for part in parts)

@@ -1,4 +1,4 @@
-"""The empirical model in one file: a grammar's (models/pcfg/model_file.py), with the counts of events."""
+"""The empirical model in one file: a grammar's arrays (models/pcfg/model_file.py) and the counts of events."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ COLUMNS = {"reductions": 6, "expansions": 4}
 
 
 def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically and return the size of the file in bytes. Raises OSError."""
     events = model.events
     settings = {**model.grammar.settings, "depth": events.depth, "strength": events.strength}
     arrays = grammar_arrays(model.grammar, compact=compact)
     arrays |= {"reduced": events.reduced.astype(np.float32), "expanded": events.expanded.astype(np.float32)}
-    for name, columns in COLUMNS.items():  # apart they compress better
+    for name, columns in COLUMNS.items():  # separate columns compress better
         arrays |= {f"{name}{column}": getattr(events, name)[:, column] for column in range(columns)}
     return write_packed(path, KIND, settings, arrays)
 
 
 def read_hhmm(path: Path, language: str = "") -> tuple[Grammar, Events | None]:
-    """A grammar, and the events of its trees where the file has them.
+    """Read a grammar, and the events of its trees if the file has them.
 
-    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind, and for a model
-    that was trained for another language than `language`, where one is given.
+    Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind, and for a model
+    that was trained for another language than `language`, unless that is empty.
     """
     settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
     grammar = grammar_from(settings, arrays, path)
@@ -55,7 +55,7 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
         raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
     reductions, expansions = tables["reductions"], tables["expansions"]
     fit = len(reductions) == len(counts[0]) and len(expansions) == len(counts[1]) and depth > 0 <= strength
-    fit = fit and all(bool((each >= 0).all() and np.isfinite(each).all()) for each in counts)
+    fit = fit and all(bool((values >= 0).all() and np.isfinite(values).all()) for values in counts)
     for table, least, most in (
         (reductions, [0, 0, 0, 0, 0, END], [depth, *[grammar.size] * 3, 2, len(grammar.binary)]),
         (expansions, [0, 0, 0, HERE], [depth + 1, *[grammar.size] * 3]),

@@ -1,7 +1,8 @@
-"""Sentences scored by an incremental language model over the trie of their prefixes.
+"""Scores sentences by an incremental language model over the trie of their prefixes.
 
-Hypotheses of an n-best list begin alike. In sorted order, a sentence shares with the one before it all that any earlier
-one shares with it, so a stack of states is the whole trie: each prefix is advanced once, and memory is a sentence's.
+Hypotheses of an n-best list share prefixes. In sorted order, a sentence shares its longest common prefix with the
+sentence just before it, so that a stack of states represents the whole trie: each distinct prefix is advanced once, and
+memory is that of one sentence.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from rerank_plugins.interfaces import IncrementalLM, Sentence
 
 
 class Walked(NamedTuple):
-    """A sentence on its way through the trie: its number, ln p of each word, and the states, `start` first.
+    """A sentence of the walk: its number, ln p of each word, and the states, `start` first.
 
-    The two lists are those of the walk, and change with the next sentence.
+    The walk changes both lists in place when it goes on to the next sentence.
     """
 
     number: int
@@ -25,7 +26,7 @@ class Walked(NamedTuple):
 
 
 def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[Walked]:
-    """Every sentence once, in sorted order, each distinct prefix advanced once.
+    """Yield every sentence in sorted order; each distinct prefix is advanced once.
 
     >>> class Length:
     ...     def start(self): return 0
@@ -58,7 +59,7 @@ def walk(model: IncrementalLM[Any], sentences: Sequence[Sentence]) -> Iterator[W
 
 
 def prefixes(sentences: Sequence[Sentence]) -> tuple[int, int]:
-    """How many words the sentences have, and how many distinct prefixes: the steps with and without sharing."""
+    """Return the number of words, and of distinct prefixes: the numbers of steps without and with sharing."""
     ordered = sorted(map(tuple, sentences))
     shared = 0
     for before, after in pairwise(ordered):

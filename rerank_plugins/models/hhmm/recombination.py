@@ -1,8 +1,8 @@
-"""A table of stores, in which equal ones are found by hashing: their probabilities add up (recombination).
+"""A hash table of stores: the probabilities of equal stores add up (recombination).
 
-A store is a row of D + 1 int32: its elements a/b, packed as a << 16 | b from the bottom of the store up and -1 where
-there is none, then the symbol that has just been completed above them (-1 between a transition and the next word).
-Open addressing with linear probing. A table that fills up grows, or keeps its best rows.
+A store is a row of D + 1 int32: its elements a/b, packed as a << 16 | b from the bottom of the store up, -1 for an
+element that does not exist, then the symbol that has just been completed above them (-1 between a transition and the
+next word). Open addressing with linear probing. A table that is full is replaced by one of twice the size.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ SHIFT = np.uint64(29)
 
 @njit(cache=True, nogil=True, inline="always")
 def _hash(key: Any) -> Any:
+    """Return a multiplicative (Fibonacci) hash of a row of int32."""
     value = np.uint64(0)
     for i in range(len(key)):
         value = (value ^ np.uint64(np.uint32(key[i]))) * FACTOR
@@ -27,7 +28,7 @@ def _hash(key: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def find(slots: Any, stores: Any, count: int, key: Any) -> int:
-    """Row of the store that equals the key; `count` where there was none: the key is then copied into that row."""
+    """Return the row of the store that equals the key; a new key is copied into row `count`, which is returned."""
     mask = np.uint64(len(slots) - 1)
     place = _hash(key) & mask
     while True:
@@ -48,7 +49,7 @@ def find(slots: Any, stores: Any, count: int, key: Any) -> int:
 
 @njit(cache=True, nogil=True)
 def fill(slots: Any, stores: Any, count: int) -> None:
-    """Hash the first `count` stores, which are distinct, into emptied slots."""
+    """Empty the slots and hash the first `count` stores, which are distinct, into them."""
     slots[:] = -1
     mask = np.uint64(len(slots) - 1)
     for row in range(count):
@@ -59,9 +60,14 @@ def fill(slots: Any, stores: Any, count: int) -> None:
 
 
 class Table(NamedTuple):
-    """Stores and their values while they are gathered; see recombination.py.
+    """Stores and their values while contributions are added to them.
 
-    `sums` (n) of all derivations, `likely` (n) of the best, `spread` (n) Σ c_i (H_i - ln c_i), `back` (n, 3).
+    `slots`   (2 rows) the row of the store that hashes there, -1 if none
+    `stores`  (rows, width) distinct stores
+    `sums`    (rows) probability of all derivations of a store
+    `likely`  (rows) probability of its best derivation
+    `spread`  (rows) Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
+    `back`    (rows, 3) back-pointer of the best derivation
     """
 
     slots: Any
@@ -74,7 +80,7 @@ class Table(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def new_table(rows: int, width: int) -> Any:
-    """An empty table for `rows` stores of `width` numbers."""
+    """Return an empty table with room for `rows` stores of `width` numbers; `rows` is a power of two."""
     slots = np.full(2 * rows, -1, np.int32)
     stores = np.empty((rows, width), np.int32)
     return Table(slots, stores, np.empty(rows), np.empty(rows), np.empty(rows), np.empty((rows, 3), np.int32))
@@ -82,7 +88,7 @@ def new_table(rows: int, width: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def doubled(table: Any, count: int) -> Any:
-    """The table with room for twice as many stores."""
+    """Return a copy of the table with room for twice as many stores."""
     larger = new_table(2 * len(table.sums), table.stores.shape[1])
     larger.stores[:count] = table.stores[:count]
     larger.sums[:count] = table.sums[:count]
@@ -95,7 +101,11 @@ def doubled(table: Any, count: int) -> Any:
 
 @njit(cache=True, nogil=True, inline="always")
 def add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> Any:
-    """Add a contribution to the store `key`, with where it comes from; the table, and how many stores there are now."""
+    """Add a contribution to the store `key`, with the back-pointer (a, b, c).
+
+    Returns the table, which may be a larger copy, and its number of stores. A negative entropy means that entropies are
+    not computed.
+    """
     if count == len(table.sums):
         table = doubled(table, count)
     row = find(table.slots, table.stores, count, key)
@@ -117,7 +127,10 @@ def add(table: Any, count: int, key: Any, value: float, likely: float, entropy: 
 
 @njit(cache=True, nogil=True)
 def best_rows(values: Any, count: int, most: int) -> Any:
-    """The rows of the highest values, `most` of them (0: all), in descending order; of equal ones the earlier row."""
+    """Return the rows of the `most` highest values (0: of all) in descending order; of equals, the earlier row first.
+
+    Linear time, but for the sort of the rows that are kept.
+    """
     kept = np.arange(count)
     if 0 < most < count:
         bound = np.partition(values[:count], count - most)[count - most]

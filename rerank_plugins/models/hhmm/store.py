@@ -1,4 +1,4 @@
-"""The beam of stores after some words, as a value: what an incremental language model hands to its user."""
+"""The beam of stores after some words: the immutable state of the incremental language model."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ LOW = 0xFFFF
 
 @dataclass(frozen=True, eq=False)
 class Beam:
-    """Stores after `length` words, likeliest first; never changed. Equal, and of equal hash, where the stores are.
+    """Stores after `length` words, most probable first; immutable. Beams are equal if their stores and values are.
 
-    `stores`   (n, D + 1) int32: elements a << 16 | b from the bottom up, -1 where none, then the completed node
+    `stores`   (n, D + 1) int32: elements a << 16 | b from the bottom up, -1 if none, then the completed node
     `values`   (n) probability of each store given the words; they sum to one
-    `likely`   (n) that of its best derivation, divided by exp(`scale`) P(words)
-    `entropy`  (n) of the derivations of each store, in nats; zeros unless asked for
-    `back`     (n, 5) int32 where the best derivation comes from: store before, rule, kind of reduction, preterminal,
-               kind of expansion
-    `before`   the beam before the last word, where derivations are kept
-    `unparsed` how many of the words no store could read
+    `likely`   (n) probability of its best derivation, divided by exp(`scale`) P(words)
+    `entropy`  (n) entropy in nats of the derivations of each store; zeros unless requested
+    `back`     (n, 5) int32 back-pointer of the best derivation: row of the store before, rule, kind of reduction,
+               preterminal, kind of expansion
+    `before`   the beam before the last word, if derivations are kept
+    `unparsed` the number of words that no store could read
     """
 
     length: int
@@ -50,12 +50,12 @@ class Beam:
 
     @property
     def best(self) -> tuple[int, ...]:
-        """The likeliest store, for a decoder that recombines by it; empty before the first word."""
+        """The most probable store, by which a decoder may recombine hypotheses; empty before the first word."""
         return tuple(self.stores[0].tolist()) if len(self) else ()
 
     @property
     def depths(self) -> LongArray:
-        """(n) how many elements each store has, the one with the last word's preterminal among them."""
+        """(n) the number of elements of each store, including the one that holds the last word's preterminal."""
         return np.asarray((self.stores[:, :-1] >= 0).sum(axis=1) + 1, np.int64)
 
     @property
@@ -65,17 +65,17 @@ class Beam:
 
     @property
     def store_entropy(self) -> float:
-        """Entropy (nats) over the stores, whatever their derivations."""
+        """Entropy in nats of the distribution over stores, irrespective of their derivations."""
         values = self.values[self.values > 0]
         return -float(values @ np.log(values)) + 0.0
 
     @property
     def derivation_entropy(self) -> float:
-        """Entropy (nats) over the derivations in the beam, which differ in reductions, rules or preterminals."""
+        """Entropy in nats over the derivations in the beam; they differ in reductions, rules or preterminals."""
         return self.store_entropy + float(self.values @ self.entropy)
 
 
 def start_of(depth: int) -> Beam:
-    """The beam before the first word: the empty store, below which ROOT is awaited."""
-    none = np.zeros(0)
-    return Beam(0, np.zeros((0, depth + 1), np.int32), none, none, 0.0, none, np.zeros((0, 5), np.int32))
+    """Return the beam before the first word: the empty store, which awaits ROOT."""
+    empty = np.zeros(0)
+    return Beam(0, np.zeros((0, depth + 1), np.int32), empty, empty, 0.0, empty, np.zeros((0, 5), np.int32))

@@ -1,4 +1,4 @@
-"""The model laid out for the search: rules by left child, unary promotions by node, expectations, words' emissions."""
+"""The model laid out for the search: rules by left child, unary promotions by node, expectations, word emissions."""
 
 from __future__ import annotations
 
@@ -19,19 +19,21 @@ from rerank_plugins.models.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
 MOST_SYMBOLS = 1 << 15  # an element packs two symbols into 32 bits
-REMEMBERED = 1 << 12  # words whose emissions are kept
+REMEMBERED = 1 << 12  # number of words whose emissions are cached
 
 
 class Rules(NamedTuple):
-    """What the kernels read of a grammar, for a store of D elements; `rows` is min(D, rows of the expectations).
+    """The arrays of a grammar that the kernels read, for a store of D elements.
 
-    `starts`     (S + 1) rules with left child p are entries starts[p] to starts[p + 1] of the next three, by parent
-    `parent`, `right`, `p`   q, c and P(q -> p c)
-    `filled`     (S + 1) an awaited b may be filled by the nodes `nodes` with probability `filling` = U*[b, node]:
-                 entries filled[b] to filled[b + 1]; only nodes that have binary rules
-    `promotions` (S + 1) node q may fill the places `places`, with probability `reaching` = U*[place, q]: entries
-                 promotions[q] to promotions[q + 1]; only places that are left children of some rule
-    `expected`   (rows, S, S) E*_d[b, q]; `most` (rows, S) the largest value of each row
+    `starts`     (S + 1) the rules with left child p are the entries starts[p] to starts[p + 1] of `parent`, `right` and
+                 `p`, sorted by parent
+    `parent`, `right`, `p`   (B) q, c and P(q -> p c)
+    `filled`     (S + 1) the nodes that may fill an awaited b are the entries filled[b] to filled[b + 1] of `nodes`,
+                 with probability `filling` = U*[b, node]; only nodes that have binary rules
+    `promotions` (S + 1) the places that a node q may fill are the entries promotions[q] to promotions[q + 1] of
+                 `places`, with probability `reaching` = U*[place, q]; only places that are left children of some rule
+    `expected`   (rows, S, S) E*_d[b, q]; rows is D if the store is bounded, else 2, the last one for all d ≥ 1
+    `most`       (rows, S) the largest value in each row of `expected`
     `counted`    what events counted in trees add
     """
 
@@ -51,13 +53,17 @@ class Rules(NamedTuple):
 
 
 class Emission(NamedTuple):
-    """What the model makes of a word.
+    """The probabilities of one word in all places.
 
-    `tags` (k) preterminals; `p` (k) P(word | tag)
-    `here` (S) probability that a place is filled by a preterminal with the word; `best` (S) its likeliest one, and
-           `share` (S) the probability of that; `mixed` (S) the entropy (nats) of which it is
-    `ahead` (D + 1, S) that what a place yields, awaited in element d, fits in the store and begins with the word
-    `opened` (K) the same for the left edges that events were counted of
+    `tags`   (k) preterminals that emit the word
+    `p`      (k) P(word | tag)
+    `here`   (S) probability that a place is filled by a preterminal that emits the word
+    `best`   (S) the most probable such preterminal
+    `share`  (S) the probability of `best`
+    `mixed`  (S) the entropy in nats of the preterminal, given the place and the word
+    `ahead`  (D + 1, S) w_d: probability that the yield of a place, awaited in element d, fits in the store and begins
+             with the word
+    `opened` (K) the same for the left edges whose events were counted
     """
 
     tags: IntArray
@@ -72,39 +78,40 @@ class Emission(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Tables:
-    """A grammar and a store of `depth` elements, ready to be searched."""
+    """A grammar and a store of `depth` elements, laid out for the search."""
 
     grammar: Grammar
     depth: int
     rules: Rules
-    numbers: LongArray  # (B) number in the grammar of each of the rules
-    ending: FloatArray  # (S) P(end | 0, ROOT, q): that a node q with nothing else in store is the whole sentence
-    fitting: FloatArray  # (D + 1, S) R_d; that of ROOT at depth 0 is the probability of the trees that fit
+    numbers: LongArray  # (B) each rule's number in the grammar
+    ending: FloatArray  # (S) P(end | 0, ROOT, q): probability that a node q, alone in the store, is the whole sentence
+    fitting: FloatArray  # (D + 1, S) R_d; R_0(ROOT) is the probability that a tree fits
     tag_closure: FloatArray  # (T, S) U* by preterminal
     tag_expected: FloatArray  # (rows, T, S) E* by preterminal
-    tag_row: LongArray  # (S) row of a preterminal in the two
+    tag_row: LongArray  # (S) row of a preterminal in tag_closure, and in the second axis of tag_expected
     remembered: dict[str, Emission]
 
     @property
     def mass(self) -> float:
-        """Probability of the trees that fit in the store."""
+        """The probability that a tree of the grammar fits in the store."""
         return float(self.fitting[0, ROOT])
 
     def emission(self, word: str, position: int) -> Emission:
-        """What the model makes of a word; `position` 0 is the first of its sentence."""
+        """Return the probabilities of a word, cached by its known form; `position` 0 is the first of its sentence."""
         lexicon = self.grammar.lexicon
         form = known_form(word, position, lexicon.index)
-        found = self.remembered.get(form)
-        if found is None:
+        emission = self.remembered.get(form)
+        if emission is None:
             if len(self.remembered) >= REMEMBERED:
                 self.remembered.clear()
             tags, logp = lexicon.emissions(form, position)
             if not len(tags):  # no symbol emits it
                 tags, logp = np.zeros(1, np.int32), np.full(1, -np.inf)
-            found = self.remembered[form] = self._emission(tags, np.exp(logp))
-        return found
+            emission = self.remembered[form] = self._emission(tags, np.exp(logp))
+        return emission
 
     def _emission(self, tags: IntArray, p: FloatArray) -> Emission:
+        # The awaited symbol itself reads the word: U*[c, x] P(w | x), its sum, maximum and entropy over x.
         rows = self.tag_row[tags]
         size = self.grammar.size
         parts = self.tag_closure[rows] * p[:, None]
@@ -112,6 +119,7 @@ class Tables:
         best = parts.argmax(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             mixed = np.where(here > 0, np.log(here) - np.nansum(parts * np.log(parts), axis=0) / here, 0.0)
+        # A preterminal down its left edge reads it: Σ_x E*_d[c, x] P(w | x), if the store has room for a new element.
         below = np.einsum("dks,k->ds", self.tag_expected[:, rows], p)
         ahead = np.empty((self.depth + 1, size))
         for d in range(self.depth + 1):
@@ -125,11 +133,13 @@ class Tables:
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
-    """Tables for a store of `depth` elements, conditioned on trees that fit in it unless not `bounded`.
+    """Lay out a grammar for a store of `depth` elements.
 
-    With `events` the grammar's probabilities are what their counts are smoothed with (interpolation.py).
+    If `bounded`, probabilities are conditioned on trees that fit in the store. If there are `events`, probabilities are
+    estimated from their counts and smoothed by the grammar (interpolation.py).
 
-    Raises ConfigError for a depth out of range, ModelError for a grammar that is too large or never ends.
+    Raises ConfigError for a depth out of range, ModelError for a grammar that is too large, whose left recursion never
+    ends, or none of whose sentences fits in the store.
     """
     if not 1 <= depth <= DEEPEST:
         raise ConfigError(f"a store of {depth} elements, wanted 1 to {DEEPEST}")
@@ -166,5 +176,5 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
 
 
 def _starts(numbers: NDArray[Any], size: int) -> IntArray:
-    """(size + 1) where each number starts in an ascending array."""
+    """Return (size + 1) the position where each number starts in an ascending array."""
     return np.concatenate(([0], np.cumsum(np.bincount(numbers, minlength=size)))).astype(np.int32)

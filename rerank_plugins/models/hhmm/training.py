@@ -1,7 +1,7 @@
-"""The empirical model: a treebank's reductions and expansions counted, with the grammar that smooths them.
+"""Trains the empirical model: counts of a treebank's reductions and expansions, with the grammar that smooths them.
 
-Below ROOT unary chains are one symbol with what they end in (S over VP is S+VP), so that all phrases have two children,
-as the right-corner transform wants them; the parser takes them apart again.
+Below ROOT, a unary chain is joined to one symbol with the node at its end (S over VP becomes S+VP), so that all phrases
+have two children, as the right-corner transform requires; the parser splits these symbols again.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from rerank_plugins.trees.unaries import JOINED, join_unaries
 
 
 def counting_settings(language: str) -> GrammarSettings:
-    """How trees are binarised for counting: to the left, new symbols with a sibling, no latent splits."""
+    """Return settings for counting: left binarisation, new symbols know one sibling, no latent splits."""
     return GrammarSettings(language, "left", horizontal=1, schedule=Schedule(rounds=0))
 
 
 class Empirical(NamedTuple):
-    """A grammar of joined trees, and the events of the same trees."""
+    """A grammar of trees with joined unary chains, and the event counts of the same trees."""
 
     grammar: Grammar
     events: Events
 
 
 def joined(tree: Tree) -> Tree:
-    """The tree with its unary chains joined, but for ROOT, which stays at the top.
+    """Return the tree with its unary chains joined, except for ROOT, which remains at the top.
 
-    Raises FormatError for a label with + in it.
+    Raises FormatError for a label that contains +.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> str(joined(*read_trees(["(ROOT (S (VP (VB Go))))"])))
@@ -57,14 +57,17 @@ def train_empirical(
     strength: float = 1.0,
     tagged: Tagged | None = None,
 ) -> Empirical:
-    """The model of treebanks, each of whose trees counts as often as its weight says; for a store of `depth` elements.
+    """Train a model with a store of `depth` elements on treebanks; the trees of each count with its weight.
 
-    Raises FormatError where there are no trees or none fits in the store, ConfigError for latent splits: they cannot be
+    `strength` is κ of the smoothing (interpolation.py); `tagged` words are added to the lexicon. Raises FormatError if
+    there are no trees or none fits in the store, ConfigError for settings with latent splits, whose events cannot be
     counted in trees.
     """
     if settings.schedule.rounds:
-        raise ConfigError(f"{settings.schedule.rounds} rounds of latent splits: events are counted in trees without")
+        raise ConfigError(
+            f"{settings.schedule.rounds} rounds of latent splits, wanted 0: their events cannot be counted"
+        )
     planted = plant_treebanks(trees, weights, settings, tagged, joined)
     events = count_events(planted.forest, depth, strength)
-    made = {**planted.settings, "unaries": JOINED}
-    return Empirical(treebank_grammar(planted.forest, settings.smoothing, made, planted.tagged), events)
+    recorded = {**planted.settings, "unaries": JOINED}
+    return Empirical(treebank_grammar(planted.forest, settings.smoothing, recorded, planted.tagged), events)
