@@ -6,6 +6,7 @@ import pytest
 from rerank_plugins.models.treelet import Settings
 from rerank_plugins.models.treelet.sampling import TreeletSampler
 from rerank_plugins.models.treelet.training import collect, train
+from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.treelet_transforms import Transformations, transform
@@ -75,3 +76,12 @@ def test_trees_of_lists_are_transformed_together():
     together = seconds(lambda: list(map(Transformations(), trees)), 3)
     print(f"{len(trees) / together:,.0f} trees/s together, {len(trees) / alone:,.0f} alone")
     assert together < alone / 1.3
+
+
+def test_transformations_in_arrays_against_trees(trees):
+    transformations, arrays = Transformations(), ArrayTransformations(len, len)
+    arrays(trees[:2])  # compiles
+    changing = seconds(lambda: [transformations(tree) for tree in trees])
+    numbering = seconds(lambda: arrays(trees))
+    print(f"{len(trees) / changing:,.0f} trees/s as trees, {len(trees) / numbering:,.0f} as arrays")
+    assert changing > 2 * numbering

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -88,7 +89,7 @@ def command(
     if len(named) < len(systems):
         raise ConfigError("two systems have the same name; give names with NAME=FILE")
     form = refs.form_for(ids)
-    outputs = {name: read_outputs(path, ids, form) for name, path in named.items()}
+    outputs: dict[str, Sequence[str]] = {name: read_outputs(path, ids, form) for name, path in named.items()}
     if not outputs and lists is None:
         raise ConfigError("nothing to evaluate: give at least one SYSTEM, or --nbest")
     if lists is not None:

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -36,7 +37,11 @@ from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
 from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.treelet.yields import YieldModel
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.constituency import ROOT, Tree
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.treelet.transforming import ArrayTransformations
 
 ORDERS = {  # of rules and words
     "pcfg": (2, 2),
@@ -90,7 +95,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class TreeletModel:
+class TreeletModel(PickledFields):
     """A trained model: symbols, words and rules by number; the distributions of yields, as rules, and of words."""
 
     settings: Settings
@@ -108,12 +113,35 @@ class TreeletModel:
     def forest(self, trees: Sequence[Tree], transformed: bool = False) -> TreeArrays:
         """The trees in numbers; first they are transformed, unless they are already, if the model wants them so."""
         if self.settings.transformed and not transformed:
-            from rerank_plugins.trees.treelet_transforms import Transformations
+            from rerank_plugins.models.treelet.transforming import UnusualLabelError
 
-            trees = list(map(Transformations(), trees))
+            try:
+                return self._transformed(trees)
+            except UnusualLabelError:
+                from rerank_plugins.trees.treelet_transforms import Transformations
+
+                trees = list(map(Transformations(), trees))
         symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
         ids = self.vocabulary.encode(sentences_of(words, offsets))
         return TreeArrays(symbol, parent, place_words(words, ids), offsets)
+
+    def _transformed(self, trees: Sequence[Tree]) -> TreeArrays:
+        """The transformed trees in numbers; the words of each distinct sentence are looked up once."""
+        arrays = self._transformations(trees)
+        sentences = arrays.sentences()
+        number = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
+        ends = np.cumsum([0, *map(len, number)])
+        ids = self.vocabulary.encode(list(number))
+        places = [np.arange(ends[i], ends[i + 1]) for i in map(number.__getitem__, sentences)]
+        word = np.full(len(arrays.symbol), -1, np.int32)
+        word[arrays.tag >= 0] = ids[np.concatenate([*places, np.zeros(0, np.int64)])]
+        return TreeArrays(arrays.symbol, arrays.parent, word, arrays.offsets)
+
+    @cached_property
+    def _transformations(self) -> ArrayTransformations:
+        from rerank_plugins.models.treelet.transforming import ArrayTransformations
+
+        return ArrayTransformations(*self.symbols.lookups())
 
     def score_nodes(self, forest: TreeArrays) -> FloatArray:
         """(N) ln p of the yield of each phrase and of the word of each tag, given its context."""
