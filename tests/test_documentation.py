@@ -11,6 +11,9 @@ from tests.command_line import done
 from tests.conftest import ROOT
 
 REGISTRY = load_plugins(BUILTIN, installed=False)
+EXAMPLES = load_plugins(  # with the example plugins, whose commands the documentation shows
+    BUILTIN, sorted((ROOT / "example_nbest").glob("plugin*/*.py")), installed=False
+)
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 TABLES = {  # kind -> the page and the heading of the first column of the table that says what each of them is
     "feature": ("features.md", "feature"),
@@ -88,23 +91,23 @@ def test_no_table_is_broken(page):
 def mentions() -> list[tuple[str, str, str, list[str]]]:
     """Plugins that commands in the documentation name: page, kind, name, options that are set."""
     flag = "|".join(map(re.escape, FLAGS))
-    found = []
+    named = []
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
         for code in re.findall(r"```sh\n(.*?)```|`(rerank [^`]*)`|^    (rerank .*)$", text, re.S | re.M):
-            for given, plugin in re.findall(rf"(?<=\s)({flag}) +'?([a-z][\w+-]*(?:,\w+=[^\s,']+)*)", "".join(code)):
+            for option, plugin in re.findall(rf"(?<=\s)({flag}) +'?([a-z][\w+-]*(?:,\w+=[^\s,']+)*)", "".join(code)):
                 name, *options = plugin.split(",")
-                found.append((page.name, FLAGS[given], name, [option.partition("=")[0] for option in options]))
-    return found
+                named.append((page.name, FLAGS[option], name, [setting.partition("=")[0] for setting in options]))
+    return named
 
 
 def test_commands_in_the_documentation_name_plugins_and_options_that_exist():
     checked = 0
     for page, kind, name, options in mentions():
-        if name not in REGISTRY.entries[kind]:
+        if name not in EXAMPLES.entries[kind]:
             assert kind == "metric" or not options, (page, kind, name)  # `-m` is also a file of a model
             continue
-        known = {option.name for option in REGISTRY.get(kind, name).options()} | {"label", "text", "source_text"}
+        known = {option.name for option in EXAMPLES.get(kind, name).options()} | {"label", "text", "source_text"}
         assert set(options) <= known, (page, kind, name)
         checked += 1
     assert checked > 50
