@@ -1,7 +1,7 @@
 """WordNet 3.0 itself, where it is installed: $WNSEARCHDIR, $WNHOME/dict, or where Debian's `wordnet-base` has it.
 
 Values as NLTK and WordNet::Similarity give them. Where those two differ from each other or from ours, the reason is
-in docs/similarity.md.
+in docs/results/similarity.md.
 """
 
 from pathlib import Path

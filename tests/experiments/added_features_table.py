@@ -1,4 +1,4 @@
-"""Print what added features do for lists that were not tuned on (the table of added features in the README).
+"""Print what added features do for lists that were not tuned on (docs/results/reranking.md).
 
 The base system has the decoder's features, if any, and those of --base; each system adds FEATURE (`name,option=value`;
 several with `+` between), and `NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its

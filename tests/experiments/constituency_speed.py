@@ -1,4 +1,4 @@
-"""Print the speed of the constituency parser and of the grammar as a language model (docs/models/pcfg.md).
+"""Print the speed of the constituency parser and of the grammar as a language model (docs/results/parsing.md).
 
 By the length of sentences and by pruning; and the hypotheses of n-best lists after one another against each alone.
 Sentences are cut or joined from the trees' words, several for each length. CPU seconds, compilation not counted. Lists

@@ -1,4 +1,4 @@
-"""Print the store depth that trees need, by binarisation (the table of docs/trees.md).
+"""Print the store depth that trees need, by binarisation (docs/results/parsing.md).
 
 Shares are of the trees of up to 40 words that need at most 1, 2, 3, 4 incomplete constituents between words; Schuler et
 al. (2010) found over 97 % within 3 and over 99 % within 4.

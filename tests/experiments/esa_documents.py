@@ -1,4 +1,4 @@
-"""Print how similar explicit semantic analysis finds sentences, by the size of a document (docs/models/esa.md).
+"""Print how similar explicit semantic analysis finds sentences, by the size of a document (docs/results/similarity.md).
 
 Pearson's r of the three measures with people's scores, on two sets of STS 2012, for indexes of running text of which so
 many sentences are a document.

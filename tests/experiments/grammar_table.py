@@ -1,4 +1,4 @@
-"""Print how well and how fast grammars parse (docs/models/pcfg.md).
+"""Print how well and how fast grammars parse (docs/results/parsing.md).
 
 F1 of labelled brackets by EVALB's conventions, raw words, of sentences up to 40 words and of all; ln p per word is the
 exact (unpruned) inside probability of the sentences up to 40. GUM's trees are themselves a parser's, made from gold

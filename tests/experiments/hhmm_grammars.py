@@ -1,4 +1,4 @@
-"""Compare grammars of the HHMM, split or not, and its two estimations (docs/models/hhmm.md).
+"""Compare grammars of the HHMM, split or not, and its two estimations (docs/results/hhmm.md).
 
 Perplexities are of every other one of the sentences of each text, at beam 200 (and 500 for GUM dev); F1 is of trees of
 GUM dev of up to 40 words at beam 200. Words are scored a second of CPU.

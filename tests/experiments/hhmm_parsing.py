@@ -1,4 +1,4 @@
-"""Print how well and how fast the HHMM parses: F1 of the best derivation (docs/models/hhmm.md).
+"""Print how well and how fast the HHMM parses: F1 of the best derivation (docs/results/hhmm.md).
 
 Labelled brackets by EVALB's conventions, of sentences of GUM dev of up to 40 words; sentences a second of CPU, compilation not counted.
 

@@ -1,4 +1,4 @@
-"""Print perplexity, speed and depth of the incremental HHMM beside n-gram models (docs/models/hhmm.md).
+"""Print perplexity, speed and depth of the incremental HHMM beside n-gram models (docs/results/hhmm.md).
 
 All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (for a
 grammar of more text, `closed_trees` makes the trees). The weights of a mixture are fitted to every other sentence of a

@@ -1,4 +1,4 @@
-"""Print CPU seconds of the parsers by grammars on long sentences (docs/models/svs.md).
+"""Print CPU seconds of the parsers by grammars on long sentences (docs/results/svs.md).
 
 Sentences are joined from the words of the trees, three up to 100 words, one of each longer length; the embedded models,
 defaults, compilation not counted.

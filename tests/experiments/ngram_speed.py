@@ -1,4 +1,4 @@
-"""Print how fast n-gram models are trained and asked, beside KenLM's lmplz and queries (docs/models/ngram.md).
+"""Print how fast n-gram models are trained and asked, beside KenLM's lmplz and queries (docs/results/language-models.md).
 
 Training is timed in a process of its own, from the plain text to the model file: CPU and wall seconds, and peak memory.
 Scoring is of the first sentences of the text, in CPU time, models loaded; KenLM reads the ARPA file of the same model.

@@ -1,4 +1,4 @@
-"""Print scores of the embedded English parser beside the arc-eager one (docs/models/dependency-parsers.md).
+"""Print scores of the embedded English parser beside the arc-eager one (docs/results/parsing.md).
 
 The arc-eager parser learns from the gold tags of both treebanks, and parses with those that the embedded parser's tagger
 predicts. UPOS, UAS and LAS in per cent; sentences a second of CPU.

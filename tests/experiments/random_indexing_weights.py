@@ -1,4 +1,4 @@
-"""Print what the weights of random indexing do (docs/models/random-indexing.md).
+"""Print what the weights of random indexing do (docs/results/similarity.md).
 
 Pearson's r of the bare cosine with people's scores of similarity, on the two sets of STS 2012 by which the defaults were
 chosen, for vectors trained with and without weights of contexts, and sentences with and without weights of words.

@@ -1,4 +1,4 @@
-"""Print the table of speeds in the README, on real lists and on generated ones.
+"""Print the table of speeds in docs/results/reranking.md, on real lists and on generated ones.
 
 CPU seconds, compilation not counted (but for the generated lists, where it was done before); peak memory is of the whole
 process up to that row.

@@ -1,4 +1,4 @@
-"""Print the tables of Wu & Schuler (2011): parsing with and without concepts, perplexity, speed (docs/models/svs.md).
+"""Print the tables of Wu & Schuler (2011): parsing with and without concepts, perplexity, speed (docs/results/svs.md).
 
 Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more`, each of which counts as often as its
 weight says, and tested on dev: sentences of up to 40 words, labelled brackets by EVALB's conventions. With

@@ -1,4 +1,4 @@
-"""Print how each tuner does on lists that it was not tuned on (the tables of tuners in the README).
+"""Print how each tuner does on lists that it was not tuned on (docs/results/reranking.md).
 
 Every tuner starts from uniform weights. `cross-validation` is 5 folds of the tuning set, 3 seeds: the settings were
 chosen by it. `test` is the mean, lowest and highest over 5 seeds; CPU seconds are of one tuning, compilation not counted.
