@@ -39,7 +39,7 @@ $(VENV)/test.installed: $(VENV)/demo.installed
 	$(PIP) -e '.[all,test]'
 	@touch $@
 
-# The core dependencies alone, no extras: there the tests run the commands of README and cookbook.
+# The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
 $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	rm -rf $(CORE)
 	$(PYTHON) -m venv $(CORE)

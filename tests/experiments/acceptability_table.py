@@ -1,4 +1,4 @@
-"""Print tables of grammaticality: any systems on minimal pairs, or on pseudo-negative examples (docs/results/acceptability.md).
+"""Print tables of grammaticality: systems on minimal pairs or pseudo-negative examples (docs/results/acceptability.md).
 
 A system of `pairs` is NAME=FEATURE, a feature as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the
 system's ln p of a sentence; a system of `negatives` is NAME=MODEL, a language model as of `--lm`

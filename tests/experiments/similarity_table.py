@@ -1,4 +1,4 @@
-"""Print textual similarity on the STS sets: systems, families of measures, what was selected (docs/results/similarity.md).
+"""Print textual similarity on the STS sets: systems, families of measures, selections (docs/results/similarity.md).
 
 `left out` is the mean over the sources of the correlation of what is learnt from the others.
 
