@@ -158,9 +158,9 @@ def test_odd_text(tmp_path):
 
 
 def test_bad_text_and_settings():
-    with pytest.raises(FormatError, match=r"^text:3: </s> is put in by the model"):
+    with pytest.raises(FormatError, match=r"^text:3: </s> is added by the model"):
         trained(["a", "b", "c </s> d", "e"])
-    with pytest.raises(FormatError, match=r"^text:20001: <s> is put in"):
+    with pytest.raises(FormatError, match=r"^text:20001: <s> is added by"):
         trained([*["a"] * 20_000, "<s> d"])
     for empty in ([], ["\n", ""]):
         with pytest.raises(ModelError, match="no words to train on"):
@@ -168,7 +168,7 @@ def test_bad_text_and_settings():
     for settings, message in (
         ({"order": 7}, "orders 1 to 6"),
         ({"order": 0}, "orders 1 to 6"),
-        ({"prune": (1,)}, "rare words are the vocabulary's"),
+        ({"prune": (1,)}, "the vocabulary leaves out rare words"),
         ({"prune": (0, 3, 2)}, "may not be lower"),
     ):
         with pytest.raises(ConfigError, match=message):

@@ -242,9 +242,9 @@ def test_odd_text_is_parsed_or_has_no_parse():
     ("content", "message"),
     [
         (None, "cannot be read"),
-        (b"", "no model of a biaffine parser, or cut short"),
-        (b"not an archive", "no model of a biaffine parser, or cut short"),
-        (EMBEDDED.read_bytes()[:100_000], "no model of a biaffine parser, or cut short"),
+        (b"", "not a model of a biaffine parser, or cut short"),
+        (b"not an archive", "not a model of a biaffine parser, or cut short"),
+        (EMBEDDED.read_bytes()[:100_000], "not a model of a biaffine parser, or cut short"),
     ],
 )
 def test_files_that_are_no_models(tmp_path, content, message):

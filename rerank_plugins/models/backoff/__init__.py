@@ -1,18 +1,20 @@
 """The shared back-off core: one estimator for n-gram models over tuples of any symbols.
 
-An event predicts a symbol x in a context c_1 … c_{n-1}, nearest symbol first, that backs off by losing its farthest
-symbol. Words before a word, ancestors in a tree, pieces of a tree's context: all are such events.
+An event predicts a symbol x in a context c_1 … c_{n-1}, nearest symbol first, which backs off by losing its farthest
+symbol. A word after the words before it, a word below its ancestors in a tree, a rule in its place in a tree: all are
+such events.
 
     layout, sorting, suffix_trie    events as integers; all n-grams and their counts from one sort
     events                          TextEvents (a text), TupleEvents (any events): what an estimator reads
     smoothing                       KneserNey (interpolated, modified), StupidBackoff
     grouping, linking, estimation   estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
     tables                          BackoffTables: the finished model, two arrays of records
-    drawing                         draw_event: an event drawn from p(· | h)
+    drawing                         draw_event: draws an event from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
-    model_file                      write_model, read_model: one memory-mapped file for arrays and settings
+    least_scores                    the least score of each symbol in any context
+    table_arrays                    the tables as arrays of a model file (rerank_plugins/model_file.py)
     vocabulary, word_hashing        Vocabulary, TextCollector: words and their numbers
-    arpa_files, arpa_reading, arpa_lines, arpa_tables, arpa_writing    ARPA files in and out
+    arpa_…                          ARPA files are read and written; their 1-grams alone can be read as well
     workspace                       arrays in memory, or in files beyond a limit
 
 A model of tuples from end to end, here of bigrams over ancestors:
@@ -20,7 +22,7 @@ A model of tuples from end to end, here of bigrams over ancestors:
     source = TupleEvents((words, ancestors))        # sizes: of x, of c_1, …
     source.add(events)                              # (m, 2) ids: c_1, x; -1 (layout.NONE) where there is no ancestor
     tables = estimate(source, KneserNey(), never=[root]).tables
-    ln_p, found = score_events(tables, other)       # natural logs
+    ln_p, matched = score_events(tables, other)       # natural logs
 
 For a context of several kinds of symbols, number the pairs: (ancestor, relation) is one symbol.
 """

@@ -9,19 +9,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-KENLM_BINARY = b"mmap lm http://kheafield.com/code"  # what a file begins with that is no ARPA file
+KENLM_BINARY = b"mmap lm http://kheafield.com/code"  # the first bytes of a KenLM binary, which is no ARPA file
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-DAMAGED = (OSError, EOFError, lzma.LZMAError)  # what reading raises, cut short or not there
+DAMAGED = (OSError, EOFError, lzma.LZMAError)  # what reading a missing or truncated file raises
 
 
 def is_kenlm_binary(path: Path) -> bool:
-    """Whether a file is KenLM's own. Raises OSError."""
+    """Whether the file is a KenLM binary. Raises OSError."""
     with open(path, "rb") as stream:
         return stream.read(len(KENLM_BINARY)) == KENLM_BINARY
 
 
 def open_arpa(path: Path) -> IO[bytes]:
-    """A file's bytes, decompressed as its first ones say (gzip, bzip2, xz). Raises OSError."""
+    """The file opened for reading, decompressed if its first bytes are those of gzip, bzip2 or xz. Raises OSError."""
     with open(path, "rb") as stream:
         start = stream.read(6)
     opener = next((opener for magic, opener in OPENERS.items() if start.startswith(magic)), open)

@@ -1,7 +1,7 @@
-"""Lines of an ARPA file parsed by a compiled loop, for the common form of them.
+"""A compiled parser for the lines of an ARPA file in their common form.
 
-Uncommon ones (unknown words, numbers of more than 15 digits, `-inf`, anything wrong) are left to the reader, which is
-thirty times as slow and knows what to say. Decimal numbers of up to 15 digits are read exactly: their digits and the
+Uncommon lines (unknown words, numbers of more than 15 digits, `-inf`, errors) are left to the reader, which is thirty
+times as slow and words the error messages. Decimal numbers of up to 15 digits are read exactly: their digits and the
 power of ten are exact in double precision, and one division rounds once.
 """
 
@@ -23,9 +23,9 @@ Parsed = tuple[IntArray, NDArray[np.float32], NDArray[np.float32]]
 
 
 def parse_lines(lines: list[bytes], order: int, table: LongArray) -> Parsed | None:
-    """(n, order) words by number, (n) log10 p, (n) log10 back-off (0 where there is none); None for uncommon lines.
+    """(n, order) words by number, (n) log10 p, (n) log10 back-off (0 if absent); None for uncommon lines.
 
-    The lines have no white space at their ends, and are not empty.
+    The lines may not be empty, nor begin or end with white space.
     """
     text = np.frombuffer(b"\n".join(lines).translate(BLANKS), np.uint8)
     words = np.empty((len(lines), order), np.int32)
@@ -35,7 +35,7 @@ def parse_lines(lines: list[bytes], order: int, table: LongArray) -> Parsed | No
 
 @njit(cache=True, nogil=True)
 def skip_blanks(text: Any, at: int) -> int:
-    """The next place that is no space."""
+    """The next position that holds no space."""
     while at < len(text) and text[at] == SPACE:
         at += 1
     return at
@@ -43,10 +43,11 @@ def skip_blanks(text: Any, at: int) -> int:
 
 @njit(cache=True, nogil=True)
 def read_number(text: Any, at: int) -> tuple[float, int]:
-    """A decimal number and where it ends; -1 where it is uncommon."""
+    """A decimal number and where it ends; -1 instead if its form is uncommon."""
     negative = at < len(text) and text[at] == MINUS
     if negative:
         at += 1
+    # The digits as one integer, and how many of them are after the point.
     digits = 0
     places = 0
     whole = 0
@@ -64,6 +65,7 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
         at += 1
         if digits > DIGITS:
             return 0.0, -1
+    # The exponent moves the point.
     if at < len(text) and (text[at] == SMALL_E or text[at] == BIG_E):
         at += 1
         sign = 1
@@ -78,6 +80,7 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
         if at == start:
             return 0.0, -1
         places -= sign * exponent
+    # One exact multiplication or division by a power of ten.
     if not -POWER <= places <= POWER:
         return 0.0, -1
     value = whole / 10.0**places if places >= 0 else whole * 10.0**-places
@@ -86,14 +89,16 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
 
 @njit(cache=True, nogil=True)
 def fill_lines(text: Any, table: Any, words: Any, log10: Any, backoff: Any) -> bool:
-    """Fill in the n-grams of the lines; whether all of them are of the common form."""
+    """Fill in the n-grams of the lines; returns whether all of them have the common form."""
     at = 0
     for line in range(len(words)):
+        # log10 p
         start = skip_blanks(text, at)
         value, at = read_number(text, start)
         if at <= start or at >= len(text) or text[at] != SPACE or value > 0:
             return False
         log10[line] = value
+        # the words
         for column in range(words.shape[1]):
             start = skip_blanks(text, at)
             key, at = next_word(text, start)
@@ -101,6 +106,7 @@ def fill_lines(text: Any, table: Any, words: Any, log10: Any, backoff: Any) -> b
             if at == start or table[slot, 0] == EMPTY:
                 return False
             words[line, column] = table[slot, 1]
+        # the back-off weight, if there is one
         start = skip_blanks(text, at)
         if start < len(text) and text[start] != NEWLINE:
             value, at = read_number(text, start)

@@ -1,7 +1,7 @@
-"""ARPA files as arrays of word numbers and log10 values, every value kept.
+"""ARPA files as arrays of word numbers and log10 values, all of which are kept.
 
 Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
-what ASCII white space separates, as for KenLM. The usual lines are parsed by a compiled loop (arpa_lines.py).
+separated by ASCII white space, as in KenLM. The usual lines are parsed by a compiled loop (arpa_lines.py).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no
 
 @dataclass(frozen=True)
 class ArpaOrder:
-    """The n-grams of one order as the file has them: words (n, k) by number, log10 p (n), log10 back-off (n)."""
+    """The n-grams of one order, in the order of the file: (n, k) word numbers, (n) log10 p, (n) log10 back-off."""
 
     words: IntArray
     log10: NDArray[np.float32]
@@ -35,30 +35,31 @@ class ArpaOrder:
 
 
 class _Lines:
-    """Lines without their ends, counted; blank ones are passed over."""
+    """The lines of a file, stripped and counted; iteration skips blank ones."""
 
     def __init__(self, lines: Iterable[bytes], path: str) -> None:
         self._lines, self.path, self.number = iter(lines), path, 0
 
     def block(self, size: int) -> list[bytes]:
-        made = [line.strip() for line in islice(self._lines, size)]
-        self.number += len(made)
-        return made
+        lines = [line.strip() for line in islice(self._lines, size)]
+        self.number += len(lines)
+        return lines
 
     def __iter__(self) -> Iterator[bytes]:
-        while made := self.block(1):
-            if made[0]:
-                yield made[0]
+        while lines := self.block(1):
+            if lines[0]:
+                yield lines[0]
 
     def error(self, message: str) -> ModelError:
         return ModelError(f"{self.path}:{self.number}: {message}")
 
 
 def read_arpa(lines: Iterable[bytes], path: str, workspace: Workspace) -> tuple[Vocabulary, list[ArpaOrder]]:
-    """Vocabulary and n-grams of orders 1 … n; the 1-grams stand in the order of the vocabulary.
+    """The vocabulary and the n-grams of orders 1 … n; the 1-grams are in the order of the vocabulary.
 
-    Special words that the file lacks are added: `<unk>` with log10 p -100 as KenLM has it, `<s>` and `</s>` with -99.
-    Raises ModelError naming the line of what is not ARPA, is cut short, or has another number of n-grams than promised.
+    Special words that the file lacks are added: `<unk>` with log10 p -100 as in KenLM, `<s>` and `</s>` with -99.
+    Raises ModelError naming the line for a file that is not ARPA, is cut short, or has another number of n-grams than
+    its header promises.
     """
     source = _Lines(lines, path)
     sizes = _header(source)
@@ -130,18 +131,18 @@ def _section(
             raise source.error(f"cut short: {words.rows} {order}-grams found, {size} promised in the header")
         lines = [line for line in block if line]
         try:
-            found = parse_lines(lines, order, table) if table is not None and lines else None
-            found = found or _parse(lines, order, numbers)
+            parsed = parse_lines(lines, order, table) if table is not None and lines else None
+            parsed = parsed or _parse(lines, order, numbers)
         except (ValueError, IndexError):
             source.number -= len(block)
             raise _first_error(source, block, order, numbers) from None
-        for collection, part in zip((words, log10, backoff), found, strict=True):
+        for collection, part in zip((words, log10, backoff), parsed, strict=True):
             collection.append(part)
     return ArpaOrder(words.finish(), log10.finish(), backoff.finish())
 
 
 def _parse(lines: list[bytes], order: int, numbers: dict[bytes, int]) -> Parsed:
-    """As `parse_lines`, of any lines; words of 1-grams get numbers. Raises ValueError for a line that is no n-gram."""
+    """`parse_lines` for any lines; the words of 1-grams get numbers. Raises ValueError for a line that is no n-gram."""
     rows = [line.split() for line in lines]
     if not set(map(len, rows)) <= {order + 1, order + 2}:
         raise ValueError
@@ -162,7 +163,7 @@ def _finite(values: FloatArray) -> NDArray[np.float32]:
 
 
 def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[bytes, int]) -> ModelError:
-    """What is wrong with the first bad line of a block."""
+    """The error of the first bad line of a block."""
     for line in block:
         source.number += 1
         row = line.split()
@@ -181,12 +182,12 @@ def _first_error(source: _Lines, block: list[bytes], order: int, numbers: dict[b
     raise AssertionError("a bad block without a bad line")
 
 
-def _all_words(found: ArpaOrder, words: list[bytes], path: str) -> ArpaOrder:
-    """The 1-grams by number, those that the file lacks included. Raises ModelError for one that is there twice."""
-    times = np.bincount(found.words[:, 0], minlength=len(words))
+def _all_words(unigrams: ArpaOrder, words: list[bytes], path: str) -> ArpaOrder:
+    """The 1-grams by number, including those that the file lacks. Raises ModelError for one that is there twice."""
+    times = np.bincount(unigrams.words[:, 0], minlength=len(words))
     if times.max() > 1:
         raise ModelError(f"{path}: has the 1-gram {words[int(times.argmax())].decode(errors='replace')!r} twice")
     log10, backoff = np.full(len(words), LOG_ZERO, np.float32), np.zeros(len(words), np.float32)
     log10[0] = MISSING_UNK
-    log10[found.words[:, 0]], backoff[found.words[:, 0]] = found.log10, found.backoff
+    log10[unigrams.words[:, 0]], backoff[unigrams.words[:, 0]] = unigrams.log10, unigrams.backoff
     return ArpaOrder(np.arange(len(words), dtype=np.int32)[:, None], log10, backoff)

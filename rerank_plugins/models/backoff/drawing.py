@@ -1,10 +1,11 @@
-"""Draws from a finished back-off model: an event from p(· | h).
+"""Random events from a finished back-off model, drawn from p(· | h).
 
-A context h has its own events with their probabilities; what these leave of 1 belongs to the symbols not seen there, in
-proportion to p(· | h'). So a symbol is drawn from the events of h with the probability that they have in all; else it
-is drawn from h' in the same way, again and again until it is one that h has not. The result is exact, and cheap: such a
-draw is expected to take 1 / (1 - Σ_{x in h} p(x | h')) trials, which times its probability is the back-off weight of h,
-at most 1 in an interpolated model. Each trial searches cumulated probabilities: 8 bytes an n-gram are made at first.
+A context h has events of its own with their probabilities; the rest of the probability belongs to the symbols that were
+not seen in h, in proportion to p(· | h'). So, with the total probability of the events of h, one of these is drawn;
+otherwise a symbol is drawn from h' in the same way, and rejected until it is one that was not seen in h. The result is
+exact, and cheap: such a draw is expected to take 1 / (1 - Σ_{x in h} p(x | h')) trials, which times the probability of
+backing off is the back-off weight of h, at most 1 in an interpolated model. Each trial is a binary search in cumulative
+probabilities, which take 8 bytes an n-gram.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.scoring import find_event
 from rerank_plugins.models.backoff.tables import LOG_ZERO, BackoffTables
 
-TRIALS = 1_000  # after which a draw of an unseen symbol starts anew: a context may have all symbols
+TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
 
 
 def cumulated(tables: BackoffTables) -> FloatArray:
-    """(E) p of each event and those before it in its context."""
+    """(E) the cumulative probability of each event in its context: its own and those of the events before it."""
     sums = np.empty(len(tables.events))
     cumulate(tables.contexts, tables.events, sums)
     return sums
@@ -30,7 +31,7 @@ def cumulated(tables: BackoffTables) -> FloatArray:
 
 @njit(cache=True, nogil=True)
 def cumulate(contexts: Any, events: Any, sums: Any) -> None:
-    """Cumulated probabilities within each context."""
+    """Fill in the cumulative probabilities within each context."""
     for context in range(len(contexts) - 1):
         total = 0.0
         for i in range(contexts[context]["events"], contexts[context + 1]["events"]):
@@ -42,7 +43,7 @@ def cumulate(contexts: Any, events: Any, sums: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def find_share(sums: Any, low: int, high: int, share: float) -> int:
-    """The first place in `sums[low:high]` whose value is above `share`, or `high`."""
+    """The first position in `sums[low:high]` with a value above `share`, or `high`."""
     while low < high:
         middle = (low + high) >> 1
         if sums[middle] > share:
@@ -54,9 +55,9 @@ def find_share(sums: Any, low: int, high: int, share: float) -> int:
 
 @njit(cache=True, nogil=True)
 def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
-    """An event drawn from the context `path[depth]` or a shorter one, -1 for the empty one, and the depth of that.
+    """An event drawn from the context `path[depth]` or a shorter one (-1 from the empty one), and its depth in `path`.
 
-    `path` gets the contexts that are gone through.
+    `path` receives the contexts on the way.
     """
     while path[depth] > 0:
         here = path[depth]
@@ -71,13 +72,13 @@ def draw_down(contexts: Any, sums: Any, path: Any, depth: int, rng: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def draw_symbol(sums: Any, symbols: int, rng: Any) -> Any:
-    """A symbol drawn from the empty context, which is its event too."""
+    """A symbol drawn from the empty context, where symbols and events have the same numbers."""
     return min(find_share(sums, 0, symbols, rng.random() * sums[symbols - 1]), symbols - 1)
 
 
 @njit(cache=True, nogil=True)
 def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -> int:
-    """The nearest depth above `depth` in whose context the symbol was seen, or -1."""
+    """The depth of the shortest context of the path before `depth` in which the symbol was seen, or -1."""
     for d in range(depth - 1, -1, -1):
         if find_event(events, contexts[path[d]]["events"], contexts[path[d] + 1]["events"], symbol) >= 0:
             return d
@@ -86,14 +87,16 @@ def seen_above(contexts: Any, events: Any, path: Any, depth: int, symbol: int) -
 
 @njit(cache=True, nogil=True)
 def draw_event(contexts: Any, events: Any, sums: Any, context: int, path: Any, rng: Any) -> Any:
-    """The number of an event drawn from p(· | context); `path` is room for contexts, one more than the order."""
+    """The number of an event drawn from p(· | context); `path` has room for order + 1 contexts."""
     path[0] = context
     depth = 0
     trials = 0
     while True:
+        # Draw from the events of the context, or back off and draw from a shorter one.
         event, depth = draw_down(contexts, sums, path, depth, rng)
         if event < 0:
             event = draw_symbol(sums, contexts[1]["events"], rng)
+        # Reject a symbol that one of the longer contexts has, and draw again from the context below that one.
         seen = seen_above(contexts, events, path, depth, events[event]["symbol"])
         if seen < 0:
             return event

@@ -1,9 +1,9 @@
-"""From events to a model: sort and count once, then one order after the other.
+"""Estimation of a back-off model: events are sorted and counted once, then one order is estimated after the other.
 
-Left out: other discounts than those of smoothing.py, weighted events. Time is that of sorting all n-grams twice (once
-as events, once by context) and of some random reads of each; measured, reading and numbering the words of a text takes
-longer. Memory: the rows of the events (8 or 16 bytes each), 12 bytes an n-gram of the trie, 12 of the model, and 16 a
-context; what exceeds the workspace's memory lies in files.
+Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
+twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and
+numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each), 12 bytes for each n-gram of the
+trie, 12 for each n-gram of the model, and 16 for each context; what exceeds the memory of the workspace lies in files.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from rerank_plugins.threads import in_threads
 
 @dataclass(frozen=True)
 class Estimate:
-    """A model, and how it came about: for each order its discounts, counts of counts n_1 … n_4, n-grams before cut-off.
+    """A model, and for each order its discounts, its counts of counts n_1 … n_4, and its n-grams before the cut-off.
 
-    `enough`: for each order, whether the data was large enough for discounts of its own.
+    `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
     tables: BackoffTables
@@ -44,18 +44,18 @@ class Estimate:
 
 
 def cutoffs(prune: Sequence[int], order: int) -> list[int]:
-    """For each order the count up to which n-grams are cut off; the last value holds for the orders after it.
+    """For each order the count up to which n-grams are pruned; the last value holds for all higher orders.
 
-    Raises ConfigError for values that fall, or cut off 1-grams (which the vocabulary cut-off is for).
+    Raises ConfigError for cut-offs that decrease, or that prune 1-grams (the cut-off of the vocabulary does that).
     """
-    given = list(prune) or [0]
-    if len(given) > order:
-        raise ConfigError(f"cut-offs for {len(given)} orders, but the model has order {order}")
-    if given[0] != 0:
-        raise ConfigError(f"the cut-off of 1-grams is {given[0]}, wanted 0: rare words are the vocabulary's to cut off")
-    if any(b < a for a, b in pairwise(given)):
-        raise ConfigError(f"cut-offs {given}: a longer n-gram's may not be lower than a shorter one's")
-    return given + given[-1:] * (order - len(given))
+    values = list(prune) or [0]
+    if len(values) > order:
+        raise ConfigError(f"there are cut-offs for {len(values)} orders, but the model has order {order}")
+    if values[0] != 0:
+        raise ConfigError(f"the cut-off of 1-grams is {values[0]}, wanted 0: the vocabulary leaves out rare words")
+    if any(b < a for a, b in pairwise(values)):
+        raise ConfigError(f"cut-offs {values}: that of longer n-grams may not be lower than that of shorter ones")
+    return values + values[-1:] * (order - len(values))
 
 
 def estimate(
@@ -70,13 +70,15 @@ def estimate(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Estimate:
-    """Estimate a model of `source`, modified Kneser–Ney by default.
+    """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given.
 
-    `prune`: n-grams that occur so often or less are cut off, by order (`cutoffs`); `never`: symbols that are not
-    predicted (`<s>`); `lowest` (symbols) p of each symbol in the empty context, from a model of another kind, in place
-    of 1-grams interpolated with the uniform distribution; `text`: contexts are made of the symbols that are predicted.
-    `progress` is told each stage.
-    The model is a function of the events and settings, whatever their order, `jobs` and memory.
+    `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
+    `never`     symbols that are never predicted (`<s>`)
+    `lowest`    (symbols) p of each symbol in the empty context, from a model of another kind; by default 1-grams
+                interpolated with the uniform distribution
+    `text`      whether contexts consist of the symbols that are predicted, as in a text
+    `progress`  is called with the name of each stage
+    The model does not depend on the order of the events, on `jobs` or on the memory.
     Raises ModelError where there are no events or too many.
     """
     smoothing = smoothing or KneserNey()
@@ -84,32 +86,37 @@ def estimate(
     layout = source.layout
     cut = cutoffs(prune, layout.order)
     if len(source) == 0:
-        raise ModelError("there is nothing to estimate a model from: no events")
+        raise ModelError("there are no events to estimate a model from")
+    # Sort the events, and count the n-grams of all orders in one pass (suffix_trie.py).
     progress("sorting")
     rows, starts = source.deal(workspace, jobs)
     levels = build_trie(
         rows, starts, layout.places, workspace, continuation=smoothing.continuation, raw=any(cut), jobs=jobs
     )
     del rows
+    # The discounts of each order, from its counts of counts (smoothing.py).
     ngrams = [len(level) for level in levels]
     of_counts = [count_of_counts(level.count) for level in levels]
     discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
+    # Room for all events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
     sizes = [layout.sizes[0], *(_kept(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
     event_levels = np.concatenate([[0], np.cumsum(sizes)])
     if event_levels[-1] >= 1 << 31:
-        raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model holds (2**31 - 1); cut off rare ones")
+        raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
     events = workspace.empty(int(event_levels[-1]), EVENT)
+    # The empty context, from which all other orders are interpolated.
     p = _unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
     if p.shape != (sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
     _fill_empty_context(events[: sizes[0]], p)
+    # One order after the other; each needs p of the shorter n-grams, that is of the order before.
     lower: FloatArray = p[levels[0].symbol]
-    made = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
+    orders = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
-        lower = made.add(order, lower, discounts[order - 1], smoothing.backoff)
+        lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
     unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
-    tables = made.finish(unseen)
+    tables = orders.finish(unseen)
     counted = [tuple(n[1:].tolist()) for n in of_counts]
     return Estimate(tables, [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
 
@@ -125,7 +132,7 @@ def _unigrams(
     """(size) p of each symbol in the empty context.
 
     Kneser–Ney interpolates with the uniform distribution over the symbols that may be predicted. Stupid backoff gives
-    a symbol that was not seen the score of one seen once.
+    an unseen symbol the score of a symbol that was seen once.
     """
     counts = np.zeros(size)
     counts[level.symbol] = level.count
@@ -138,8 +145,8 @@ def _unigrams(
     else:
         p = (counts - taken) / total + taken.sum() / total / possible.sum()
     p[~possible] = 0.0
-    made: FloatArray = p
-    return made
+    probabilities: FloatArray = p
+    return probabilities
 
 
 def _fill_empty_context(events: RecordArray, p: FloatArray) -> None:
@@ -151,15 +158,15 @@ def _fill_empty_context(events: RecordArray, p: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def count_of_counts(counts: Any) -> Any:
     """(5) how many n-grams have count 0, 1, 2, 3, 4."""
-    found = np.zeros(5, np.int64)
+    ngrams = np.zeros(5, np.int64)
     for count in counts:
         if count < 5:
-            found[count] += 1
-    return found
+            ngrams[count] += 1
+    return ngrams
 
 
 class _Orders:
-    """The orders from 2 on, each from the one before it."""
+    """Estimates the orders from 2 on, each from the order before it."""
 
     def __init__(
         self, levels: list[TrieLevel], events: RecordArray, event_levels: LongArray, cut: list[int],
@@ -167,7 +174,7 @@ class _Orders:
     ) -> None:  # fmt: skip
         self._levels, self._events, self._event_levels, self._cut = levels, events, event_levels, cut
         self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
-        most = sum(map(len, levels[1:])) + 2  # each n-gram in a context of its own, the empty one, the end
+        most = sum(map(len, levels[1:])) + 2  # at most each n-gram is in a context of its own; the empty one; the end
         self._contexts = workspace.empty(most, CONTEXT)
         self._contexts[0] = (0.0, 0, 0, 0)
         self._context_levels = [0, 1]
@@ -176,23 +183,27 @@ class _Orders:
         self._node = self._next = np.zeros(1, np.int32)
 
     def add(self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float) -> FloatArray:
-        """Make the events of an order, and the contexts they are in; p of each n-gram, if there are longer ones."""
+        """Estimate the events and contexts of an order; p of each of its n-grams, if there are longer ones."""
+        # Bring the n-grams of each context together (grouping.py).
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
-        base, made = self._context_levels[-2:]
+        base, start = self._context_levels[-2:]
         groups = group_by_context(
-            level, self._context_of, made - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
+            level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
         )
-        end = made + int(groups.contexts[-1])
-        contexts = self._contexts[made:end]
+        # The records of the contexts and events of this order.
+        end = start + int(groups.contexts[-1])
+        contexts = self._contexts[start:end]
         first = int(self._event_levels[order - 1])
         events = self._events[first : self._event_levels[order]]
+        # What the next order needs of each n-gram: the symbol that it predicts, p, and its context.
         last = order == len(self._levels)
         predicted = empty(len(level), np.int32)
         np.take(self._predicted, level.parent, out=predicted, mode="clip")
         p = empty(0 if last else len(level), np.float64)
         context_of = empty(0 if last else len(level), np.int32)
         if any(self._cut) and not last:
-            context_of[:] = -1  # of n-grams that no context was kept for
+            context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
+        # Estimate p and the back-off weights, each part of the groups in a thread of its own.
         tasks = [
             (
                 *(groups.rows[groups.starts[a] : groups.starts[b]], groups.bits, base, first, discounts, backoff),
@@ -203,13 +214,13 @@ class _Orders:
         in_threads(estimate_contexts, tasks, jobs)
         self._context_levels.append(end)
         self._predicted, self._context_of = predicted, context_of
-        level.count = level.raw = np.zeros(0, np.int32)  # done with
+        level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
         if self._text:
             self._link(order - 1)
         return p
 
     def _link(self, order: int) -> None:
-        """Ways on from the n-grams of an order, now that the contexts of that length are known."""
+        """Link the n-grams of an order to the contexts that follow them, now that contexts of that length are known."""
         level = self._levels[order - 1]
         node, following = (self._workspace.empty(len(level), np.int32) for _ in range(2))
         base, end = self._context_levels[order : order + 2]
@@ -229,7 +240,7 @@ class _Orders:
         in_threads(place_links, parts, self._jobs)
 
     def finish(self, unseen: float) -> BackoffTables:
-        """The tables, all orders done."""
+        """The tables, once all orders have been added."""
         order = len(self._levels)
         if order > 1 and self._text:
             self._place(order, self._next[self._levels[-1].parent])

@@ -1,4 +1,4 @@
-"""Where events come from: a text, or tuples of any kind; and how they get into buckets, ready to be sorted."""
+"""Sources of events, which are a text or tuples of any kind; they deal their events into buckets, ready for sorting."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from rerank_plugins.models.backoff.sorting import bucket_bounds, stretches
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
 from rerank_plugins.threads import in_threads
 
-MOST = (1 << 31) - 1  # events: counts and numbers of n-grams have 31 bits
+MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 
 
 class EventSource(Protocol):
-    """What the estimator reads: `deal` gives packed rows in buckets of predicted symbols, and where buckets start."""
+    """What the estimator reads: packed rows in buckets by predicted symbol."""
 
     @property
     def layout(self) -> EventLayout:
@@ -29,7 +29,7 @@ class EventSource(Protocol):
 
     def __len__(self) -> int: ...
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """(m, words) rows and (buckets + 1) starts."""
+        """(m, words) rows, and (buckets + 1) where each bucket starts."""
         ...
 
 
@@ -37,7 +37,7 @@ class EventSource(Protocol):
 class TextEvents:
     """Every word of a text in the context of the words before it, back to `<s>`.
 
-    `tokens` (n) ids, each sentence ended by the id `eos`; `bos` is the id of `<s>`, which is in no token.
+    `tokens` (n) are ids, and each sentence ends in the id `eos`; `bos` is the id of `<s>`, which no token has.
     """
 
     tokens: IntArray
@@ -48,7 +48,7 @@ class TextEvents:
 
     @property
     def layout(self) -> EventLayout:
-        """The same ids in every column."""
+        """All columns have the same ids."""
         return EventLayout((self.size,) * self.order)
 
     def __len__(self) -> int:
@@ -67,7 +67,8 @@ class TextEvents:
 class TupleEvents:
     """Events of any kind, added a block at a time; each column has ids of its own.
 
-    `sizes[0]`: number of symbols that can be predicted; `sizes[j]`: of those in context place j, the nearest first.
+    `sizes[0]` is the number of symbols that can be predicted, `sizes[j]` that of the symbols in context place j;
+    place 1 is the nearest.
     """
 
     def __init__(self, sizes: tuple[int, ...], workspace: Workspace | None = None) -> None:
@@ -75,9 +76,9 @@ class TupleEvents:
         self._blocks = Collection(workspace or Workspace(), np.int64, self.layout.words)
 
     def add(self, events: NDArray[np.integer[Any]]) -> None:
-        """Take (m, n) events: the context from its farthest symbol on, then x; NONE (-1) left of a short context.
+        """Add (m, n) events: the context, farthest symbol first, then x; NONE (-1) stands left of a short context.
 
-        Raises ValueError for ids out of range.
+        Raises ValueError for ids that are out of range.
         """
         self._blocks.append(self.layout.pack(events))
 
@@ -85,7 +86,7 @@ class TupleEvents:
         return self._blocks.rows
 
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """One row for each event; the events are gone from here afterwards."""
+        """One row for each event; afterwards the source is empty."""
         packed = self._blocks.finish()
         shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
         return _deal(
@@ -99,7 +100,10 @@ def _deal(
     size: int, symbols: int, words: int, workspace: Workspace, jobs: int,
     count: Callable[[int, int], LongArray], write: Callable[..., None],
 ) -> tuple[LongArray, LongArray]:  # fmt: skip
-    """Count, then write in stretches, each from its own place in each bucket on: threads do not meet."""
+    """Count the events of each bucket, then write them; each thread has a range of its own in each bucket.
+
+    `count` counts the predicted symbols of a stretch, `write` writes its rows. Raises ModelError for too many events.
+    """
     if size > MOST:
         raise ModelError(f"{size:,} events are more than the {MOST:,} that a model can be estimated from")
     parts = stretches(size, jobs)

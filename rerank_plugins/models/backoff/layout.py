@@ -1,9 +1,10 @@
-"""Events in as few 64-bit integers as their ids need, so that sorting events is sorting integers.
+"""Events packed into as few 64-bit integers as their ids need, so that events are sorted as integers.
 
-An event is a predicted symbol x in a context c_1 … c_{n-1}, nearest first; a context may be shorter. Columns are laid
-out in that order, x first, from the highest bits of the first integer down, none across two integers. Comparing rows
-then compares x, then the nearest context symbol, and so on outwards: *suffix order*. Context symbols are stored plus
-one: 0 says that the context ends, and sorts before every longer one. Each column has ids of its own.
+An event is a predicted symbol x in a context c_1 … c_{n-1}, nearest symbol first; a context may be shorter. The columns
+are laid out in that order, x first, from the highest bits of the first integer down; no column crosses the border of
+two integers. Rows then compare by x, then by the nearest context symbol, and so on outwards: this is *suffix order*.
+Context symbols are stored plus one: 0 marks the end of the context, and sorts before every longer context. Each column
+has ids of its own.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError
 
 BITS = 63  # of a non-negative int64
-NONE = -1  # in an array of events: no symbol, the context is shorter
+NONE = -1  # in an array of events: no symbol, as the context is shorter
 
 
 @dataclass(frozen=True)
 class EventLayout:
-    """Where each column of an event is: `word[j]`, `shift[j]`, `mask[j]` (n each), for x and then c_1 … c_{n-1}.
+    """The layout of the columns of an event: x, then c_1 … c_{n-1}.
 
-    `sizes[0]` is the number of symbols that can be predicted, `sizes[j]` that of the symbols in context place j.
+    `sizes[0]` is the number of symbols that can be predicted, `sizes[j]` the number of symbols in context place j.
     """
 
     sizes: tuple[int, ...]
@@ -39,12 +40,12 @@ class EventLayout:
 
     @property
     def order(self) -> int:
-        """Length of the longest n-grams: x and its context."""
+        """The length of the longest n-grams, x and its context."""
         return len(self.sizes)
 
     @property
     def places(self) -> LongArray:
-        """(n, 3): word, shift and mask of each column, for the kernels."""
+        """(n, 3) for each column the integer (word) that holds it, its shift and its mask."""
         places, word, free = [], 0, BITS
         for column, size in enumerate(self.sizes):
             bits = size.bit_length() if column else max(1, (size - 1).bit_length())
@@ -56,13 +57,13 @@ class EventLayout:
 
     @property
     def words(self) -> int:
-        """How many integers a row has."""
+        """The number of integers in a row."""
         return int(self.places[-1, 0]) + 1
 
     def pack(self, events: NDArray[np.integer[Any]]) -> LongArray:
-        """(m, n) events, farthest context symbol first and x last, NONE on the left of short ones -> (m, words) rows.
+        """(m, n) events, farthest context symbol first, x last, NONE left of short contexts -> (m, words) rows.
 
-        Raises ValueError for ids that are out of range, or a context with a gap.
+        Raises ValueError for ids that are out of range, and for a context with a gap.
         """
         events = np.asarray(events)
         if events.ndim != 2 or events.shape[1] != self.order:
@@ -76,7 +77,7 @@ class EventLayout:
                     f"ids of column {column} go from {ids.min()} to {ids.max()}, wanted {low} to {size - 1}"
                 )
             if column > 1 and ((ids != NONE) & (events[:, self.order - column] == NONE)).any():
-                raise ValueError("a context has a gap: NONE may only stand left of all its symbols")
+                raise ValueError("a context has a gap: NONE may stand only to the left of all its symbols")
             rows[:, word] |= (ids + 1 if column else ids) << shift
         return rows
 
@@ -85,18 +86,20 @@ class EventLayout:
 def pack_text(
     tokens: Any, start: int, end: int, bos: int, eos: int, places: Any, bins: Any, cursor: Any, rows: Any
 ) -> None:
-    """Rows of the words at `start` … `end` of a text in which each sentence ends in `eos`, each put into its bucket.
+    """Pack the words `start` … `end` of a text in which each sentence ends in `eos`, and put each row in its bucket.
 
     `bins[x]` is the bucket of x, `cursor[bucket]` the next free row in it.
     """
     order = len(places)
     for i in range(start, end):
+        # The next free row of the bucket of x.
         x = tokens[i]
         row = cursor[bins[x]]
         cursor[bins[x]] += 1
         for word in range(rows.shape[1]):
             rows[row, word] = 0
         rows[row, 0] = np.int64(x) << places[0, 1]
+        # The context: the words before x, back to `<s>`.
         for column in range(1, order):
             j = i - column
             begins = j < 0 or tokens[j] == eos

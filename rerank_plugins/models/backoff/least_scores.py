@@ -1,14 +1,15 @@
-"""The least score that a model of tuples gives each symbol, in whichever context: a floor for what has no context.
+"""The least score that a model of tuples gives each symbol in any context: a floor where there is no context.
 
-A symbol's score in a context is that of its event there, or else the back-off weight of the context and its score in
-the next shorter one; what is missing of a context costs `unseen` for each symbol. So with
+The score of a symbol in a context is that of its event there, or else the back-off weight of the context plus its score
+in the next shorter one; each symbol of the context that is missing from the model costs `unseen`. So with
 
     drop(c) = min(unseen · (symbols by which a context may be longer than c),
-                  min over the contexts d that are c and one symbol more of (backoff(d) + drop(d)))
+                  min over the contexts d that extend c by one symbol of (backoff(d) + drop(d)))
 
-no context that ends in c lowers a symbol's score by more than drop(c) below that in c, unless an event says so, and no
-score of x is below the minimum over its events (c, x) of log10 p(x | c) + drop(c). That is its least score where
-x is not seen in the context that drop(c) comes from; elsewhere it is a bound. Linear in the tables.
+no context that ends in c lowers the score of a symbol by more than drop(c) below its score in c, unless it has an event
+for the symbol, and no score of x is below the minimum over its events (c, x) of log10 p(x | c) + drop(c). This is the
+least score of x where x was not seen in the context that drop(c) comes from; elsewhere it is a bound. The time is
+linear in the tables.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rerank_plugins.models.backoff.tables import BackoffTables
 
 
 def least_scores(tables: BackoffTables) -> FloatArray:
-    """(symbols) natural logs that no context goes below."""
+    """(symbols) a lower bound of ln p of each symbol over all contexts."""
     levels = tables.context_levels
     longest = tables.order - 1
     drop = np.repeat(tables.unseen * (longest - np.arange(tables.order, dtype=np.float64)), np.diff(levels))

@@ -1,9 +1,9 @@
-"""Ways from context to context, so that a scorer need not look for them.
+"""Links from each event to the context of the next one, so that scoring a text needs no search for contexts.
 
-In a text a context is an n-gram itself, and after the word x in the context h comes the longest known context that ends
-h x. N-grams of one order and contexts of that length are both in suffix order: one pass over both finds which n-grams
-are contexts. Models of tuples, whose contexts are of other symbols than what they predict, are entered from the empty
-context instead, and need to know where the longer contexts of each context start.
+In a text a context is itself an n-gram, and the context after the word x in the context h is the longest known suffix
+of h x. The n-grams of one order and the contexts of that length are both in suffix order, so that one pass over both
+finds the n-grams that are contexts. In models of tuples, contexts have other symbols than those predicted; their
+contexts are looked up from the empty one on, for which each context needs to know where its extensions start.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from rerank_plugins.models.backoff.tables import RecordArray
 def link_ngrams(
     symbol: Any, parent: Any, shorter_node: Any, shorter_next: Any, contexts: Any, base: int, node: Any, following: Any
 ) -> None:
-    """For n-grams of one order: `node`, the context that each is (-1: none), `following`, the longest one that ends it.
+    """Fill in, for the n-grams of one order, `node` and `following`.
 
-    `shorter_node` and `shorter_next` are the same of their parents; `contexts` the records of that length, from number
-    `base` on.
+    `node` is the context that the n-gram is itself (-1: none), `following` the longest context that is a suffix of it;
+    `shorter_node` and `shorter_next` are the same for the parents. `contexts` are the records of the contexts of this
+    length, which are numbered from `base` on.
     """
     j = 0
     for i in range(len(symbol)):
@@ -42,13 +43,13 @@ def link_ngrams(
 
 @njit(cache=True, nogil=True)
 def place_links(events: Any, following: Any) -> None:
-    """`next` of each event, which held the number of its n-gram."""
+    """Set `next` of each event, which held the number of its n-gram, to the context that follows the n-gram."""
     for i in range(len(events)):
         events[i]["next"] = following[events[i]["next"]]
 
 
 def first_children(contexts: RecordArray) -> IntArray:
-    """(C + 1) the first context that lengthens each context, the end of the array where there is none."""
+    """(C + 1) the first extension of each context by a symbol; the extensions end where those of the next begin."""
     count = len(contexts) - 1
     lengthened = np.bincount(contexts["parent"][1:count], minlength=count + 1)
     return (1 + np.cumsum(lengthened) - lengthened).astype(np.int32)

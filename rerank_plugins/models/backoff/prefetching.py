@@ -1,4 +1,4 @@
-"""Asking for memory before it is needed: the processor's prefetch instruction inside compiled functions."""
+"""The processor's prefetch instruction inside compiled functions, which loads memory before it is needed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:  # noqa: ARG0
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind, _ = signature.args
-        made = context.make_array(kind)(context, builder, arguments[0])
+        view = context.make_array(kind)(context, builder, arguments[0])
         place = cgutils.get_item_pointer(
-            context, builder, kind, made, [arguments[1]], wraparound=False, boundscheck=False
+            context, builder, kind, view, [arguments[1]], wraparound=False, boundscheck=False
         )
         signature_of_it = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), INT, INT, INT])
         function = cgutils.get_or_insert_function(builder.module, signature_of_it, "llvm.prefetch.p0i8")

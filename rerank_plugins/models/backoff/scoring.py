@@ -1,7 +1,8 @@
-"""Scores of events: single ones in a known context, or many tuples in one call (text_scoring.py has those of a text).
+"""Scores of events: of one event in a known context, or of many tuples in one call (text_scoring.py scores a text).
 
-An event that the model does not have costs the back-off weight of its context and is looked for in the next shorter
-one. The context of a tuple is found symbol by symbol from the nearest on. Results are natural logs.
+An event that the model does not have costs the back-off weight of its context, and is then looked up in the context
+without its farthest symbol. The context of a tuple is looked up symbol by symbol, from the nearest one outwards.
+Results are natural logs.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ LN10 = math.log(10.0)
 
 @njit(cache=True, nogil=True)
 def find_event(events: Any, low: int, high: int, symbol: int) -> int:
-    """Where in `events[low:high]` the symbol is, or -1."""
+    """The place of the symbol in `events[low:high]`, which are sorted by symbol, or -1."""
     while high - low > 8:
         middle = (low + high) >> 1
         if events[middle]["symbol"] <= symbol:
@@ -37,7 +38,7 @@ def find_event(events: Any, low: int, high: int, symbol: int) -> int:
 
 @njit(cache=True, nogil=True)
 def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[float, int]:
-    """log10 score of a symbol in a known context, and the event that it is found at."""
+    """log10 score of a symbol in a known context, and the event that matches it after backing off."""
     score = 0.0
     while context > 0:
         i = find_event(events, contexts[context]["events"], contexts[context + 1]["events"], symbol)
@@ -50,7 +51,7 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
 
 @njit(cache=True, nogil=True)
 def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
-    """The context that is longer than `context` by a symbol, or -1."""
+    """The context that is longer than `context` by this symbol, or -1 if the model does not have it."""
     low, high = children[context], children[context + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -63,11 +64,12 @@ def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int
 
 @njit(cache=True, nogil=True)
 def score_tuples(
-    contexts: Any, children: Any, events: Any, unseen: float, tuples: Any, scores: Any, found: Any
+    contexts: Any, children: Any, events: Any, unseen: float, tuples: Any, scores: Any, matched: Any
 ) -> None:
-    """log10 score of each tuple (context from its farthest symbol on, then x), and its event."""
+    """Fill in the log10 score of each tuple (its context, farthest symbol first, then x) and the event that matches."""
     order = tuples.shape[1]
     for i in range(len(tuples)):
+        # Find the longest context that the model has, and count the symbols that it lacks.
         context = 0
         missing = 0
         for column in range(order - 2, -1, -1):
@@ -79,13 +81,14 @@ def score_tuples(
                 missing += 1
             else:
                 context = longer
+        # Back off from there until the symbol was seen; stupid backoff weighs the missing symbols as well.
         score, event = look_up(contexts, events, context, tuples[i, order - 1])
         scores[i] = score + unseen * missing
-        found[i] = event
+        matched[i] = event
 
 
 def score_step(tables: BackoffTables, context: int, length: int, symbol: int) -> tuple[float, int]:
-    """Ln p of a symbol in a known context, when `length` symbols precede it; the context after it."""
+    """Ln p of a symbol that `length` symbols precede, in its longest known context; and the context after it."""
     score, event = look_up(tables.contexts, tables.events, context, symbol)
     if tables.unseen != 0.0:
         known = int(np.searchsorted(tables.context_levels, context, side="right")) - 1
@@ -94,10 +97,10 @@ def score_step(tables: BackoffTables, context: int, length: int, symbol: int) ->
 
 
 def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tuple[FloatArray, LongArray]:
-    """(m, n) events, as `TupleEvents.add` takes them -> (m) ln p, (m) the event of the model that each was found at.
+    """(m, n) events, as `TupleEvents.add` takes them -> (m) ln p, (m) the event of the model that matches.
 
-    Context symbols that the model has not seen there may be any number but NONE; a predicted one must be in range.
-    For models of tuples. Raises ValueError for another width or a predicted symbol out of range.
+    An unknown context symbol may be any number but NONE; a predicted symbol must be in range. For models of tuples.
+    Raises ValueError for another width or a predicted symbol out of range.
     """
     events = np.ascontiguousarray(events, np.int32)
     symbols = int(tables.event_levels[1])
@@ -105,11 +108,11 @@ def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tup
         raise ValueError(f"events have shape {events.shape}, wanted (m, {tables.order})")
     if len(events) and not 0 <= events[:, -1].min() <= events[:, -1].max() < symbols:
         raise ValueError(f"predicted symbols go up to {events[:, -1].max()}, wanted 0 to {symbols - 1}")
-    scores, found = np.empty(len(events)), np.empty(len(events), np.int64)
-    score_tuples(tables.contexts, tables.children, tables.events, tables.unseen, events, scores, found)
-    return scores * LN10, found
+    scores, matched = np.empty(len(events)), np.empty(len(events), np.int64)
+    score_tuples(tables.contexts, tables.children, tables.events, tables.unseen, events, scores, matched)
+    return scores * LN10, matched
 
 
-def matched_lengths(tables: BackoffTables, found: LongArray) -> LongArray:
-    """(n) the length of the n-gram that each event is, 1 to the order."""
-    return np.searchsorted(tables.event_levels, found, side="right")
+def matched_lengths(tables: BackoffTables, matched: LongArray) -> LongArray:
+    """(n) the length, from 1 to the order, of the n-gram of each event."""
+    return np.searchsorted(tables.event_levels, matched, side="right")

@@ -1,14 +1,14 @@
-"""The two ways of making probabilities or scores from counts.
+"""The two smoothing methods, which turn counts into probabilities or scores.
 
 Interpolated modified Kneser–Ney (Chen and Goodman 1998): three discounts an order from the counts of counts n_1 … n_4,
 
     Y = n_1 / (n_1 + 2 n_2)      D_j = j - (j + 1) Y n_{j+1} / n_j,  j = 1, 2, 3
 
-continuation counts below the highest order. Data too small for the formula (an n_j of 0, or D_j outside [0, j]) gets
-the discounts 0.5, 1, 1.5 that lmplz has for `--discount_fallback`.
+Orders below the highest have continuation counts. Data that is too small for the formula (an n_j of 0, or D_j outside
+[0, j]) gets the discounts 0.5, 1, 1.5 of lmplz's `--discount_fallback`.
 
-Stupid backoff (Brants et al. 2007): S(x | h) = C(h x) / C(h ·) where C(h x) > 0, else 0.4 S(x | h'). Scores, which do
-not sum to one. C(h ·) = Σ_x C(h x) is counted, never taken from C(h): in a tree a word has many children or none.
+Stupid backoff (Brants et al. 2007): S(x | h) = C(h x) / C(h ·) where C(h x) > 0, else 0.4 S(x | h'). The scores do not
+sum to one. C(h ·) = Σ_x C(h x) is counted, and not replaced by C(h): in a tree a word has many children or none.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FALLBACK = (0.5, 1.0, 1.5)
 
 @dataclass(frozen=True)
 class KneserNey:
-    """Interpolated modified Kneser–Ney smoothing; `discounts` instead of those of the data, for every order."""
+    """Interpolated modified Kneser–Ney smoothing; `discounts`, if given, replace those of the data in every order."""
 
     discounts: tuple[float, float, float] | None = None
     continuation: ClassVar[bool] = True
-    backoff: ClassVar[float] = -1.0  # estimated
+    backoff: ClassVar[float] = -1.0  # negative: the weights are estimated
     name: ClassVar[str] = "kneser-ney"
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:
@@ -41,15 +41,15 @@ class KneserNey:
             return np.array(FALLBACK), False
         y = n[1] / (n[1] + 2 * n[2])
         j = np.arange(1.0, 4.0)
-        made = j - (j + 1) * y * n[2:5] / n[1:4]
-        if (made < 0).any() or (made > j).any():
+        discounts = j - (j + 1) * y * n[2:5] / n[1:4]
+        if (discounts < 0).any() or (discounts > j).any():
             return np.array(FALLBACK), False
-        return made, True
+        return discounts, True
 
 
 @dataclass(frozen=True)
 class StupidBackoff:
-    """Stupid backoff; `factor` is the weight of each shortening of the context."""
+    """Stupid backoff; `factor` is the weight of each symbol by which the context is shortened."""
 
     factor: float = 0.4
     continuation: ClassVar[bool] = False
@@ -65,7 +65,7 @@ class StupidBackoff:
         return self.factor
 
     def discounts_of(self, counts_of_counts: LongArray) -> tuple[FloatArray, bool]:  # noqa: ARG002
-        """(3) zeros: nothing is taken from what was seen."""
+        """(3) zeros: seen events are not discounted."""
         return np.zeros(3), True
 
 

@@ -1,8 +1,8 @@
-"""Sorting rows of integers: a bucket at a time, in the processor's cache, by radix.
+"""Radix sort of rows of integers, one bucket at a time within the processor's cache.
 
 Rows are first dealt into buckets by their leading id (`bucket_bounds`), large enough to be worth a radix sort and small
-enough to stay in cache; a bucket is then sorted by digits of 11 bits from the least significant one (LSD), which is
-stable, and digits that are the same in all its rows are skipped. Buckets are independent: threads share them.
+enough to stay in cache. A bucket is then sorted by digits of 11 bits from the least significant one (LSD), which is
+stable; digits that are equal in all its rows are skipped. Buckets are independent, so that threads share the work.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
 
-DIGIT = 11
-TARGET = 1 << 16  # rows of a bucket, at least
+DIGIT = 11  # bits
+TARGET = 1 << 16  # rows of a bucket, about
 
 
 def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray, LongArray]:
-    """Join neighbouring bins to buckets of `target` rows or more: the bucket of each bin, and where buckets start.
+    """Join neighbouring bins to buckets of about `target` rows; a bin is never split.
 
-    (bins) -> (bins) and (buckets + 1); a bin is never split.
+    (bins) numbers of rows -> (bins) the bucket of each bin, and (buckets + 1) where each bucket starts.
     """
     ends = np.cumsum(histogram)
     before = ends - histogram
@@ -33,20 +33,21 @@ def bucket_bounds(histogram: LongArray, target: int = TARGET) -> tuple[IntArray,
 
 
 def shares(starts: LongArray, parts: int) -> list[tuple[int, int]]:
-    """Runs of buckets, about equal in rows: (first bucket, end) of each."""
+    """Runs of buckets with about equal numbers of rows: (first bucket, end) of each."""
     wanted = np.linspace(0, starts[-1], parts + 1)[1:-1]
     cuts = [0, *np.searchsorted(starts, wanted).tolist(), len(starts) - 1]
     return [(first, end) for first, end in pairwise(cuts) if first < end]
 
 
 def stretches(size: int, parts: int) -> list[tuple[int, int]]:
-    """`parts` stretches of about the same length: (start, end) of each."""
+    """The range of `size` cut into `parts` stretches of about the same length: (start, end) of each."""
     return list(pairwise((np.arange(parts + 1) * size // parts).tolist()))
 
 
 @njit(cache=True, nogil=True)
 def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> None:
     """Sort each of the buckets `first` … `end` by its first `words` columns, keeping the order of equal rows."""
+    # One spare bucket, as large as the largest, to move rows to and fro.
     width = rows.shape[1]
     largest = 0
     for bucket in range(first, end):
@@ -60,12 +61,14 @@ def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> No
         size = len(source)
         moved = False
         for column in range(words - 1, -1, -1):
+            # The bits of the column that differ between rows of the bucket.
             varying = np.int64(0)
             for i in range(size):
                 varying |= source[i, column] ^ source[0, column]
             for shift in range(0, 63, DIGIT):
                 if (varying >> shift) & mask == 0:
                     continue
+                # Count the rows with each value of the digit, and sum up where the rows of each value start.
                 count[:] = 0
                 for i in range(size):
                     count[(source[i, column] >> shift) & mask] += 1
@@ -74,6 +77,7 @@ def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> No
                     here = count[digit]
                     count[digit] = total
                     total += here
+                # Move each row to the next place of its value.
                 for i in range(size):
                     digit = (source[i, column] >> shift) & mask
                     place = count[digit]

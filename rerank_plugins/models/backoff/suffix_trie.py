@@ -1,14 +1,15 @@
 """All n-grams of all orders with their counts, from one sort.
 
 In suffix order (layout.py) the events that share their last k symbols stand together, so one pass over the sorted rows
-finds the distinct k-grams of every order k, each right after the (k-1)-gram it shortens to: a trie whose nodes of one
-order are in suffix order, their parents ascending. Two counts of a k-gram g are of use:
+finds the distinct k-grams of every order k, each right after its (k-1)-gram without the farthest symbol: a trie in
+which the nodes of an order are in suffix order and their parents ascend. Two counts of a k-gram g are used:
 
 - raw: how often g occurs;
-- continuation (Kneser and Ney 1995): in how many different contexts, N1+(• g), the number of its children, plus the raw
-  count of the occurrences that have no further context: n-grams from the start of a sentence, paths from the root.
+- continuation (Kneser and Ney 1995): in how many different contexts g occurs, N1+(• g), which is the number of its
+  children, plus the raw count of the occurrences without further context: n-grams from the start of a sentence, paths
+  from the root.
 
-Time O(events × order) after the sort; memory 12 to 16 bytes a node.
+The time is O(events × order) after the sort, the memory 12 to 16 bytes a node.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ from rerank_plugins.models.backoff.sorting import shares, sort_buckets
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
-PARTS = 8  # tasks per thread, so that none waits long for the other
+PARTS = 8  # tasks per thread, so that no thread waits long for another
 
 
 @dataclass
 class TrieLevel:
     """The distinct k-grams of one order, in suffix order: (n) each.
 
-    `symbol` is x for order 1, else the farthest context symbol; `parent` the (k-1)-gram without it. `count` is what
-    the model is estimated from (raw or continuation), `raw` how often the k-gram occurs (None where nobody asks).
+    `symbol` is x for order 1, else the farthest context symbol; `parent` is the (k-1)-gram without it. `count` is the
+    count that the model is estimated from (raw or continuation), `raw` how often it occurs (None if not needed).
     """
 
     symbol: IntArray
@@ -54,9 +55,9 @@ def build_trie(
     raw: bool,
     jobs: int,
 ) -> list[TrieLevel]:
-    """Levels of orders 1 … n of the rows, dealt into buckets at `starts`; the rows are sorted on the way.
+    """The levels of orders 1 … n. The rows, which are in buckets that begin at `starts`, are sorted in place.
 
-    `continuation`: whether `count` of the orders below the highest is the continuation count; else the raw one.
+    `continuation` says whether `count` of the orders below the highest is the continuation count or the raw count.
     """
     order = len(places)
     parts = shares(starts, PARTS * jobs)
@@ -84,7 +85,7 @@ def build_trie(
 
 @njit(cache=True, nogil=True)
 def count_nodes(rows: Any, places: Any) -> Any:
-    """(order) how many distinct k-grams the sorted rows have."""
+    """(order) how many distinct k-grams of each order the sorted rows have."""
     order = len(places)
     nodes = np.zeros(order, np.int64)
     for i in range(len(rows)):
@@ -104,10 +105,11 @@ def count_nodes(rows: Any, places: Any) -> Any:
 def fill_nodes(
     rows: Any, places: Any, before: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
 ) -> None:
-    """Write the nodes of sorted rows that share no k-gram with other rows, from `before` + 1 on in each level."""
+    """Write the nodes of sorted rows, which share no k-gram with other parts, from `before` on in each level."""
     order = len(places)
     node = before - 1  # the current node of each level
     for i in range(len(rows)):
+        # From x outwards: from the first symbol in which the row differs from the one before, every k-gram is new.
         new = i == 0
         depth = order
         for column in range(order):
@@ -118,6 +120,7 @@ def fill_nodes(
                 break
             new = new or ((rows[i - 1, word] >> shift) & mask) != symbol
             if new:
+                # A new node, which is one context more for the node it extends.
                 node[column] += 1
                 here = node[column]
                 symbols[column][here] = symbol if column == 0 else symbol - 1
@@ -131,5 +134,6 @@ def fill_nodes(
                 counts[column][node[column]] += 1
             elif len(raws[column]) > 0:
                 raws[column][node[column]] += 1
+        # The longest k-gram of the row has no further context: its occurrences count one by one.
         if continuation:
             counts[depth - 1][node[depth - 1]] += 1

@@ -10,15 +10,15 @@ TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
 def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
-    """The arrays of the tables by name, for `write_model`; keep `tables.unseen` among the settings.
+    """The arrays of the tables by name, for `write_model`; `tables.unseen` belongs among the settings.
 
-    `prefix` of the names: for a model of several tables.
+    A model of several tables gives each a `prefix` of its own.
     """
     return {prefix + name: getattr(tables, name) for name in TABLES}
 
 
 def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:
-    """The tables of a model file. Raises ModelError where arrays are missing or do not fit together."""
+    """The tables of a model file. Raises ModelError if arrays are missing or do not fit together."""
     if missing := [prefix + name for name in TABLES if prefix + name not in arrays]:
         raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
     tables = BackoffTables(**{name: arrays[prefix + name] for name in TABLES}, unseen=unseen)

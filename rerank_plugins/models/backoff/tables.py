@@ -1,9 +1,9 @@
 """A finished back-off model as two arrays of records.
 
-Contexts are numbered level by level (0 is the empty context), each level in suffix order, so the contexts that lengthen
-a context stand together. The events of a context stand together too, by symbol; those of the empty context are all the
-symbols there are, so that a symbol is its own place. Values are log10 in 32 bits, as in ARPA files and KenLM: what is
-imported is exported again digit for digit. Everything that leaves this package as a score is in natural logs.
+Contexts are numbered level by level (0 is the empty context), each level in suffix order, so that the contexts that
+extend a context by one symbol stand together. The events of a context stand together too, sorted by symbol; the empty
+context has an event for every symbol, at the place of its number. Values are log10 in 32 bits, as in ARPA files and
+KenLM, so that imported values are exported digit for digit. All scores that leave this package are in natural logs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ RecordArray = NDArray[Any]
 class BackoffTables:
     """The arrays of a model of order n.
 
-    `contexts` (C + 1) of CONTEXT: log10 of the back-off weight, the context without its farthest symbol (that symbol
-    is `symbol`), the first of its events; the last record only ends the last context's events.
-    `events` (E) of EVENT: the predicted symbol, log10 p, and in models of text the longest known context after it.
-    `context_levels`, `event_levels` (n + 1): where the contexts of 0, 1, … symbols and the events in them start.
-    `children` (C + 1): the first context that lengthens each one; empty in models of text, which go by `next`.
-    `unseen` log10: weight for each symbol by which a context is longer than the longest one known of it.
+    `contexts` (C + 1) of CONTEXT: log10 of the back-off weight; the context without its farthest symbol, and that
+    symbol; the first of its events. The last record only marks the end of the events of the last context.
+    `events` (E) of EVENT: the predicted symbol; log10 p; in models of text the longest known context after it.
+    `context_levels`, `event_levels` (n + 1): where the contexts of 0, 1, … symbols and their events start.
+    `children` (C + 1): the first extension of each context by a symbol; empty in models of text, which follow `next`.
+    `unseen`: log10 of the weight of each symbol by which the whole context is longer than the longest known one.
     """
 
     contexts: RecordArray
@@ -44,16 +44,16 @@ class BackoffTables:
 
     @property
     def order(self) -> int:
-        """Length of the longest n-grams."""
+        """The length of the longest n-grams."""
         return len(self.event_levels) - 1
 
     @property
     def sizes(self) -> list[int]:
-        """How many n-grams of each order."""
+        """The number of n-grams of each order."""
         return [int(n) for n in np.diff(self.event_levels)]
 
     def check(self, where: str) -> None:
-        """Raise ModelError where the arrays do not fit together; O(order), not a look at every value."""
+        """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
         contexts, events = len(self.contexts) - 1, len(self.events)
         levels = (self.context_levels, contexts), (self.event_levels, events)
         fits = all(len(starts) == self.order + 1 and starts[0] == 0 and starts[-1] == end for starts, end in levels)

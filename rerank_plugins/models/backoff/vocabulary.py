@@ -1,8 +1,8 @@
 """Words and their numbers.
 
-0 is `<unk>`, 1 `<s>`, 2 `</s>`; then words by falling frequency, equal ones in alphabetical order, so that numbers do
-not depend on the order of sentences. A line of text is a sentence, an empty one too (as for lmplz); words are what
-`str.split` gives. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not be in one.
+0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
+order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
+(as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ BLOCK = 1 << 14  # lines numbered at a time
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of a model by number, the special ones first; `hashes` is their hash table, if it is there already."""
+    """The words of a model by number, the special ones first; `hashes` is their hash table, if it exists already."""
 
     words: tuple[str, ...]
     hashes: LongArray | None = field(default=None, compare=False, repr=False)
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Number of each word."""
+        """The number of each word."""
         return dict(zip(self.words, range(len(self.words)), strict=True))
 
     def __len__(self) -> int:
@@ -43,7 +43,7 @@ class Vocabulary:
         return self.number.get(word, UNK) != UNK
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
-        """The sentences one after the other, each ended by `</s>`; unknown words, `<s>` and `</s>` are UNK."""
+        """(n) the ids of all sentences, each ended by `</s>`; unknown words, and `<s>` and `</s>` as words, are UNK."""
         from rerank_plugins.models.backoff.word_hashing import find_words
 
         tokens = find_words(sentences, self.table, EOS)
@@ -54,7 +54,7 @@ class Vocabulary:
 
     @cached_property
     def table(self) -> LongArray:
-        """Hashes of the words that may be inside a sentence, with their numbers."""
+        """The hash table (word_hashing.py) of the words that may be inside a sentence."""
         from rerank_plugins.models.backoff.word_hashing import hash_table
 
         if self.hashes is not None:
@@ -63,12 +63,12 @@ class Vocabulary:
 
     @cached_property
     def inner(self) -> dict[str, int]:
-        """Numbers of the words that may be inside a sentence."""
+        """The numbers of the words that may be inside a sentence."""
         return {word: number for word, number in self.number.items() if number > EOS}
 
 
 class TextCollector:
-    """Reads text a file at a time; `finish` settles the vocabulary and renumbers the words."""
+    """Collects text one file at a time; `finish` decides on the vocabulary and renumbers the words."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -79,13 +79,13 @@ class TextCollector:
 
     @property
     def tokens(self) -> int:
-        """Words so far, without `</s>`."""
+        """How many words there are so far, without `</s>`."""
         return self._tokens.rows - self.sentences
 
     def add(self, lines: Iterable[str], path: str = "", progress: Callable[[int], None] = lambda words: None) -> None:
-        """Take the lines of a file; `progress` is told now and then how many words were read, of all files.
+        """Add the lines of a file; now and then `progress` is called with the number of words of all files so far.
 
-        Raises FormatError naming the line that has `<s>` or `</s>` in it.
+        Raises FormatError naming the line that contains `<s>` or `</s>`.
         """
         lines = iter(lines)
         number = 0
@@ -107,9 +107,9 @@ class TextCollector:
         self._counts[: len(counts)] += counts
 
     def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, IntArray, int]:
-        """The vocabulary, the text in its numbers, and how many words of the text are not in it.
+        """The vocabulary, the text in its numbers, and how many words of the text are out of vocabulary.
 
-        Words seen less than `min_count` times are not, nor any but the `most` frequent.
+        Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent.
         """
         names = list(self._numbers)
         counts = self._counts[: len(names)].tolist()
@@ -133,5 +133,5 @@ def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:
     for number, line in enumerate(block, before + 1):
         for word in ("<s>", "</s>"):
             if word in line.split():
-                return FormatError(f"{word} is put in by the model and may not be in the text", path=path, line=number)
-    raise AssertionError("a sentence was lost")
+                return FormatError(f"{word} is added by the model and may not be in the text", path=path, line=number)
+    raise AssertionError("no sentence of the block has a special word")

@@ -1,8 +1,9 @@
 """Numbers of words straight from the bytes of a text, without a Python object for each look-up.
 
-A table holds the 64-bit FNV-1a hash of each known word beside its number, open-addressed; a model file has it, so
-that loading a model builds no dictionary. As in KenLM, equal hashes count as equal words: of a million unknown words
-and a million known ones the chance that any two meet is 5e-8. Known words are checked when the table is made.
+An open-addressed table holds the 64-bit FNV-1a hash of each known word beside its number; it is stored in the model
+file, so that loading a model builds no dictionary. As in KenLM, equal hashes count as equal words: between a million
+unknown and a million known words, the probability of any collision is 5e-8. The table is built without collisions
+between known words.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ EMPTY = 0  # a hash that no word has: a hash of 0 becomes 1
 
 
 def hash_table(words: Sequence[str], first: int) -> LongArray:
-    """(size, 2) hash and number of the words from number `first` on. Raises ModelError should two hashes be equal."""
+    """(size, 2) hash and number of the words from number `first` on. Raises ModelError if two hashes are equal."""
     text = "\n".join(words[first:]).encode()
     size = 16
     while size < 2 * len(words):
         size *= 2
     table = np.zeros((size, 2), np.int64)
     if len(words) > first and not fill_table(np.frombuffer(text, np.uint8), first, table):
-        raise ModelError("two words of the vocabulary have the same hash, or a word is there twice")
+        raise ModelError("two words of the vocabulary have the same hash, or one word is there twice")
     return table
 
 
 def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -> IntArray | None:
     """Numbers of the words of all sentences, each ended by `eos`; 0 for unknown words.
 
-    None where a word has a space or line end inside, which this way of looking cannot tell from two words.
+    The result is None if a word contains a space or line end, since its bytes then look like those of two words.
     """
     text = "\n".join(map(" ".join, sentences)).encode(errors="surrogatepass")
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
@@ -47,7 +48,7 @@ def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -
 
 @njit(cache=True, nogil=True)
 def slot_of(table: Any, key: int) -> int:
-    """Where the hash is in the table, or the empty place where it would be."""
+    """The slot of the hash in the table, or the empty slot where it would be put."""
     mask = len(table) - 1
     slot = (key ^ (key >> 29)) & mask
     while table[slot, 0] != key and table[slot, 0] != EMPTY:
@@ -57,18 +58,18 @@ def slot_of(table: Any, key: int) -> int:
 
 @njit(cache=True, nogil=True)
 def next_word(text: Any, at: int) -> Any:
-    """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the text's end."""
+    """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the end of the text."""
     key = np.uint64(START)
     while at < len(text) and text[at] != SPACE and text[at] != NEWLINE:
         key = (key ^ np.uint64(text[at])) * np.uint64(FACTOR)
         at += 1
-    made = np.int64(key)
-    return (made if made != EMPTY else np.int64(1)), at
+    hashed = np.int64(key)
+    return (hashed if hashed != EMPTY else np.int64(1)), at
 
 
 @njit(cache=True, nogil=True)
 def fill_table(text: Any, first: int, table: Any) -> bool:
-    """Put in words that stand one a line; whether their hashes differ."""
+    """Add the words of a text with one word per line; returns whether all their hashes differ."""
     at = 0
     number = first
     while at <= len(text):
@@ -85,7 +86,7 @@ def fill_table(text: Any, first: int, table: Any) -> bool:
 
 @njit(cache=True, nogil=True)
 def number_words(text: Any, lengths: Any, table: Any, eos: int, tokens: Any) -> bool:
-    """Fill in the numbers of all words; whether each sentence has as many words as `lengths` says."""
+    """Fill in the numbers of all words; returns whether each sentence has as many words as `lengths` says."""
     at = 0
     token = 0
     for length in lengths:

@@ -1,8 +1,8 @@
-"""Where large arrays live: in memory while they fit, then in temporary files that the system pages in and out.
+"""Memory for large arrays: main memory while they fit, then temporary files that the system pages in and out.
 
-Estimation asks a `Workspace` for every array that grows with the corpus. Up to `memory` bytes they are ordinary arrays;
-from there on they are mapped to temporary files without a name, which vanish with them. The estimator goes through such
-arrays bucket by bucket, so what is paged is mostly read and written in sequence.
+Estimation asks a `Workspace` for every array that grows with the corpus. Up to `memory` bytes in all these are ordinary
+arrays; the others are mapped to nameless temporary files, which vanish with them. The estimator goes through such
+arrays bucket by bucket, so that pages are mostly read and written in sequence.
 """
 
 from __future__ import annotations
@@ -17,52 +17,52 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 PIECE = 1 << 22  # elements copied at a time from a file of blocks
-SHARE = 8  # a collection of blocks may take this part of the memory before it goes to a file
+SHARE = 8  # a collection of blocks goes to a file when it takes more than 1/8 of the memory
 
 
 class Workspace:
-    """Gives out arrays; `in_use` counts those in memory that still live, `spilled` the bytes that went to files."""
+    """Allocates arrays; `in_use` is the bytes of live arrays in memory, `spilled` the bytes that went to files."""
 
     def __init__(self, memory: int = 8 << 30, folder: Path | None = None) -> None:
         self.memory, self.folder = memory, folder
         self.in_use = self.spilled = 0
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
-        """An array of undefined content. Raises OSError where it should go to a disk that has no room for it."""
+        """An array of undefined content. Raises OSError if it has to go to a disk that has no room for it."""
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
         if self.in_use + size <= self.memory or size == 0:
-            made = np.empty(shape, dtype)
+            array = np.empty(shape, dtype)
             self.in_use += size
-            weakref.finalize(made, self._freed, size)
-            return made
+            weakref.finalize(array, self._freed, size)
+            return array
         self.spilled += size
         with tempfile.TemporaryFile(dir=self.folder) as file:
-            if hasattr(os, "posix_fallocate"):  # now, since a full disk would end the program on writing to the map
+            if hasattr(os, "posix_fallocate"):  # now, as writing to the map of a full disk would kill the process
                 os.posix_fallocate(file.fileno(), 0, size)
             return np.asarray(np.memmap(file, dtype, "w+", shape=shape))
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         """An array of zeros."""
-        made = self.empty(shape, dtype)
-        made[...] = 0
-        return made
+        array = self.empty(shape, dtype)
+        array[...] = 0
+        return array
 
     def _freed(self, size: int) -> None:
         self.in_use -= size
 
 
 class Collection:
-    """Blocks of rows that come one after the other, to be one array in the end."""
+    """Collects blocks of rows and joins them to one array in the end."""
 
     def __init__(self, workspace: Workspace, dtype: DTypeLike, width: int | None = None) -> None:
         self._workspace, self._dtype = workspace, np.dtype(dtype)
         self._row: tuple[int, ...] = () if width is None else (width,)
         self._blocks: list[NDArray[Any]] = []
-        self._waiting = self.rows = 0  # bytes of the blocks in memory, rows in all
+        self._waiting = self.rows = 0  # bytes of the blocks in memory; rows in all
         self._file: Any = None
 
     def append(self, block: NDArray[Any]) -> None:
-        """Take a block, which the caller leaves alone from here on."""
+        """Add a block, which the caller must not change afterwards."""
         self._blocks.append(np.ascontiguousarray(block, self._dtype))
         self._waiting += block.nbytes
         self.rows += len(block)
@@ -78,7 +78,7 @@ class Collection:
         self._blocks, self._waiting = [], 0
 
     def finish(self) -> NDArray[Any]:
-        """(rows[, width]) everything that was appended; the collection is empty afterwards."""
+        """(rows[, width]) all blocks one after the other; the collection is empty afterwards."""
         shape = (self.rows, *self._row)
         if self._file is not None:
             self._spill()

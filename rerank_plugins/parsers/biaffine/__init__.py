@@ -1,5 +1,12 @@
 """A dependency parser in NumPy: biaffine attention over a bidirectional LSTM (Dozat & Manning 2017), and its training.
 
-pieces.py words as bags of pieces · vectors.py word vectors from text · lstm.py, network.py the equations ·
-gradients.py, training.py learning · spanning_tree.py the best tree · parsing.py sentences to trees · model_file.py
+Modules:
+
+    pieces                  words as bags of pieces
+    vectors                 word vectors from plain text
+    lstm, network           the equations of the network
+    gradients, training     its gradient and its training
+    spanning_tree           the best tree under the scores of arcs
+    parsing                 from sentences to trees
+    model_file              a trained parser as a file
 """

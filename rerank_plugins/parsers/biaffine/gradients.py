@@ -1,4 +1,7 @@
-"""The training loss of the network and its gradient, by hand: back through the equations of network.py."""
+"""The training loss of the network and its gradient, derived by hand from the equations of network.py.
+
+A name that begins with d is the gradient of the loss at that array.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +24,10 @@ from rerank_plugins.parsers.biaffine.network import (
 
 
 class Batch(NamedTuple):
-    """Sentences to learn from, packed: of each row the distinct word it is, its tag, head and relation.
+    """Packed training sentences: for each row the index of its distinct word, its tag, its head and its relation.
 
-    `heads` are rows (-1: root), `positions` the same heads within the sentence (0: root). Distinct word k sums the
-    piece rows `rows[owners == k]` and has the fixed vector `vectors[k]` beside.
+    `heads` are rows (-1: root), `positions` the same heads as positions in the sentence (0: root). The input of the
+    distinct word k is the sum of the rows `rows[owners == k]` of the piece table, followed by its vector `vectors[k]`.
     """
 
     packing: Packing
@@ -39,7 +42,7 @@ class Batch(NamedTuple):
 
 
 class Dropout(NamedTuple):
-    """Factors (rows, width) on the input of the lower and upper LSTM, on the top states and on the roles."""
+    """Dropout factors (rows, width) for the inputs of the lower and upper LSTM, for the upper states and the roles."""
 
     input: Float32
     lower: Float32
@@ -48,36 +51,38 @@ class Dropout(NamedTuple):
 
 
 def cross_entropy(scores: Float32, gold: Int64) -> tuple[float, Float32]:
-    """Summed -ln softmax(scores)[gold] over rows, and its gradient at the scores."""
+    """The sum of -ln softmax(scores)[gold] over the rows, and its gradient at the scores (rows, classes)."""
     shifted = scores - scores.max(axis=1, keepdims=True)
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=1, keepdims=True)
-    here = np.arange(len(gold))
-    loss = -np.log(np.maximum(shifted[here, gold], 1e-30)).sum(dtype=np.float64)
-    shifted[here, gold] -= 1
+    rows = np.arange(len(gold))
+    loss = -np.log(np.maximum(shifted[rows, gold], 1e-30)).sum(dtype=np.float64)
+    shifted[rows, gold] -= 1
     return float(loss), shifted
 
 
 def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict[str, float], Params]:
-    """Mean losses per word (tag, arc, label), and the gradient of their sum at every weight.
+    """The mean losses per word (tag, arc, label), and the gradient of their sum at every weight.
 
-    Of the piece table, "pieces" is the gradient at the rows `batch.rows` alone, repeated rows not yet summed.
+    The gradient "pieces" of the piece table has only the rows `batch.rows`; repeated rows are not summed yet.
     """
+    # Forward: inputs x, states h1 and h2 of the two LSTM layers, and the roles d, a, q, p of each word.
     packing, words = batch.packing, len(batch.words)
     grads: Params = {}
-    summed = sum_pieces(params["pieces"], batch.rows, batch.owners, len(batch.vectors))
-    x = np.hstack([summed, batch.vectors])[batch.words] * drop.input
+    embedded = sum_pieces(params["pieces"], batch.rows, batch.owners, len(batch.vectors))
+    x = np.hstack([embedded, batch.vectors])[batch.words] * drop.input
     lower, upper, memories = encode(x, params, packing, drop.lower)
     top: Float32 = upper * drop.upper
-    every, _ = roles(top, params)
-    every_kept = every * drop.roles
-    parts = split_roles(every_kept, params)
+    all_roles, _ = roles(top, params)
+    parts = split_roles(all_roles * drop.roles, params)
 
+    # Tags: cross entropy of softmax(T h1), and back to T and h1.
     tag_loss, dtag = cross_entropy(lower @ params["tag.w"] + params["tag.b"], batch.tags)
     dtag /= np.float32(words)
     grads["tag.w"], grads["tag.b"] = lower.T @ dtag, dtag.sum(axis=0)
     dlower = dtag @ params["tag.w"].T
 
+    # Arcs: cross entropy of s(j -> i) = d_i' U a_j + u' a_j over the heads j of each word.
     grid = packing.grid()
     flat = grid.ravel() < words
     scores = arc_scores(parts, params, packing)
@@ -85,6 +90,7 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     darcs_flat /= np.float32(words)
     darcs = np.zeros_like(scores)
     darcs.reshape(-1, scores.shape[2])[flat] = darcs_flat
+    # Back to U, u and the root's a, from there to d and a of the words.
     heads = with_root(parts.head, params["root.arc"], grid)
     dependents = padded(parts.dependent, grid)
     projected = dependents @ params["arc.w"]
@@ -95,11 +101,12 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     grads["arc.w"] = dependents.reshape(-1, width).T @ dprojected.reshape(-1, width)
     grads["arc.b"] = np.einsum("bj,bja->a", column, heads)
     grads["root.arc"] = dheads[:, 0].sum(axis=0)
-    devery: Float32 = np.zeros_like(every)
-    dparts = split_roles(devery, params)
+    droles: Float32 = np.zeros_like(all_roles)
+    dparts = split_roles(droles, params)  # views: what is written to the parts is written to `droles`
     dparts.dependent[grid.ravel()[flat]] = (dprojected @ params["arc.w"].T).reshape(-1, width)[flat]
     dparts.head[grid.ravel()[flat]] = dheads[:, 1:].reshape(-1, width)[flat]
 
+    # Labels: cross entropy of s(r; j -> i) = [q_i; 1]' W_r [p_j; 1] for the right head j; back to W, q and p.
     q, p = label_inputs(parts, params, batch.heads)
     scores, products = label_scores(q, p, params)
     label_loss, dlabels = cross_entropy(scores, batch.relations)
@@ -112,15 +119,17 @@ def loss_and_gradient(params: Params, batch: Batch, drop: Dropout) -> tuple[dict
     grads["root.label"] = dp[from_root].sum(axis=0)
     np.add.at(dparts.label_head, batch.heads[~from_root], dp[~from_root])
 
-    devery *= drop.roles
-    devery[every <= 0] = 0
-    grads["roles.w"] = top.T @ devery
-    grads["roles.b"] = devery.sum(axis=0)
-    dupper = (devery @ params["roles.w"].T) * drop.upper
+    # Roles: through dropout and ReLU back to M and h2.
+    droles *= drop.roles
+    droles[all_roles <= 0] = 0
+    grads["roles.w"] = top.T @ droles
+    grads["roles.b"] = droles.sum(axis=0)
+    dupper = (droles @ params["roles.w"].T) * drop.upper
+    # Both LSTM layers, back to the inputs x; of these, the pieces are learnt.
     dlower += drop.lower * bilstm_gradient(dupper, lower * drop.lower, params, "lstm2", packing, memories[1], grads)
     dx = bilstm_gradient(dlower, x, params, "lstm1", packing, memories[0], grads)
     dx *= drop.input
-    dwords = np.zeros_like(summed)
-    np.add.at(dwords, batch.words, dx[:, : summed.shape[1]])
+    dwords = np.zeros_like(embedded)
+    np.add.at(dwords, batch.words, dx[:, : embedded.shape[1]])
     grads["pieces"] = dwords[batch.owners]
     return {"tag": tag_loss / words, "arc": arc_loss / words, "label": label_loss / words}, grads

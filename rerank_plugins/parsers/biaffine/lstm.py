@@ -1,8 +1,14 @@
-"""A bidirectional LSTM layer over packed sentences (Hochreiter & Schmidhuber 1997; with forget gates); its gradient.
+"""A bidirectional LSTM layer over packed sentences, and its gradient (Hochreiter & Schmidhuber 1997; forget gates).
 
-Packed: the sentences of a batch go from long to short, and the rows of time step t (one per sentence that long) follow
-those of t-1. So nothing is padded, and each step is one matrix product over the sentences that are still there.
-Cost: 8 H (D + H) multiplications a word for input width D and H units a direction; almost all of it in BLAS.
+The equations of a direction, where σ is the logistic function, · is elementwise, and each gate has its own W, U and b:
+
+    i, f, o = σ(W x_t + U h_{t-1} + b)      g = tanh(W x_t + U h_{t-1} + b)
+    c_t = f · c_{t-1} + i · g               h_t = o · tanh(c_t)
+
+Packed means: the sentences of a batch go from long to short, and the rows of time step t (one for each sentence that
+is long enough) follow those of t-1. So nothing is padded, and each step is one matrix product over the sentences that
+have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction, nearly all of
+them in BLAS.
 """
 
 from __future__ import annotations
@@ -22,7 +28,7 @@ DIRECTIONS = (("forward", False), ("backward", True))
 
 
 class Packing(NamedTuple):
-    """Where the words of a batch are: word t of sentence s is row `starts[t] + s`; `sizes[t]` sentences have one."""
+    """The rows of a batch: word t of sentence s is row `starts[t] + s`; `sizes[t]` sentences have a word t."""
 
     lengths: Int64
     sizes: Int64
@@ -37,14 +43,14 @@ class Packing(NamedTuple):
         return cls(array, sizes, np.concatenate([[0], np.cumsum(sizes)]))
 
     def grid(self) -> Int64:
-        """(sentences, longest): the row of each word; past the end of a sentence, the number of rows."""
+        """(sentences, longest) the row of each word; past the end of a sentence, the number of rows."""
         inside = np.arange(len(self.sizes)) < self.lengths[:, None]
         rows = self.starts[:-1] + np.arange(len(self.lengths))[:, None]
         return np.where(inside, rows, self.starts[-1])
 
 
 class Memory(NamedTuple):
-    """What the gradient of a direction needs: gates (rows, 4H; i f o g), tanh of cells; states and cells before."""
+    """What the gradient of a direction needs: gates i, f, o, g (rows, 4H); tanh(c_t), h_{t-1}, c_{t-1} (rows, H)."""
 
     gates: Float32
     squashed: Float32
@@ -53,7 +59,7 @@ class Memory(NamedTuple):
 
 
 def bilstm(x: Float32, params: Params, layer: str, packing: Packing) -> tuple[Float32, list[Memory]]:
-    """States (rows, 2H) of inputs (rows, D), by the weights w (D, 4H), u (H, 4H), b (4H) of each direction."""
+    """The states (rows, 2H) of inputs (rows, D), by the weights w (D, 4H), u (H, 4H), b (4H) of each direction."""
     states, memories = [], []
     for direction, reverse in DIRECTIONS:
         w, u, b = (params[f"{layer}.{direction}.{part}"] for part in "wub")
@@ -66,7 +72,7 @@ def bilstm(x: Float32, params: Params, layer: str, packing: Packing) -> tuple[Fl
 def bilstm_gradient(
     dstates: Float32, x: Float32, params: Params, layer: str, packing: Packing, memories: list[Memory], grads: Params
 ) -> Float32:
-    """The gradient at the inputs (rows, D) from that at the states (rows, 2H); that of the weights goes to `grads`."""
+    """The gradient at the inputs (rows, D), given that at the states (rows, 2H); `grads` receives that of the weights."""
     dx = np.zeros_like(x)
     halves = np.split(dstates, 2, axis=1)
     for (direction, reverse), memory, half in zip(DIRECTIONS, memories, halves, strict=True):
@@ -79,7 +85,7 @@ def bilstm_gradient(
 
 
 def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[Float32, Memory]:
-    """States (rows, H), given what the inputs add to the gates; `z` (rows, 4H) becomes the gates."""
+    """The states (rows, H) of one direction; `z` (rows, 4H) holds W x + b, and is overwritten by the gates."""
     size, starts, sizes = len(u), packing.starts, packing.sizes
     squashed, states, states_before, cells_before = (np.empty((len(z), size), np.float32) for _ in range(4))
     h = np.zeros((len(packing.lengths), size), np.float32)
@@ -87,6 +93,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
     for t in _order(len(sizes), reverse):
         here, n = slice(starts[t], starts[t + 1]), sizes[t]
         states_before[here], cells_before[here] = h[:n], c[:n]
+        # The gates, by tanh alone.
         gates = z[here]
         gates += h[:n] @ u
         gates[:, : 3 * size] *= 0.5  # sigmoid(x) = (1 + tanh(x / 2)) / 2
@@ -94,6 +101,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
         gates[:, : 3 * size] += 1
         gates[:, : 3 * size] *= 0.5
         i, f, o, g = np.split(gates, 4, axis=1)
+        # The cells and states of this step.
         c[:n] = f * c[:n] + i * g
         np.tanh(c[:n], out=squashed[here])
         np.multiply(o, squashed[here], out=h[:n])
@@ -102,7 +110,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
 
 
 def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packing, *, reverse: bool) -> Float32:
-    """The gradient at the gates before their squashing (rows, 4H), from that at the states (rows, H)."""
+    """The gradient at W x + U h + b (rows, 4H), given that at the states (rows, H)."""
     size, starts, sizes = len(u), packing.starts, packing.sizes
     dz = np.empty_like(memory.gates)
     dh = np.zeros((len(packing.lengths), size), np.float32)
@@ -111,12 +119,15 @@ def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packin
         here, n = slice(starts[t], starts[t + 1]), sizes[t]
         i, f, o, g = np.split(memory.gates[here], 4, axis=1)
         squashed, out = memory.squashed[here], dz[here]
+        # h_t acts on the layer above and, by the gates, on the next step; c_t acts on h_t and on c_{t+1}.
         dstate = dstates[here] + dh[:n]
         dcell = dc[:n] + dstate * o * (1 - squashed * squashed)
+        # Through σ' = σ (1 - σ) and tanh' = 1 - tanh².
         out[:, :size] = dcell * g * i * (1 - i)
         out[:, size : 2 * size] = dcell * memory.cells_before[here] * f * (1 - f)
         out[:, 2 * size : 3 * size] = dstate * squashed * o * (1 - o)
         out[:, 3 * size :] = dcell * i * (1 - g * g)
+        # On to the step before.
         dc[:n] = dcell * f
         dh[:n] = out @ u.T
     return dz

@@ -1,7 +1,8 @@
 """A trained parser in one file: a NumPy archive (npz) with the network's weights, its pieces, tags and relations.
 
-Weights are kept in half precision and word vectors in bytes: a third of the size, the same parses in practice. The
-archive's comment holds the checksums of the whole file (checksums.py); files of version 1 have none.
+Weights are stored in half precision and word vectors in bytes, which takes a third of the space and gives the same
+parses in practice. The archive's comment holds the checksums of the whole file (checksums.py); files of version 1 have
+none.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 
 KIND, VERSION = "biaffine dependency parser", 2
-FORMER = 1  # version of files without checksums
-VECTOR_SCALE = 200.0  # a vector of unit length in bytes: its components, rarely above 0.6, times this
+FORMER = 1  # the version of files without checksums
+VECTOR_SCALE = 200.0  # factor of the components of a unit vector, rarely above 0.6, when they are stored as bytes
 
 DAMAGED = (ValueError, KeyError, EOFError, OSError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 logger = logging.getLogger(__name__)
@@ -34,9 +35,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False)
 class BiaffineModel:
-    """Weights (see network.py), the piece of each row of the piece table, the form of each word vector, and labels.
+    """A trained parser: weights (network.py), the piece of each row of the piece table, word vectors, and labels.
 
-    `settings` says how it was trained; `language` is the code of its language, as "en".
+    `forms` are the words of the word vectors (text_form); `settings` records how the parser was trained; `language` is
+    the code of its language, such as "en".
     """
 
     params: Params
@@ -50,16 +52,16 @@ class BiaffineModel:
 
     @cached_property
     def piece_rows(self) -> dict[str, int]:
-        """Row of each piece."""
+        """The row of each piece."""
         return {piece: row for row, piece in enumerate(self.pieces)}
 
     @cached_property
     def vector_rows(self) -> dict[str, int]:
-        """Row of each form's vector."""
+        """The row of the vector of each form."""
         return {form: row for row, form in enumerate(self.forms)}
 
     def to_bytes(self) -> bytes:
-        """The archive, without checksums; the same model gives the same bytes."""
+        """The archive without checksums; the same model always gives the same bytes."""
         names = ("pieces", "forms", "tags", "relations", "language", "settings")
         header = {"kind": KIND, "version": VERSION} | {name: getattr(self, name) for name in names}
         arrays = {f"params/{name}": value.astype(np.float16) for name, value in self.params.items()}
@@ -74,7 +76,7 @@ class BiaffineModel:
         return stream.getvalue()
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file completely or not at all."""
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             temporary.write_bytes(self.to_bytes())
@@ -85,9 +87,9 @@ class BiaffineModel:
 
 
 def read_model(path: Path) -> BiaffineModel:
-    """The model of a file; one of version 1, without checksums, with a warning in the log.
+    """Read a model file. A file of version 1, which has no checksums, is read with a warning in the log.
 
-    Raises ModelError for a file that is missing, damaged, cut short, of another kind or version.
+    Raises ModelError for a file that is missing, damaged, cut short, or of another kind or version.
     """
     try:
         content = path.read_bytes()
@@ -102,7 +104,7 @@ def read_model(path: Path) -> BiaffineModel:
         header = json.loads(arrays.pop("header").tobytes())
         kind, version = header["kind"], header["version"]
     except DAMAGED:
-        raise ModelError(f"{path}: no model of a biaffine parser, or cut short") from None
+        raise ModelError(f"{path}: not a model of a biaffine parser, or cut short") from None
     if kind == KIND and version == (FORMER if has_checksums else VERSION):
         raise ModelError(f"{path}: damaged, cut short, or added to: its end is not that of its checksums")
     if kind == KIND and version == FORMER:

@@ -1,11 +1,12 @@
-"""The network: words to tags, and to scores of every head and relation (Dozat & Manning 2017).
+"""The network, from words to tags and to scores of every head and relation (Dozat & Manning 2017).
 
     x_i  = [sum of the word's piece embeddings; its fixed vector]      h1 = BiLSTM(x)   h2 = BiLSTM(h1)
     tag  : softmax(T h1_i)                                             (lower layer: Søgaard & Goldberg 2016)
     arc  : s(j -> i) = d_i' U a_j + u' a_j                             d, a = ReLU(M h2): as dependent, as head
-    label: s(r; j -> i) = [q_i; 1]' W_r [p_j; 1]                       q, p likewise; the root has its own a, p
+    label: s(r; j -> i) = [q_i; 1]' W_r [p_j; 1]                       q, p likewise; the root has an a and a p
 
-Differences from the paper: pieces instead of tags and pre-trained vectors as input, tags as output, smaller layers.
+Unlike the network of the paper, this one reads pieces instead of tags and pre-trained vectors, predicts the tags too,
+and has smaller layers.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ import numpy as np
 
 from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Memory, Packing, Params, bilstm
 
-NEVER = np.float32(-1e9)  # score of a head that is not there
+NEVER = np.float32(-1e9)  # the score of a head past the end of the sentence
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Widths of the network's layers; `vector` is that of the fixed word vectors, `lstm` that of one direction."""
+    """The widths of the layers; `vector` is that of the fixed word vectors, `lstm` that of one direction."""
 
     piece: int = 128
     vector: int = 64
@@ -32,7 +33,7 @@ class Sizes:
 
 
 class Roles(NamedTuple):
-    """Each word as dependent and as head: of arcs (rows, arc) and of labels (rows, label)."""
+    """Vectors of each word as dependent and as head: d and a of arcs (rows, arc), q and p of labels (rows, label)."""
 
     dependent: Float32
     head: Float32
@@ -41,7 +42,7 @@ class Roles(NamedTuple):
 
 
 def initial(sizes: Sizes, pieces: int, tags: int, relations: int, rng: np.random.Generator) -> Params:
-    """Weights to start training from: uniform as in Glorot & Bengio (2010), forget gates open, biaffine terms 0."""
+    """Initial weights: uniform as in Glorot & Bengio (2010), forget gates open, biaffine terms 0."""
 
     def uniform(rows: int, columns: int) -> Float32:
         bound = np.sqrt(6 / (rows + columns))
@@ -69,7 +70,7 @@ def initial(sizes: Sizes, pieces: int, tags: int, relations: int, rng: np.random
 
 
 def sum_pieces(table: Float32, rows: Int64, owners: Int64, words: int) -> Float32:
-    """(words, width): the sum of each word's rows; `owners`, sorted, says whose a row is."""
+    """(words, width) the sum of the rows of each word; `owners` (ascending) is the word that each row belongs to."""
     sums = np.zeros((words, table.shape[1]), np.float32)
     if len(rows):
         own, starts = np.unique(owners, return_index=True)
@@ -80,37 +81,37 @@ def sum_pieces(table: Float32, rows: Int64, owners: Int64, words: int) -> Float3
 def encode(
     x: Float32, params: Params, packing: Packing, drop: Float32 | None = None
 ) -> tuple[Float32, Float32, list[list[Memory]]]:
-    """States of both layers (rows, 2H each), and what their gradients need; `drop` multiplies the upper one's input."""
+    """States of both layers (rows, 2H each), and what their gradients need; `drop` multiplies the input of the upper."""
     lower, memory1 = bilstm(x, params, "lstm1", packing)
     upper, memory2 = bilstm(lower if drop is None else lower * drop, params, "lstm2", packing)
     return lower, upper, [memory1, memory2]
 
 
 def roles(states: Float32, params: Params) -> tuple[Float32, Roles]:
-    """All roles in one array (rows, 2 arc + 2 label), and its parts."""
-    every = np.maximum(states @ params["roles.w"] + params["roles.b"], 0)
-    return every, split_roles(every, params)
+    """The vectors of all roles in one array (rows, 2 arc + 2 label), and its parts."""
+    joined = np.maximum(states @ params["roles.w"] + params["roles.b"], 0)
+    return joined, split_roles(joined, params)
 
 
-def split_roles(every: Float32, params: Params) -> Roles:
+def split_roles(joined: Float32, params: Params) -> Roles:
     """Views of the four parts of an array of roles."""
     arc, label = len(params["root.arc"]), len(params["root.label"])
-    return Roles(*np.split(every, [arc, 2 * arc, 2 * arc + label], axis=1))
+    return Roles(*np.split(joined, [arc, 2 * arc, 2 * arc + label], axis=1))
 
 
 def padded(rows: Float32, grid: Int64) -> Float32:
-    """(sentences, longest, width): the vector of each word; zeros past a sentence's end."""
+    """(sentences, longest, width) the vector of each word; zeros past the end of a sentence."""
     return np.vstack([rows, np.zeros((1, rows.shape[1]), np.float32)])[grid]
 
 
 def with_root(rows: Float32, root: Float32, grid: Int64) -> Float32:
-    """(sentences, 1 + longest, width): the root symbol's vector, then the words'."""
+    """(sentences, 1 + longest, width) the vector of the root symbol, then those of the words."""
     start = np.broadcast_to(root, (len(grid), 1, len(root)))
     return np.concatenate([start, padded(rows, grid)], axis=1)
 
 
 def arc_scores(words: Roles, params: Params, packing: Packing) -> Float32:
-    """(sentences, longest, 1 + longest): the score of each head (0: the root symbol) for each word."""
+    """(sentences, longest, 1 + longest) the score of each head (0: the root symbol) for each word."""
     grid = packing.grid()
     heads = with_root(words.head, params["root.arc"], grid)
     scores = (padded(words.dependent, grid) @ params["arc.w"]) @ heads.transpose(0, 2, 1) + (heads @ params["arc.b"])[
@@ -122,14 +123,14 @@ def arc_scores(words: Roles, params: Params, packing: Packing) -> Float32:
 
 
 def label_inputs(words: Roles, params: Params, heads: Int64) -> tuple[Float32, Float32]:
-    """[q; 1] of each word and [p; 1] of its head (rows, label + 1); `heads` are rows, -1 for the root symbol."""
+    """[q; 1] of each word and [p; 1] of its head (rows, label + 1 each); `heads` are rows, -1 for the root symbol."""
     governors = np.vstack([words.label_head, params["root.label"]])[heads]
     ones = np.ones((len(heads), 1), np.float32)
     return np.hstack([words.label_dependent, ones]), np.hstack([governors, ones])
 
 
 def label_scores(dependents: Float32, governors: Float32, params: Params) -> tuple[Float32, Float32]:
-    """(rows, relations) scores, and the product (rows, relations, label + 1) that their gradient needs."""
+    """The scores (rows, relations), and for the gradient the products [q; 1]' W_r (rows, relations, label + 1)."""
     width = dependents.shape[1]
     products = (dependents @ params["label.w"]).reshape(len(dependents), -1, width)
     return np.matmul(products, governors[:, :, None])[:, :, 0], products

@@ -1,4 +1,4 @@
-"""Sentences to trees by a trained network: in batches of similar length, each distinct word once."""
+"""Parsing with a trained network: sentences in batches of similar length, each distinct word looked up once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 2_000  # words
 
 
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
-    """The tree of each sentence (none of them empty)."""
+    """The tree of each sentence; no sentence may be empty."""
     trees: list[DependencyTree | None] = [None] * len(sentences)
     with one_blas_thread():
         for chosen in batches([len(sentence) for sentence in sentences], BATCH):
@@ -32,8 +32,9 @@ def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[Depen
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within it matrix products keep to one thread: they are small, and a second one that waits for a busy core costs
-    ten times what it could gain. Work is spread over processes instead.
+    """A context in which matrix products use one thread; work is spread over processes instead.
+
+    The products are small, and a second thread that waits for a busy core costs ten times what it could gain.
     """
     limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
     return limited
@@ -47,7 +48,7 @@ def _blas() -> Any:
 
 
 def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:
-    """Positions of sentences in batches of about so many words, longest first."""
+    """The positions of the sentences, longest first, in batches of about so many words."""
     batch: list[int] = []
     size = 0
     for position in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
@@ -61,24 +62,25 @@ def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:
 
 
 def word_inputs(model: BiaffineModel, words: Sequence[str]) -> Float32:
-    """(words, width): what the network sees of each word."""
+    """(words, width) the input of the network for each word: the sum of its pieces, then its vector."""
     rows, owners = piece_rows(words, model.piece_rows)
-    summed = sum_pieces(model.params["pieces"], np.array(rows, np.int64), np.array(owners, np.int64), len(words))
-    return np.hstack([summed, vectors_of(model, words)])
+    embedded = sum_pieces(model.params["pieces"], np.array(rows, np.int64), np.array(owners, np.int64), len(words))
+    return np.hstack([embedded, vectors_of(model, words)])
 
 
 def vectors_of(model: BiaffineModel, words: Sequence[str]) -> Float32:
-    """(words, width of vectors): each word's fixed vector, zeros where it has none."""
-    found = np.zeros((len(words), model.vectors.shape[1]), np.float32)
+    """(words, width of vectors) the fixed vector of each word, zeros for a word without one."""
+    vectors = np.zeros((len(words), model.vectors.shape[1]), np.float32)
     rows = [(i, model.vector_rows.get(text_form(word))) for i, word in enumerate(words)]
     known = [(i, row) for i, row in rows if row is not None]
     if known:
         places, chosen = np.array(known).T
-        found[places] = model.vectors[chosen]
-    return found
+        vectors[places] = model.vectors[chosen]
+    return vectors
 
 
 def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
+    # The inputs: each distinct word once, then a row for each word of the batch.
     params, packing = model.params, Packing.of([len(sentence) for sentence in sentences])
     grid = packing.grid()
     distinct: dict[str, int] = {}
@@ -86,9 +88,11 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     for sentence, rows in zip(sentences, grid, strict=True):
         ids[rows[: len(sentence)]] = [distinct.setdefault(word, len(distinct)) for word in sentence]
     lower, upper, _ = encode(word_inputs(model, list(distinct))[ids], params, packing)
+    # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
     tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
     _, parts = roles(upper, params)
     positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
+    # The heads as rows, and the best relation to each.
     heads = np.empty(len(ids), np.int64)
     inside = grid < len(ids)
     rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
@@ -98,7 +102,7 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
 
 
 def _relations(model: BiaffineModel, scores: Float32, heads: np.ndarray) -> np.ndarray:
-    """The best relation of each word: `root` for the root's word, and for no other."""
+    """The best relation of each word; the word below the root symbol has the relation `root`, and no other word has."""
     if "root" in model.relations:
         root = model.relations.index("root")
         scores[heads >= 0, root] = -np.inf
@@ -114,10 +118,10 @@ def _trees(
     tags: np.ndarray,
     relations: np.ndarray,
 ) -> list[DependencyTree]:
-    found = []
+    trees = []
     for sentence, rows, heads in zip(sentences, grid, positions, strict=True):
         rows = rows[: len(sentence)]
-        found.append(
+        trees.append(
             DependencyTree(
                 tuple(sentence),
                 tuple((heads[: len(sentence)] - 1).tolist()),
@@ -125,4 +129,4 @@ def _trees(
                 tuple(model.tags[t] for t in tags[rows].tolist()),
             )
         )
-    return found
+    return trees

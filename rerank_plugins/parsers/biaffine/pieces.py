@@ -1,7 +1,8 @@
 """Words as bags of pieces: the lower-cased form, its first and last letters, and its shape.
 
-A word that training never saw still has its endings, beginnings and shape, as in fastText (Bojanowski et al. 2017);
-each piece is a row of one embedding table, and a word is the sum of its rows. Digits count as one digit.
+A word that does not occur in the training data still has known beginnings, endings and a known shape, as in fastText
+(Bojanowski et al. 2017). Each piece is a row of one embedding table, and a word is the sum of its rows. All digits are
+treated as the same digit.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Iterable, Sequence
 
 from rerank_plugins.trees import penn
 
-AFFIXES = (2, 3, 4)  # lengths of the first and last letters that are pieces
-FREQUENT_FORM, FREQUENT_AFFIX = 2, 5  # rarer ones have no row of their own
-LONGEST = 60  # letters of a word that are looked at
+AFFIXES = (2, 3, 4)  # how many first or last letters make a piece
+FREQUENT_FORM, FREQUENT_AFFIX = 2, 5  # occurrences in training; rarer pieces have no row
+LONGEST = 60  # letters of a word that are used
 FORMS = penn.PLAIN | {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
 
 
 def normal_form(word: str) -> str:
-    """The form that has an embedding: lower case, every digit a 0.
+    """The form of a word that has an embedding: lower case, with 0 for every digit.
 
     >>> normal_form("In-1984")
     'in-0000'
@@ -28,7 +29,7 @@ def normal_form(word: str) -> str:
 
 
 def plain_form(word: str) -> str:
-    """The word with its bracket in normal form (trees/penn.py), and with the quotation mark or dash that is typed.
+    """The word with brackets in normal form (trees/penn.py) and with typewriter quotation marks and dashes.
 
     >>> plain_form("-lrb-"), plain_form("``"), plain_form("—")
     ('(', '"', '--')
@@ -38,7 +39,9 @@ def plain_form(word: str) -> str:
 
 
 def shape(word: str) -> str:
-    """Upper and lower case, digits and the rest, each run at most two long.
+    """The shape of a word: X, x, 0 or . for each upper-case or lower-case letter, digit or other character.
+
+    Runs of one kind are cut to two characters.
 
     >>> shape("McDonald's"), shape("1,000"), shape("...")
     ('XxXxx.x', '0.00', '..')
@@ -48,7 +51,7 @@ def shape(word: str) -> str:
 
 
 def pieces(word: str) -> list[str]:
-    """The pieces of a word, its form first.
+    """The pieces of a word, its form first: then beginnings, endings, and the shape.
 
     >>> pieces("Dogs")
     ['dogs', 'do^', '^gs', 'dog^', '^ogs', '|Xxx']
@@ -60,7 +63,7 @@ def pieces(word: str) -> list[str]:
 
 
 def frequent_pieces(words: Iterable[str]) -> list[str]:
-    """The pieces of a corpus that get a row, frequent ones first."""
+    """The pieces of a corpus that are frequent enough for a row, by falling frequency."""
     counts: Counter[str] = Counter()
     for word, n in Counter(words).items():
         for piece in pieces(word):
@@ -70,7 +73,7 @@ def frequent_pieces(words: Iterable[str]) -> list[str]:
 
 
 def piece_rows(words: Sequence[str], table: dict[str, int]) -> tuple[list[int], list[int]]:
-    """Which rows of the table each word sums: flat rows, and for each of them the position of its word."""
+    """The rows of the table that each word sums: all rows one after the other, and the position of the word of each."""
     rows: list[int] = []
     owners: list[int] = []
     for position, word in enumerate(words):

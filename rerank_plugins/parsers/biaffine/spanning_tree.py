@@ -1,8 +1,9 @@
-"""The best dependency tree under arc scores: maximum spanning arborescence (Chu & Liu 1965, Edmonds 1967), one root.
+"""The best dependency tree under arc scores: a maximum spanning arborescence (Chu & Liu 1965, Edmonds 1967), one root.
 
-The best head of each word alone makes a tree with one root for most sentences: that is checked for a whole batch. For
-the others, a constant larger than any difference between trees is taken from the root symbol's arcs, so that the best
-arborescence has as few of them as it can: one. Contracting a cycle is O(n^2); there are rarely more than a few.
+For most sentences, the best heads of the single words already form a tree with one root, which is checked for a whole
+batch at once. For the others, a constant larger than any difference between trees is subtracted from the arcs of the
+root symbol, so that the best arborescence has as few of them as possible, which is one. Contracting a cycle takes
+O(n^2); there are rarely more than a few cycles.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from rerank_plugins.parsers.biaffine.lstm import Float32, Int64
 
 
 def best_trees(scores: Float32, lengths: Int64) -> Int64:
-    """Heads (sentences, longest; 0: the root symbol) of the best tree of each sentence, among those with one root.
+    """The heads (sentences, longest; 0: the root symbol) of the best tree with one root of each sentence.
 
-    `scores` (sentences, longest, 1 + longest) of each head for each word; those past a sentence's end are low, and
-    heads of words that are not there are 0.
+    `scores` (sentences, longest, 1 + longest) are those of each head for each word; scores past the end of a sentence
+    must be very low. The heads past the end of a sentence are 0.
     """
+    # The best head of each word.
     heads = scores.argmax(axis=2)
     words = np.arange(1, scores.shape[2])
     inside = words <= lengths[:, None]
     heads[~inside] = 0
+    # They form a tree if the root symbol is above every word; it must be the head of exactly one.
     above = np.hstack([np.zeros((len(heads), 1), np.int64), heads])
-    for _ in range(int(scores.shape[1]).bit_length()):  # from head to head's head: 1, 2, 4, 8 ... steps up
+    for _ in range(int(scores.shape[1]).bit_length()):  # doubling: the ancestors 1, 2, 4, 8 … steps up
         above = np.take_along_axis(above, above, axis=1)
     trees = ((above == 0).all(axis=1)) & (((heads == 0) & inside).sum(axis=1) == 1)
+    # The other sentences need the algorithm.
     for s in np.flatnonzero(~trees & (lengths > 0)):
         n = lengths[s]
         heads[s, :n] = best_tree(scores[s, :n, : n + 1])
@@ -34,9 +38,9 @@ def best_trees(scores: Float32, lengths: Int64) -> Int64:
 
 
 def best_tree(scores: Float32) -> Int64:
-    """Heads (n; 0: the root symbol) of the best tree with one root; `scores` (n, 1 + n) are finite.
+    """The heads (n; 0: the root symbol) of the best tree with one root; `scores` (n, 1 + n) must be finite.
 
-    The arc from a word to itself is never taken.
+    An arc from a word to itself is never chosen.
     """
     n = len(scores)
     matrix = np.full((n + 1, n + 1), -np.inf)
@@ -47,28 +51,31 @@ def best_tree(scores: Float32) -> Int64:
 
 
 def _arborescence(scores: FloatArray) -> Int64:
-    """Head of each node in the best arborescence from node 0; `scores[d, h]` of the arc from h to d."""
+    """The head of each node in the best arborescence from node 0; `scores[d, h]` is that of the arc from h to d."""
+    # The best head of each node: if there is no cycle, this is the best arborescence.
     heads: Int64 = scores.argmax(axis=1)
     heads[0] = 0
     cycle = _cycle(heads)
     if cycle is None:
         return heads
+    # Contract the cycle to one node. An arc that enters it replaces the arc of the cycle to the same node.
     rest = np.setdiff1d(np.arange(len(heads)), cycle)
-    entering = scores[np.ix_(cycle, rest)] - scores[cycle, heads[cycle], None]  # gain over the cycle's own arc
+    entering = scores[np.ix_(cycle, rest)] - scores[cycle, heads[cycle], None]  # gain over the arc of the cycle
     leaving = scores[np.ix_(rest, cycle)]
     merged = np.pad(scores[np.ix_(rest, rest)], (0, 1), constant_values=-np.inf)  # the cycle as one node, the last
     merged[-1, :-1], merged[:-1, -1] = entering.max(axis=0), leaving.max(axis=1)
-    found = _arborescence(merged)
+    # Solve the smaller problem, and expand the cycle: it keeps its arcs, but for that to the node that is entered.
+    contracted = _arborescence(merged)
     heads[rest] = np.where(
-        found[:-1] == len(rest), cycle[leaving.argmax(axis=1)], rest[np.minimum(found[:-1], len(rest) - 1)]
+        contracted[:-1] == len(rest), cycle[leaving.argmax(axis=1)], rest[np.minimum(contracted[:-1], len(rest) - 1)]
     )
-    heads[cycle[entering[:, found[-1]].argmax()]] = rest[found[-1]]
+    heads[cycle[entering[:, contracted[-1]].argmax()]] = rest[contracted[-1]]
     return heads
 
 
 def _cycle(heads: Int64) -> Int64 | None:
-    """The nodes of a cycle of heads, None where all lead to node 0."""
-    walk = np.zeros(len(heads), np.int64)  # the walk that met a node first
+    """The nodes of a cycle of heads; None if all nodes lead to node 0."""
+    walk = np.zeros(len(heads), np.int64)  # the number of the walk that first visited each node
     walk[0] = -1
     for start in range(1, len(heads)):
         node = start

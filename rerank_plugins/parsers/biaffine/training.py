@@ -1,8 +1,8 @@
-"""Training the parser from a treebank: Adam with a falling rate, dropout, and words that lose their form now and then.
+"""Training of the parser on a treebank: Adam with a decaying learning rate, dropout, and dropout of word forms.
 
-Some sentences are shown in lower case, as the lists of decoders and recognisers often are.
-The weights kept are a running average of those of the last steps. The same data, settings and machine give the same
-model; BLAS decides the last bits.
+Some sentences are lower-cased, as the lists of decoders and recognisers often are. The final weights are a running
+average of those of the last steps. The same data, settings and machine give the same model; on other machines, BLAS may
+differ in the last bits.
 """
 
 from __future__ import annotations
@@ -23,7 +23,12 @@ from rerank_plugins.trees.dependency import DependencyTree
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how boldly to learn. `rate` rises over the first `warm` steps, then falls to zero in a line."""
+    """The schedule of training: the learning rate rises to `rate` over the first `warm` steps, then falls to 0.
+
+    `batch` is the number of words of a batch, `decay` that of Adam's second moments, and `average` that of the running
+    average of the weights. With probability `lose_form` a word of a batch loses its form, or its vector; with
+    probability `lower_case` a sentence is lower-cased.
+    """
 
     epochs: int = 20
     batch: int = 1_500
@@ -45,7 +50,10 @@ def train(
     schedule: Schedule | None = None,
     report: Callable[[int, dict[str, float], BiaffineModel], None] = lambda epoch, losses, model: None,
 ) -> BiaffineModel:
-    """A parser learnt from trees with tags. `report` gets epoch, mean losses per word and the averaged model so far."""
+    """Train a parser on tagged trees; `vectors` are the fixed word vectors (vectors.py).
+
+    After each epoch `report` is called with its number, the mean losses per word and the averaged model so far.
+    """
     sizes, schedule = sizes or Sizes(), schedule or Schedule()
     table = frequent_pieces(word for tree in trees for word in tree.words)
     tags = sorted({tag for tree in trees for tag in tree.tags})
@@ -76,7 +84,7 @@ def train(
 
 
 class Adam:
-    """Adam (Kingma & Ba 2015) over arrays in place; of the piece table only the rows that a batch has seen move."""
+    """Adam (Kingma & Ba 2015), which updates arrays in place; in the piece table, only the rows of the batch."""
 
     def __init__(self, params: Params, schedule: Schedule, steps_an_epoch: int) -> None:
         self.params, self.schedule = params, schedule
@@ -86,15 +94,19 @@ class Adam:
         self.averaged = {name: value.copy() for name, value in params.items()}
 
     def step(self, grads: Params, rows: Int64) -> None:
-        """One step against the gradient; `grads["pieces"]` are of `rows`, repeated ones not yet summed."""
+        """Take one step; `grads["pieces"]` has a gradient for each of `rows`; repeated rows are not summed yet."""
+        # The learning rate of this step: warm-up, then linear decay.
         self.taken += 1
         left = max(0.0, 1 - (self.taken - 1) / self.steps)
         rate = self.schedule.rate * min(self.taken / self.schedule.warm, left)
+        # Sum the gradients of the same row of the piece table.
         order = np.argsort(rows, kind="stable")
         seen, starts = np.unique(rows[order], return_index=True)
         grads = {**grads, "pieces": np.add.reduceat(grads["pieces"][order], starts, axis=0)}
+        # Clip the gradient to a norm of 5.
         norm = float(np.sqrt(sum(float((g * g).sum()) for g in grads.values())))
         shrink = min(1.0, 5.0 / max(norm, 1e-9))
+        # Update the moments with their bias correction, the weights, and the running average of the weights.
         keep = min(self.schedule.average, self.taken / (self.taken + 10))
         for name, grad in grads.items():
             where = seen if name == "pieces" else slice(None)
@@ -112,13 +124,14 @@ class Adam:
 def make_batch(
     model: BiaffineModel, trees: Sequence[DependencyTree], rng: np.random.Generator, lose_form: float
 ) -> Batch:
-    """Trees, longest first, as arrays; each distinct word loses its form and its vector with that probability."""
+    """The trees, longest first, as arrays; each distinct word loses its form, and its vector, with that probability."""
     packing = Packing.of([len(tree.words) for tree in trees])
     grid, total = packing.grid(), int(packing.starts[-1])
     distinct: dict[str, int] = {}
     words, tags, heads, positions, relations = (np.empty(total, np.int64) for _ in range(5))
     tag_ids = {tag: i for i, tag in enumerate(model.tags)}
     relation_ids = {relation: i for i, relation in enumerate(model.relations)}
+    # The gold tags, heads and relations of each row.
     for tree, rows in zip(trees, grid, strict=True):
         rows = rows[: len(tree.words)]
         words[rows] = [distinct.setdefault(word, len(distinct)) for word in tree.words]
@@ -126,6 +139,7 @@ def make_batch(
         relations[rows] = [relation_ids[relation] for relation in tree.relations]
         positions[rows] = np.array(tree.heads) + 1
         heads[rows] = np.append(rows, -1)[list(tree.heads)]
+    # The pieces of each distinct word, and its vector.
     lost_form, lost_vector = (rng.random(len(distinct)) < lose_form for _ in range(2))
     pieces_of: list[int] = []
     owners: list[int] = []
@@ -148,16 +162,16 @@ def _varied(tree: DependencyTree, schedule: Schedule, rng: np.random.Generator) 
 
 
 def _shuffled(trees: Sequence[DependencyTree], schedule: Schedule, rng: np.random.Generator) -> Iterator[list[int]]:
-    """Batches of similar length, longest sentences first within each, in random order."""
+    """Batches of sentences of similar length in random order; within each, the longest come first."""
     order = rng.permutation(len(trees))
     lengths = [len(trees[i].words) for i in order]
-    made = [[int(order[i]) for i in batch] for batch in batches(lengths, schedule.batch)]
-    for batch in rng.permutation(len(made)):
-        yield made[batch]
+    shuffled = [[int(order[i]) for i in batch] for batch in batches(lengths, schedule.batch)]
+    for batch in rng.permutation(len(shuffled)):
+        yield shuffled[batch]
 
 
 def _dropout(sizes: Sizes, batch: Batch, rate: float, rng: np.random.Generator) -> Dropout:
-    """One mask a sentence, the same for all its words (Gal & Ghahramani 2016)."""
+    """One mask for each sentence, the same for all its words (Gal & Ghahramani 2016)."""
     packing = batch.packing
     sentence = np.concatenate([np.arange(size) for size in packing.sizes])
 

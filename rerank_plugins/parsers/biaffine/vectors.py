@@ -1,9 +1,9 @@
 """Fixed word vectors from plain text: positive pointwise mutual information with neighbours, reduced by SVD.
 
-Rows are the frequent words, columns the (offset, frequent neighbour) pairs of a window of two words on each side:
-neighbours before and after count apart, which makes words alike that behave alike in syntax. Context probabilities are
-raised to 0.75 (Levy, Goldberg & Dagan 2015), and the SVD is the randomised one of Halko et al. (2011).
-Cost: one sort of 4 pairs a token, then products with a dense (words, 4 neighbours) matrix of float32.
+Rows are the frequent words, columns the (offset, frequent neighbour) pairs of a window of two words on each side. The
+offsets are kept apart, so that words of similar syntax get similar vectors. Context probabilities are raised to the
+power of 0.75 (Levy, Goldberg & Dagan 2015), and the SVD is the randomised one of Halko et al. (2011).
+The cost is one sort of 4 pairs a token, then products with a dense (words, 4 neighbours) matrix of float32.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OFFSETS = (-2, -1, 1, 2)
 
 
 def text_form(word: str) -> str:
-    """The form under which a word's vector is kept."""
+    """The form of a word under which its vector is stored."""
     return normal_form(plain_form(word))
 
 
@@ -30,7 +30,8 @@ def word_vectors(
     words: int = 20_000,
     neighbours: int = 1_000,
 ) -> dict[str, Float32]:
-    """Vectors of unit length of the most frequent words (seen three times at least), frequent words first."""
+    """Unit vectors of the most frequent words (with three occurrences at least), by falling frequency."""
+    # Number the words of the corpus; two boundaries (-1) keep the windows of sentences apart.
     forms: dict[str, str] = {}
     ids: dict[str, int] = {}
     corpus: list[int] = []
@@ -42,12 +43,13 @@ def word_vectors(
             corpus.append(ids.setdefault(form, len(ids)))
         corpus += (-1, -1)
     tokens = np.array(corpus, np.int64)
+    # Number them anew by falling frequency; rare words and boundaries share the last number.
     counts = np.bincount(tokens[tokens >= 0], minlength=len(ids))
     order = np.argsort(-counts, kind="stable")
     order = order[counts[order] >= 3][:words]
     rank = np.full(len(ids) + 1, len(order), np.int64)
     rank[order] = np.arange(len(order))
-    rank[-1] = len(order)  # of the boundary, -1
+    rank[-1] = len(order)  # the boundary: index -1
     return dict(
         zip(
             np.array(list(ids))[order].tolist(),
@@ -58,6 +60,8 @@ def word_vectors(
 
 
 def _ppmi(ranks: np.ndarray, words: int, neighbours: int) -> Float32:
+    """(words, 4 neighbours) max(0, ln(p(w, c) / (p(w) p'(c)))) of each word and context, p'(c) ∝ count(c)^0.75."""
+    # Count the pairs at each offset.
     neighbours = min(neighbours, words)
     matrix = np.zeros((words, len(OFFSETS) * neighbours), np.float32)
     for block, offset in enumerate(OFFSETS):
@@ -65,6 +69,7 @@ def _ppmi(ranks: np.ndarray, words: int, neighbours: int) -> Float32:
         used = (here < words) & (there < neighbours)
         pairs, counts = np.unique(here[used] * neighbours + there[used], return_counts=True)
         matrix[pairs // neighbours, block * neighbours + pairs % neighbours] = counts
+    # ln count(w, c) - ln p(w) - ln(N p'(c)), where N is the number of pairs.
     total = matrix.sum(dtype=np.float64)
     row = np.maximum(matrix.sum(axis=1, dtype=np.float64), 1)
     column = matrix.sum(axis=0, dtype=np.float64) ** 0.75
@@ -77,11 +82,14 @@ def _ppmi(ranks: np.ndarray, words: int, neighbours: int) -> Float32:
 
 
 def _reduce(matrix: Float32, width: int, rng: np.random.Generator, extra: int = 16, rounds: int = 4) -> Float32:
+    """(words, width) rows U sqrt(S) of the randomised SVD, scaled to unit length."""
+    # The range of the matrix, by `rounds` of power iteration from a random start.
     sketch = matrix @ rng.normal(size=(matrix.shape[1], width + extra)).astype(np.float32)
     for _ in range(rounds):
         sketch = np.linalg.qr(sketch)[0]
         sketch = matrix @ (matrix.T @ sketch)
     basis = np.linalg.qr(sketch)[0]
+    # The exact SVD within that range.
     left, values, _ = np.linalg.svd(basis.T @ matrix, full_matrices=False)
     vectors = (basis @ left[:, :width]) * np.sqrt(values[:width])
     vectors = np.pad(vectors, ((0, 0), (0, width - vectors.shape[1])))  # a tiny text has fewer dimensions
