@@ -133,7 +133,7 @@ def test_a_closed_vocabulary_has_no_unknown_word(tmp_path):
         total = sum(math.exp(lm.advance(context, word)[0]) for word in ("a", "b")) + math.exp(lm.finish(context))
         assert total == pytest.approx(1, abs=1e-6)
         assert lm.advance(context, "z")[0] < -200
-    with pytest.raises(ConfigError, match="3 words of the text are not in the vocabulary"):
+    with pytest.raises(ConfigError, match="3 words of the text are out of vocabulary"):
         trained(["a a b c", "a d"], 2, closed=True, min_count=2)
 
 

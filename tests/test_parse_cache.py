@@ -269,7 +269,7 @@ def test_sentences_without_a_parse_are_counted_in_the_log(tmp_path, caplog):
         parser.parse([["a"], ["x", "1"], ["x", "2"], []])
         parser.parse([["x", "1"]])
     assert parser.unparsed == 2
-    assert messages(caplog) == ["no parse of 2 sentences, 2 in all (first: 'x 1')"]
+    assert messages(caplog) == ["2 sentences have no parse, 2 in all (first: 'x 1')"]
     again = CachedParser(ChainParser(), ParseCache(tmp_path))
     again.parse([["x", "1"]])
     assert (again.unparsed, again.parsed) == (1, 0)  # from the cache too

@@ -118,7 +118,7 @@ def test_bad_input_is_one_line(small, tmp_path):
         PcfgParser(small, language="de").parse([["dog"]])
     with pytest.raises(ModelError, match=r"missing\.pcfg"):
         PcfgParser(tmp_path / "missing.pcfg").parse([["dog"]])
-    with pytest.raises(ValueError, match="k is 1 or more"):
+    with pytest.raises(ValueError, match="'k' must be 1 or more"):
         PcfgParser(small, k=0)
 
 

@@ -197,11 +197,11 @@ def test_missing_files_are_named(tmp_path):
 
 
 def test_options_go_together(tmp_path):
-    with pytest.raises(ValueError, match="give both"):
+    with pytest.raises(ValueError, match="give 'tagger' together"):
         StanzaParser(tagger=tmp_path)
     with pytest.raises(ValueError, match="dependencies, constituents or both, not 'all'"):
         StanzaParser(trees="all")
-    with pytest.raises(ValueError, match="leave 'trees' out"):
+    with pytest.raises(ValueError, match="leave out 'trees'"):
         StanzaParser(tagger=tmp_path, parser=tmp_path, trees="both")
     with pytest.raises(ValueError, match="not both"):
         StanzaParser(tagger=tmp_path, parser=tmp_path, folder=tmp_path)

@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said_in_a_line(saws, tmp_path):
         VectorParser(saws, language="de").parse([["the"]])
     with pytest.raises(ModelError, match="nowhere"):
         VectorParser(tmp_path / "nowhere.svs").parse([["the"]])
-    with pytest.raises(ValueError, match="longest is 2 or more"):
+    with pytest.raises(ValueError, match="'longest' must be 2 or more"):
         VectorParser(longest=1)
     assert VectorParser(saws).resources == ()
     assert VectorParser().resources == (EMBEDDED,)

@@ -56,7 +56,11 @@ def test_a_text_has_as_many_classes_as_words(words):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("a N\nb\n", "x:2: 1 fields"), ("a N\na V\n", "x:2: 'a' has a class already: N"), ("\n", "x: no classes")],
+    [
+        ("a N\nb\n", "x:2: 1 fields"),
+        ("a N\na V\n", "x:2: 'a' has another class already: N"),
+        ("\n", "x: there are no classes"),
+    ],
 )
 def test_files_of_another_form(text, message):
     with pytest.raises(FormatError) as caught:

@@ -1,4 +1,4 @@
-"""Language models that have unigrams of their own."""
+"""The check that a language model has unigrams of its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from rerank_plugins.interfaces import HasUnigrams, LanguageModel
 
 
 def with_unigrams(model: LanguageModel) -> HasUnigrams:
-    """The model, which has unigrams of its own. Raises ModelError for one that has none."""
+    """Return the model if it has unigrams of its own, and raise ModelError otherwise."""
     if not isinstance(model, HasUnigrams):
         raise ModelError(
             f"the language model {type(model).__name__} has no unigrams of its own (the method 'unigram_scores'): "

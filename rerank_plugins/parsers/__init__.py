@@ -1,4 +1,4 @@
-"""Built-in parsers."""
+"""The built-in parsers, and the cache of parses."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

@@ -1,4 +1,4 @@
-"""The project's own parser (see biaffine/): any model that it has been trained to, and the embedded English one."""
+"""The project's own dependency parser (biaffine/), with a model file or the embedded English model."""
 
 from __future__ import annotations
 
@@ -16,31 +16,31 @@ from rerank_plugins.resources import embedded
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 
-LONGEST = 300  # words; a longer "sentence" is none, and its arcs would be too many
+LONGEST = 300  # words; longer ones are not parsed: arcs grow with the square, and such "sentences" are none
 EMBEDDED = embedded("parser.npz")
 
 
 @dataclass(frozen=True)
 class BiaffineParser(Parser, PickledFields):
-    """Dependency trees by a model of this project's parser (biaffine attention over a BiLSTM).
+    """Dependency trees by a model of the project's own parser (biaffine attention over a BiLSTM).
 
     Raises ModelError for a file that is missing, cut short, of another kind or version, or for another language.
     """
 
-    model: Path = option(doc="model file, from `rerank train dependency-parser`")
-    language: str = option("", doc="code of the language, as en: refuse a model for another one")
+    model: Path = option(doc="model of `rerank train dependency-parser`")
+    language: str = option("", doc="code of the language, as in en: a model for another one is refused")
 
     @cached_property
     def _model(self) -> BiaffineModel:
         from rerank_plugins.parsers.biaffine.model_file import read_model
 
-        found = read_model(self.model)
-        if self.language and found.language != self.language:
-            raise ModelError(f"{self.model}: a model for {found.language!r}, wanted {self.language!r}")
-        return found
+        model = read_model(self.model)
+        if self.language and model.language != self.language:
+            raise ModelError(f"{self.model}: a model for {model.language!r}, wanted {self.language!r}")
+        return model
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one, and for one of more than 300 words."""
+        """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""
         from rerank_plugins.parsers.biaffine.parsing import parse_all
 
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
@@ -61,5 +61,5 @@ class EnglishParser(Parser, PickledFields):
         return BiaffineParser(EMBEDDED, "en")
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one, and for one of more than 300 words."""
+        """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""
         return self._parser.parse(sentences)

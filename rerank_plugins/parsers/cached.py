@@ -1,4 +1,4 @@
-"""A parser behind its caches: a distinct sentence is parsed once, whatever number of features and runs ask for it."""
+"""A parser behind caches: a distinct sentence is parsed once, however many features and runs ask for it."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder
 
 REMEMBERED = 200_000  # trees kept in memory, about 2 kB each
-BATCH = 2_000  # sentences parsed before they are kept: what an interrupted run loses at most
+BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
 
 
 def default_cache() -> ParseCache | None:
-    """The user's cache on disk; None where the user wants none."""
+    """The user's cache on disk; None if the user wants none (`RERANK_CACHE` is empty)."""
     folder = cache_folder()
     return ParseCache(folder) if folder else None
 
 
 def identity(parser: Parser) -> str | None:
-    """A JSON text of all that the parser's trees depend on: parsers with the same text use each other's cached parses.
+    """A JSON text of all that the parser's trees depend on: parsers with the same text share their cached parses.
 
-    It is None for a parser whose options nobody can know: one that is no dataclass, or has an option that cannot be
-    pickled. The identity of a parser of this project has the project's version in it.
+    It is None for a parser whose options cannot be described: one that is no dataclass, or has an option that cannot be
+    pickled. The identity of the project's own parsers contains the project's version.
     Raises ModelError where the parser's property `resources` does.
     """
     if not is_dataclass(parser):
@@ -47,9 +47,10 @@ def identity(parser: Parser) -> str | None:
 
 @dataclass
 class CachedParser(Parser):
-    """Looks in memory, then on disk, and parses what is in neither; sentences without a parse are counted in the log.
+    """Looks parses up in memory, then on disk, and parses only the other sentences.
 
-    `parsed` counts the sentences that the wrapped parser was given, `unparsed` those that it gave no tree.
+    `parsed` counts the sentences passed to the wrapped parser, `unparsed` the sentences without a tree, which are
+    reported in the log.
     """
 
     parser: Parser
@@ -62,12 +63,12 @@ class CachedParser(Parser):
 
     @property
     def parsed(self) -> int:
-        """Sentences that the wrapped parser was given."""
+        """The number of sentences passed to the wrapped parser."""
         return self._counts.get("parsed", 0)
 
     @property
     def unparsed(self) -> int:
-        """Distinct sentences with words for which there was no tree."""
+        """The number of distinct sentences that have words but no tree."""
         return self._counts.get("unparsed", 0)
 
     @cached_property
@@ -75,7 +76,7 @@ class CachedParser(Parser):
         return identity(self.parser)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; the wrapped parser sees each new sentence once."""
+        """One parse per sentence; each new sentence is passed to the wrapped parser once."""
         keys = [tuple(sentence) for sentence in sentences]
         if self._counts.get("remembered", 0) > REMEMBERED:
             self._known.clear()
@@ -87,25 +88,25 @@ class CachedParser(Parser):
             new = [key for key in new if key not in self._known]
         for start in range(0, len(new), BATCH):
             batch = new[start : start + BATCH]
-            made = list(zip(batch, self.parser.parse(batch), strict=True))
+            parses = list(zip(batch, self.parser.parse(batch), strict=True))
             self._counts["parsed"] = self.parsed + len(batch)
             if self._cache and self._identity:
-                self._cache.save(self._identity, [(words, parse) for words, parse in made if _over(words, parse)])
-            self._remember(made)
+                self._cache.save(self._identity, [(words, parse) for words, parse in parses if _over(words, parse)])
+            self._remember(parses)
         return [self._known[key] for key in keys]
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)
         trees = sum(1 + len(parse.constituents) for _, parse in parses)
         self._counts["remembered"] = self._counts.get("remembered", 0) + trees
-        without = [words for words, parse in parses if words and parse.is_empty]
-        if without:
-            self._counts["unparsed"] = self.unparsed + len(without)
-            text = " ".join(without[0])
+        unparsed = [words for words, parse in parses if words and parse.is_empty]
+        if unparsed:
+            self._counts["unparsed"] = self.unparsed + len(unparsed)
+            text = " ".join(unparsed[0])
             text = text if len(text) <= 60 else text[:57] + "..."
-            logger.warning("no parse of %d sentences, %d in all (first: %r)", len(without), self.unparsed, text)
+            logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
 
 
 def _over(words: tuple[str, ...], parse: Parse) -> bool:
-    """Whether the trees have the sentence's own words, as on disk; with tokens word/TAG they have not."""
+    """Whether the trees have the tokens as words, as the cache on disk requires; tokens word/TAG are different."""
     return not parse.constituents or parse.constituents[0].tree.words() == words

@@ -1,4 +1,4 @@
-"""What parsers by a grammar share: every sentence with words gets a tree, in pieces or flat where need be."""
+"""The base class of grammar parsers: every sentence with words gets a tree, if need be in pieces or flat."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ logger = logging.getLogger(__name__)
 
 
 class EverySentence(Parser):
-    """A parser whose subclass parses `piece`s of at most `longest` tokens (models/pcfg/fallback.py)."""
+    """A parser that cuts longer sentences into pieces of at most `longest` tokens (models/pcfg/fallback.py).
+
+    A subclass parses one piece at a time, in `piece`.
+    """
 
     longest: int
 
     @abstractmethod
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
-        """The trees of a sentence or piece, best first, at least one; a flat one's words are added to `flat`."""
+        """One or more trees of a sentence or piece, best first; the words of a flat tree are appended to `flat`."""
 
     def words(self, tokens: Sentence) -> tuple[str, ...]:
-        """The words of tokens, by which long sentences are cut."""
+        """The words of the tokens, at which long sentences are cut."""
         return tuple(tokens)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one alone."""
+        """One parse per sentence; only an empty sentence has none (`Parse()`)."""
         from rerank_plugins.models.pcfg.fallback import in_pieces, warn
         from rerank_plugins.models.pcfg.inside import sharing_order
 

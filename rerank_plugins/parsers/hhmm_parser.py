@@ -1,4 +1,4 @@
-"""Constituency trees from left to right: the best derivation of the incremental HHMM (models/hhmm)."""
+"""Constituency trees by incremental parsing: the best derivation of a hierarchical HMM (models/hhmm)."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ logger = logging.getLogger(__name__)
 class HhmmParser(Parser, PickledFields):
     """Constituency trees by incremental parsing in linear time, with ln p of the derivation; embedded: English.
 
-    Every sentence with words gets a tree: where no derivation is complete, its parts below FRAG; how many there were is
-    in the log. Raises ModelError for a file that is missing, cut short, of another kind or version, or for another
-    language.
+    Every sentence with words gets a tree; without a complete derivation in the beam, its parts are put below FRAG, and
+    the log says how many such sentences there were. Raises ModelError for a file that is missing, cut short, of another
+    kind or version, or for another language.
     """
 
     model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
-    language: str = option("", doc="code of the language, as en: refuse a grammar for another one")
-    beam: int = option(500, doc="stores kept after each word; 0: all")
-    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
-    threshold: float = option(1e-6, doc="stores below this share of the best are left out")
+    language: str = option("", doc="code of the language, as in en: a grammar for another one is refused")
+    beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
+    threshold: float = option(1e-6, doc="stores below this share of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)
 
     @property
     def resources(self) -> tuple[Path, ...]:
-        """The embedded grammar, where it is the one."""
+        """The embedded grammar, if it is used."""
         return () if self.model else (EMBEDDED,)
 
     @cached_property
@@ -51,16 +51,16 @@ class HhmmParser(Parser, PickledFields):
         return HhmmModel(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one alone."""
+        """One parse per sentence; only an empty sentence has none (`Parse()`)."""
         from rerank_plugins.models.hhmm.derivation import best_tree
 
-        parses, broken = [], []
+        parses, incomplete = [], []
         for sentence in sentences:
-            found = best_tree(self._hhmm, tuple(sentence))
-            if found and not found.complete:
-                broken.append(sentence)
-            parses.append(Parse(None, (found.scored,)) if found else Parse())
-        if broken:
-            first = " ".join(broken[0])[:60]
-            logger.warning("%d sentences have no complete tree in the beam (first: %r)", len(broken), first)
+            best = best_tree(self._hhmm, tuple(sentence))
+            if best and not best.complete:
+                incomplete.append(sentence)
+            parses.append(Parse(None, (best.scored,)) if best else Parse())
+        if incomplete:
+            first = " ".join(incomplete[0])[:60]
+            logger.warning("%d sentences have no complete tree in the beam (first: %r)", len(incomplete), first)
         return parses

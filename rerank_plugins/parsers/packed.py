@@ -1,8 +1,9 @@
-"""Parses as bytes for the cache: compressed JSON that leaves out the words, which are at hand where a parse is wanted.
+"""Parses as bytes for the cache: compressed JSON without the words, which whoever asks for a parse has.
 
-A dependency tree is its heads, relations and tags: some 7 bytes a word. The trees of a k-best list share most of their
-subtrees: kept are the distinct subtrees, children before parents, each as its label and its children's numbers (of a
-preterminal: -1 minus the number of its word), then the number of each tree's root, with its ln p.
+A dependency tree is stored as its heads, relations and tags, in some 7 bytes a word. The trees of a k-best list share
+most of their subtrees, so the distinct subtrees are stored, children before parents, each as its label and the numbers
+of its children (for a preterminal, -1 minus the number of its word), then the number of the root of each tree, and its
+ln p.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def pack(parse: Parse) -> bytes:
 
 
 def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
-    """The parse of the sentence; None for a value that is damaged or of another sentence."""
+    """The parse of the sentence; None if the value is damaged or belongs to another sentence."""
     try:
         plain = json.loads(zlib.decompressobj(zdict=USUAL).decompress(packed))
         constituents = None
@@ -57,14 +58,14 @@ def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
 
 
 def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
-    """The parse over exactly these tokens, where its own words are their normal forms (trees/penn.py), or others."""
-    words = [tree.words() for tree, _ in parse.constituents[:1]]
-    words += [parse.dependencies.words] if parse.dependencies is not None else []
-    return parse if all(each == sentence for each in words) else unpack(pack(parse), sentence) or Parse()
+    """The parse with exactly these tokens as its words, in place of their normal forms (trees/penn.py) or others."""
+    yields = [tree.words() for tree, _ in parse.constituents[:1]]
+    yields += [parse.dependencies.words] if parse.dependencies is not None else []
+    return parse if all(words == sentence for words in yields) else unpack(pack(parse), sentence) or Parse()
 
 
 def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], list[int], list[float]]:
-    """Labels, distinct subtrees, root of each tree, ln p of each."""
+    """The labels, the distinct subtrees, and the root and ln p of each tree."""
     labels: dict[str, int] = {}
     nodes: dict[tuple[int, ...], int] = {}
 
@@ -85,9 +86,9 @@ def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], l
 def _trees(
     sentence: Sentence, labels: list[str], nodes: list[list[int]], roots: list[int], scores: list[float]
 ) -> tuple[ScoredTree, ...]:
-    """The k-best list; its trees share subtrees as objects, too."""
-    made: list[Tree] = []
+    """The k-best list; equal subtrees of its trees are the same objects."""
+    trees: list[Tree] = []
     for label, *children in nodes:
-        below = (sentence[-1 - children[0]],) if children[0] < 0 else tuple(made[child] for child in children)
-        made.append(Tree(labels[label], below))
-    return tuple(ScoredTree(made[root], score) for root, score in zip(roots, scores, strict=True))
+        below = (sentence[-1 - children[0]],) if children[0] < 0 else tuple(trees[child] for child in children)
+        trees.append(Tree(labels[label], below))
+    return tuple(ScoredTree(trees[root], score) for root, score in zip(roots, scores, strict=True))

@@ -1,10 +1,10 @@
-"""Parses on disk: what has been parsed once, by whatever run, feature or process, is not parsed again.
+"""The cache of parses on disk: what one run, feature or process has parsed is not parsed again.
 
-One SQLite database in write-ahead mode, so that several processes of a machine read and write it at a time; a batch is
-one transaction, and an interrupted run loses at most a batch. A parse is found by its parser (`cached.identity`) and a
-hash of the sentence's tokens; its value is packed by packed.py. Where: `paths.cache_folder`. Left out: file systems
-shared between machines, where SQLite's locks do not hold (set `RERANK_CACHE` to a local folder there); a limit on its
-size.
+It is an SQLite database in write-ahead mode, so that several processes of a machine can read and write at the same
+time. A batch is one transaction, so an interrupted run loses at most a batch. The key of a parse is its parser
+(`cached.identity`) and a hash of the sentence's tokens; its value is packed by packed.py. `paths.cache_folder` says
+where the database is. Not supported: file systems shared between machines, where SQLite's locks do not hold (set
+`RERANK_CACHE` to a local folder there), and a limit on the size.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from rerank_plugins.interfaces import Parse, Sentence
 from rerank_plugins.parsers.packed import pack, unpack
 
 FILE = "parses.sqlite3"
-PATIENCE = 60.0  # seconds to wait for another process's transaction
-ASKED = 500  # sentences in a query: SQLite's oldest limit is 999 values
+PATIENCE = 60.0  # seconds to wait for the transaction of another process
+QUERIED = 500  # sentences of one query: old versions of SQLite allow 999 values
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS parsers (id INTEGER PRIMARY KEY, identity TEXT UNIQUE NOT NULL);
     CREATE TABLE IF NOT EXISTS parses (
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class Holding(NamedTuple):
-    """What the cache has of one parser: sentences, and bytes of their parses (compressed)."""
+    """The parses of one parser: the number of sentences, and the compressed size of their parses in bytes."""
 
     identity: str
     sentences: int
@@ -46,7 +46,7 @@ class Holding(NamedTuple):
 
 @dataclass
 class ParseCache:
-    """The cache in a folder. A cache that cannot be read or written says so once, and is done without."""
+    """The cache in a folder. If it cannot be read or written, one warning says so, and it is not used any more."""
 
     folder: Path
     _connection: sqlite3.Connection | None = field(default=None, init=False, repr=False)
@@ -60,27 +60,27 @@ class ParseCache:
 
     @property
     def file(self) -> Path:
-        """The database."""
+        """The file of the database."""
         return self.folder / FILE
 
     def load(self, identity: str, sentences: Sequence[Sentence]) -> list[Parse | None]:
-        """The parse of each sentence by that parser; None where it is not known."""
+        """The parse of each sentence by the parser of this identity; None for a sentence that is not in the cache."""
         keys = [_key(sentence) for sentence in sentences]
 
         def read(database: sqlite3.Connection) -> dict[bytes, bytes]:
-            found: dict[bytes, bytes] = {}
+            packed: dict[bytes, bytes] = {}
             query = "SELECT tokens, parse FROM parses JOIN parsers ON id = parser WHERE identity = ? AND tokens IN (%s)"
-            for start in range(0, len(keys), ASKED):
-                asked = keys[start : start + ASKED]
-                found.update(database.execute(query % ",".join("?" * len(asked)), (identity, *asked)))
-            return found
+            for start in range(0, len(keys), QUERIED):
+                queried = keys[start : start + QUERIED]
+                packed.update(database.execute(query % ",".join("?" * len(queried)), (identity, *queried)))
+            return packed
 
         nothing: dict[bytes, bytes] = {}
-        found = self._attempt(read, nothing)
-        return [unpack(found[k], s) if k in found else None for k, s in zip(keys, sentences, strict=True)]
+        packed = self._attempt(read, nothing)
+        return [unpack(packed[k], s) if k in packed else None for k, s in zip(keys, sentences, strict=True)]
 
     def save(self, identity: str, parses: Iterable[tuple[Sentence, Parse]]) -> None:
-        """Keep these parses by that parser, all or none of them."""
+        """Save parses by the parser of this identity, all or none of them."""
         rows = [(identity, _key(sentence), pack(parse)) for sentence, parse in parses]
 
         def write(database: sqlite3.Connection) -> None:
@@ -93,7 +93,7 @@ class ParseCache:
         self._attempt(write, None)
 
     def holdings(self) -> list[Holding]:
-        """What is there, by parser."""
+        """The contents of the cache by parser."""
         query = """SELECT identity, count(tokens), coalesce(sum(length(parse) + length(tokens)), 0)
                    FROM parsers LEFT JOIN parses ON id = parser GROUP BY id ORDER BY id"""
         if not self.file.exists():
@@ -101,11 +101,11 @@ class ParseCache:
         return self._attempt(lambda database: [Holding(*row) for row in database.execute(query)], [])
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """The size on disk in bytes."""
         return sum(path.stat().st_size for path in self._files() if path.exists())
 
     def clear(self) -> None:
-        """Forget every parse. Raises sqlite3.Error or OSError where that cannot be done."""
+        """Delete all parses. Raises sqlite3.Error or OSError if that is impossible."""
         if not self.file.exists():
             return
         try:
@@ -116,14 +116,14 @@ class ParseCache:
             database.execute("VACUUM")
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):  # locked, read-only: not ours to remove
+            if isinstance(error, sqlite3.OperationalError):  # locked or read-only: the file must stay
                 raise
             self.close()
             for path in self._files():  # damaged
                 path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close the database; it opens again when it is needed."""
+        """Close the database; it is opened again when it is needed."""
         if self._connection is not None and self._process == os.getpid():
             with suppress(sqlite3.Error):
                 self._connection.close()
@@ -136,7 +136,7 @@ class ParseCache:
         return [self.file, *(self.file.with_name(self.file.name + end) for end in ("-wal", "-shm"))]
 
     def _attempt(self, action: Callable[[sqlite3.Connection], Result], otherwise: Result) -> Result:
-        """What the action gives, or `otherwise`: whatever fails ends the use of the cache, with one warning."""
+        """The result of the action; if it fails, `otherwise`, and after one warning the cache is not used any more."""
         if self._broken:
             return otherwise
         try:
@@ -149,7 +149,7 @@ class ParseCache:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is not None and self._process != os.getpid():
-            self._inherited.append(self._connection)  # through a fork: neither to be used nor to be closed here
+            self._inherited.append(self._connection)  # inherited by a fork: not to be used or closed here
             self._connection = None
         if self._connection is None:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Constituency trees by a context-free grammar (models/pcfg): any grammar, or the embedded English one."""
+"""Constituency trees by a probabilistic context-free grammar (models/pcfg), which may be the embedded English one."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PcfgParser(EverySentence, PickledFields):
-    """Constituency trees by a grammar, k best, with ln p(tree, words); embedded: English.
+    """The k best constituency trees by a grammar, with ln p(tree, words); embedded: English.
 
-    Every sentence with words gets a tree: those that are too long are parsed in pieces, those that the grammar does not
-    derive are flat, and how many there were is in the log. Raises ModelError for a file that is missing, cut short, of
-    another kind or version, or for another language, and for a tag that the grammar does not have.
+    Every sentence with words gets a tree: sentences that are too long are parsed in pieces, and those that the grammar
+    cannot derive get a flat tree; the log says how many there were. Raises ModelError for a file that is missing, cut
+    short, of another kind or version, or for another language, and for a tag that the grammar does not have.
     """
 
-    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
-    language: str = option("", doc="code of the language, as en: refuse a grammar for another one")
+    model: Path | None = option(None, doc="grammar of `rerank train grammar`; default: the embedded English one")
+    language: str = option("", doc="code of the language, as in en: a grammar for another one is refused")
     decoder: Literal["mbr", "viterbi"] = option(
-        "mbr", doc="mbr: trees whose rules are most probably right; viterbi: most probable derivations"
+        "mbr", doc="mbr: the trees whose rules have the highest posterior; viterbi: the most probable derivations"
     )
-    k: int = option(1, doc="how many trees a sentence, best first")
-    threshold: float = option(1e-3, doc="phrases expected less often in the coarse grammar are passed over; 0: exact")
-    longest: int = option(200, doc="words; longer sentences are parsed in pieces")
-    tags: bool = option(False, doc="tokens are word/TAG: parse with these tags (the trees have the words)")
+    k: int = option(1, doc="number of trees of a sentence, best first")
+    threshold: float = option(1e-3, doc="phrases with a lower posterior in the coarse grammar are pruned; 0: exact")
+    longest: int = option(200, doc="words of a sentence; longer ones are parsed in pieces")
+    tags: bool = option(False, doc="tokens are word/TAG: parse with these tags; the trees have the words alone")
 
     def __post_init__(self) -> None:
         if self.k < 1 or self.longest < 2 or not 0 <= self.threshold < 1:
-            raise ValueError("k is 1 or more, longest 2 or more, threshold from 0 to below 1")
+            raise ValueError("'k' must be 1 or more, 'longest' 2 or more, and 'threshold' at least 0 and below 1")
 
     @property
     def resources(self) -> tuple[Path, ...]:
-        """The embedded grammar, where it is the one."""
+        """The embedded grammar, if it is used."""
         return () if self.model else (EMBEDDED,)
 
     @cached_property
     def parser(self) -> ChartParser:
-        """The grammar, made ready for parsing."""
+        """The grammar, prepared for parsing."""
         from rerank_plugins.models.pcfg.parsing import ChartParser
 
         return ChartParser(read_or_embedded(self.model, self.language))
@@ -68,20 +68,20 @@ class PcfgParser(EverySentence, PickledFields):
 
         words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
         parser, decoding = self.parser, self._decoding
-        found = parser.parse_tagged(words, tags, decoding) if tags else parser.parse(words, decoding)
-        if found:
-            return found
+        trees = parser.parse_tagged(words, tags, decoding) if tags else parser.parse(words, decoding)
+        if trees:
+            return trees
         flat.append(words)
         return [fallback.flat(parser.grammar, words, tags)]
 
 
 def _split(tokens: Sentence) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Words and tags of word/TAG; the last slash counts. Raises ModelError for a token without a tag."""
+    """The words and tags of tokens word/TAG, split at the last slash. Raises ModelError for a token without a tag."""
     words, tags = [], []
     for token in tokens:
         word, _, tag = token.rpartition("/")
         if not word or not tag:
-            raise ModelError(f"token {token!r} is not word/TAG, as the option 'tags' wants")
+            raise ModelError(f"token {token!r} is not word/TAG, as the option 'tags' requires")
         words.append(word)
         tags.append(tag)
     return tuple(words), tuple(tags)

@@ -1,8 +1,9 @@
-"""Stanza's shift-reduce constituency parser with log-probabilities, which its own interface does not give.
+"""Stanza's shift-reduce constituency parser with log-probabilities, which its public interface does not offer.
 
 The parser chooses transitions greedily; Stanza sums raw logits, which are comparable neither between sentences nor
-between trees. Here each transition has the log-softmax of the logits over all transitions, so that a tree's sum is
-ln p(transitions | words, tags). These are internals of Stanza 1.15, hence its pin in the extra, and a test.
+between trees. Here the score of a transition is the log-softmax of its logit over all transitions, so that the score of
+a tree is ln p(transitions | words, tags). This relies on internals of Stanza 1.15, which the extra therefore pins, and
+a test checks them.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ from typing import Any
 from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.trees.constituency import Tree
 
-BATCH = 50  # sentences at a time, as Stanza's pipeline does
+BATCH = 50  # sentences at a time, as in Stanza's pipeline
 
 TaggedWords = Sequence[tuple[str, str]]
 
 
 def parse_tagged(model: Any, sentences: Sequence[TaggedWords]) -> list[ScoredTree | None]:
-    """The tree of each sentence of (word, tag) pairs; None where the parser got stuck."""
+    """The tree of each sentence of (word, tag) pairs; None where the parser reaches a dead end."""
     import torch
 
     place = {transition: i for i, transition in enumerate(model.transitions)}
@@ -31,34 +32,34 @@ def parse_tagged(model: Any, sentences: Sequence[TaggedWords]) -> list[ScoredTre
         return logits, transitions, scores
 
     longest_first = sorted(range(len(sentences)), key=lambda i: -len(sentences[i]))
-    found: list[ScoredTree | None] = [None] * len(sentences)
+    parses: list[ScoredTree | None] = [None] * len(sentences)
     for start in range(0, len(sentences), BATCH):
         batch = longest_first[start : start + BATCH]
         trees = _parsed(model, [sentences[i] for i in batch], choose)
-        if len(trees) < len(batch):  # Stanza leaves out a sentence that is stuck, without saying which
+        if len(trees) < len(batch):  # Stanza drops sentences without a tree, and does not say which
             alone = [_parsed(model, [sentences[i]], choose) for i in batch]
-            trees = [tree for made in alone for tree in made or [None]]
+            trees = [tree for parsed in alone for tree in parsed or [None]]
         for i, tree in zip(batch, trees, strict=True):
             if tree is not None and tree.tree.words() == tuple(word for word, _ in sentences[i]):
-                found[i] = tree
-    return found
+                parses[i] = tree
+    return parses
 
 
 def _parsed(model: Any, batch: Sequence[TaggedWords], choose: Callable[..., Any]) -> list[ScoredTree | None]:
     build = model.build_batch_from_tagged_words
     results = model.parse_sentences_no_grad(iter(batch), build, len(batch), choose, keep_scores=True)
     best = [result.predictions[0] for result in results]
-    return [ScoredTree(_tree(found.tree), float(found.score)) for found in best]
+    return [ScoredTree(_tree(prediction.tree), float(prediction.score)) for prediction in best]
 
 
 def _tree(node: Any) -> Tree:
-    """Stanza's tree as ours."""
+    """Convert a tree of Stanza's."""
     if node.is_preterminal():
         return Tree(node.label, (node.children[0].label,))
     return Tree(node.label, tuple(_tree(child) for child in node.children))
 
 
 def tags_for(model: Any, sentences: Sequence[Sequence[Any]]) -> list[list[tuple[str, str]]]:
-    """Words of tagged sentences with tags of the kind that the model was trained on: UPOS, or the treebank's own."""
+    """Words with the kind of tags that the model was trained on: UPOS, or those of the treebank."""
     universal = not model.uses_xpos() and bool({"NOUN", "VERB"} & set(model.tags))
     return [[(word.text, (word.upos if universal else word.xpos) or "_") for word in words] for words in sentences]

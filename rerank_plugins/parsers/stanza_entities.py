@@ -1,6 +1,6 @@
-"""Named entities by Stanza (Qi et al. 2020), on tokens as they are; the extra `stanza`.
+"""Named entities by Stanza (Qi et al. 2020) on tokenised sentences; this needs the extra `stanza`.
 
-All types that the model knows count, dates and amounts among them where it was trained on such.
+All entity types of the model are used, including dates and amounts if it was trained on them.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.parsers.stanza_pipeline import open_pipeline
 from rerank_plugins.pickling import PickledFields
 
-LONGEST = 300  # words: a longer sentence has no entities
+LONGEST = 300  # words; longer sentences are skipped and have no entities
 
 
 @dataclass(frozen=True)
 class StanzaEntities(PickledFields):
-    """Entities by downloaded models, a folder of them, or a model file (one without a character language model).
+    """Entities by a downloaded model, a folder of models, or a model file (without a character language model).
 
-    Raises ModelError, one line, as Stanza's parser does.
+    Raises ModelError in the same cases as Stanza's parser.
     """
 
-    language: str = option("en", doc="code of the language")
-    package: str = option("", doc="the models' package, as ontonotes; Stanza's default if empty")
-    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models; nothing is downloaded then")
+    language: str = option("en", doc="code of the language, as in en")
+    package: str = option("", doc="package of the models, as in ontonotes; empty: Stanza's default")
+    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models, instead of downloads")
     model: Path | None = option(None, doc="model file (.pt)")
-    vectors: Path | None = option(None, doc="word vectors that it was trained with (.pt)")
+    vectors: Path | None = option(None, doc="word vectors that the model was trained with (.pt)")
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> StanzaEntities:
-        """From options as a command line gives them. Raises ConfigError for one that there is not."""
+        """Build it from options given on a command line. Raises ConfigError for an unknown option."""
         known = {field.name for field in fields(cls)}
         for name in table:
             if name not in known:
@@ -42,8 +42,8 @@ class StanzaEntities(PickledFields):
         if table.get("model") and table.get("folder"):
             raise ConfigError("entities by stanza: give either `folder` or the file `model`, not both")
         paths = ("folder", "model", "vectors")
-        given: dict[str, Any] = {name: Path(value) if name in paths else value for name, value in table.items()}
-        return cls(**given)
+        options: dict[str, Any] = {name: Path(value) if name in paths else value for name, value in table.items()}
+        return cls(**options)
 
     def __str__(self) -> str:
         name = self.model.name if self.model else self.package
@@ -63,12 +63,12 @@ class StanzaEntities(PickledFields):
         )
 
     def entities(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        """Those of each sentence in lower case, tokens apart by one space, in order, each once."""
-        found: list[tuple[str, ...]] = [()] * len(sentences)
+        """The distinct entities of each sentence in order, lower-cased, with one space between tokens."""
+        entities: list[tuple[str, ...]] = [()] * len(sentences)
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
         if fit:
             document = self._pipeline([list(sentences[i]) for i in fit])
             for i, sentence in zip(fit, document.sentences, strict=True):
                 names = (" ".join(token.text for token in entity.tokens).lower() for entity in sentence.ents)
-                found[i] = tuple(dict.fromkeys(names))
-        return found
+                entities[i] = tuple(dict.fromkeys(names))
+        return entities

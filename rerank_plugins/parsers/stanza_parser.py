@@ -1,8 +1,8 @@
-"""Stanza (Qi et al. 2020): neural parsers of some 70 languages, on tokens as they are; the extra `stanza`.
+"""Stanza (Qi et al. 2020): neural parsers for some 70 languages, on tokenised sentences; needs the extra `stanza`.
 
-Models come from where Stanza downloads them, from a folder that Stanza has filled, or from model files. PyTorch
-keeps to one thread a process: work is spread over processes, and two threads are slower, not faster, on busy cores.
-Left out: lemmas, Stanza's tokeniser, models that want word vectors in a file of their own unless `folder` has them.
+Models are downloaded by Stanza, read from a folder that Stanza has filled, or read from model files. PyTorch uses one
+thread per process: work is spread over processes, and on busy cores two threads are slower than one. Not supported:
+lemmas, Stanza's tokeniser, and dependency models with word vectors in a separate file, unless `folder` has these.
 """
 
 from __future__ import annotations
@@ -21,41 +21,39 @@ from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from rerank_plugins.trees.penn import normal_form
 
-PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's names of what gives what
-LONGEST = 300  # words: a longer sentence is none, and takes memory by the square of its length
+PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's processors and their trees
+LONGEST = 300  # words; longer sentences are not parsed, as memory grows with the square
 
 
 @dataclass(frozen=True)
 class StanzaParser(Parser, PickledFields):
-    """Trees by Stanza: downloaded models, a folder of them, or the model files of a tagger and of one or both parsers.
+    """Trees by Stanza: from downloaded models, a folder of models, or the model files of a tagger and of parsers.
 
-    Constituency trees are 1-best; their ln p is that of the parser's transitions, given words and tags. Raises
-    ModelError, one line, where Stanza is not installed, there is no network to download from, the language or a model
-    is not there, or a model file is cut short.
+    There is one constituency tree a sentence; its ln p is that of the parser's transitions, given words and tags.
+    Raises ModelError if Stanza is not installed, if a model cannot be downloaded, if the language or a model does not
+    exist, or if a model file is cut short.
     """
 
     engines: ClassVar[tuple[str, ...]] = ("stanza",)
 
-    language: str = option("en", doc="code of the language")
-    package: str = option("", doc="the models' package, as ewt; Stanza's default if empty")
-    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models; nothing is downloaded then")
-    tagger: Path | None = option(None, doc="model file of the tagger (.pt), together with `parser`")
+    language: str = option("en", doc="code of the language, as in en")
+    package: str = option("", doc="package of the models, as in ewt; empty: Stanza's default")
+    folder: Path | None = option(None, doc="folder with Stanza's resources.json and models, instead of downloads")
+    tagger: Path | None = option(None, doc="model file of the tagger (.pt), for `parser` and `constituency`")
     parser: Path | None = option(None, doc="model file of the dependency parser (.pt)")
     constituency: Path | None = option(None, doc="model file of the constituency parser (.pt)")
     vectors: Path | None = option(None, doc="word vectors that the constituency parser was trained with (.pt)")
-    trees: str = option(
-        "", doc="dependencies, constituents or both; default: those of the model files, or dependencies"
-    )
+    trees: str = option("", doc="dependencies, constituents or both; empty: those of the model files, or dependencies")
 
     def __post_init__(self) -> None:
         if (self.tagger is None) != (self.parser is None and self.constituency is None):
-            raise ValueError("give both of 'tagger' and 'parser' or 'constituency' (model files), or neither")
+            raise ValueError("give 'tagger' together with 'parser' or 'constituency' (model files), or none of them")
         if self.tagger and self.folder:
             raise ValueError("give either 'folder' or the model files, not both")
         if self.trees not in ("", "dependencies", "constituents", "both"):
             raise ValueError(f"'trees' is dependencies, constituents or both, not {self.trees!r}")
         if self.tagger and self.trees:
-            raise ValueError("leave 'trees' out: the model files say which trees there are")
+            raise ValueError("leave out 'trees': the model files determine which trees there are")
 
     @cached_property
     def _pipeline(self) -> Any:
@@ -77,25 +75,25 @@ class StanzaParser(Parser, PickledFields):
         )
 
     def _gives(self, kind: str) -> bool:
-        """Whether there are to be trees of this kind."""
+        """Whether trees of this kind are to be produced."""
         if self.tagger:
             return bool(self.parser if kind == "dependencies" else self.constituency)
         return self.trees in (kind, "both") or (kind == "dependencies" and not self.trees)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one, one of more than 300 words, and one without a tree."""
+        """One parse per sentence; `Parse()` for an empty sentence, for more than 300 words, and without a tree."""
         parses = [Parse()] * len(sentences)
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
         if fit:
             pipeline = self._pipeline
             steps = ["tokenize", "pos", "lemma", *(["depparse"] if self._gives("dependencies") else [])]
             texts = [list(map(normal_form, sentences[i])) for i in fit]
-            found = [sentence.words for sentence in pipeline(texts, processors=steps).sentences]
+            tagged = [sentence.words for sentence in pipeline(texts, processors=steps).sentences]
             trees: list[ScoredTree | None] = [None] * len(fit)
             if self._gives("constituents"):
                 model = pipeline.processors["constituency"]._model
-                trees = parse_tagged(model, tags_for(model, found))
-            for i, words, tree in zip(fit, found, trees, strict=True):
+                trees = parse_tagged(model, tags_for(model, tagged))
+            for i, words, tree in zip(fit, tagged, trees, strict=True):
                 dependencies = _dependencies(sentences[i], words) if self._gives("dependencies") else None
                 parses[i] = over_tokens(Parse(dependencies, (tree,) if tree else ()), tuple(sentences[i]))
         return parses

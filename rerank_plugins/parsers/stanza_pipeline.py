@@ -1,4 +1,4 @@
-"""Opening a pipeline of Stanza: from models it downloads, a folder of them, or model files; errors in one line."""
+"""Opens a pipeline of Stanza from downloaded models, a folder of models, or model files; errors take one line."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def open_pipeline(
     folder: Path | None = None,
     advice: str,
 ) -> Any:
-    """A pipeline for sentences of tokens, on one thread. `processors` says of each its package.
+    """A pipeline for tokenised sentences, on one thread; `processors` maps each processor to its package.
 
-    `files` are model files by Stanza's names of them; if there are any, nothing else is looked at. Raises ModelError
-    where Stanza is not installed, a file is missing or damaged, or nothing can be downloaded: `advice` is what to give
-    then, `wanted_for` what wants Stanza.
+    `files` are model files by Stanza's names for them; if there are any, no other models are used. Raises ModelError if
+    Stanza is not installed, if a file is missing or damaged, or if a model cannot be downloaded. In messages,
+    `wanted_for` is the feature that needs Stanza, and `advice` the options that avoid a download.
     """
     try:
         import stanza
@@ -32,10 +32,10 @@ def open_pipeline(
     except ImportError:
         raise ModelError(f"{wanted_for} needs Stanza: pip install 'rerank-plugins[stanza]'") from None
     torch.set_num_threads(1)
-    given = {name: path for name, path in files.items() if path}
-    for path in (*given.values(), folder and folder / "resources.json"):
+    model_files = {name: path for name, path in files.items() if path}
+    for path in (*model_files.values(), folder and folder / "resources.json"):
         if path and not path.is_file():
-            raise ModelError(f"{path}: no such file (wanted for {wanted_for})")
+            raise ModelError(f"{path}: no such file (needed for {wanted_for})")
     arguments: dict[str, Any] = {
         "lang": language,
         "tokenize_pretokenized": True,
@@ -44,9 +44,9 @@ def open_pipeline(
         "logging_level": "FATAL",
     }
     with tempfile.TemporaryDirectory() as empty:
-        if given:  # in a folder with a resource list without entries
+        if model_files:  # in a folder with an empty list of resources
             (Path(empty) / "resources.json").write_text("{}", encoding="utf-8")
-            arguments |= {name: str(path) for name, path in given.items()}
+            arguments |= {name: str(path) for name, path in model_files.items()}
             arguments |= {"dir": empty, "download_method": None, "allow_unknown_language": True}
             arguments |= {"processors": ",".join(processors), "lemma_use_identity": True}
         else:
@@ -55,8 +55,8 @@ def open_pipeline(
             arguments |= local if folder else {"download_method": "reuse_resources"}
         try:
             return stanza.Pipeline(**arguments)
-        except Exception as error:  # whatever Stanza, requests and torch raise
-            where = str(folder) if folder else ", ".join(map(str, given.values()))
+        except Exception as error:  # Stanza, requests and torch raise many kinds
+            where = str(folder) if folder else ", ".join(map(str, model_files.values()))
             raise ModelError(_explanation(error, language, where, advice)) from error
 
 

@@ -1,4 +1,4 @@
-"""Constituency trees by structured vectorial semantics (models/svs): syntax chosen with the vectors of its meaning."""
+"""Constituency trees by structured vectorial semantics (models/svs), where syntax and meaning are one model."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class VectorParser(EverySentence, PickledFields):
-    """Constituency trees by vectors over concepts, with ln p(tree, words) summed over these; embedded: English.
+    """Constituency trees by vectors over concepts, with ln p(tree, words) summed over concepts; embedded: English.
 
-    The probability is that of the annotated tree, which the treebank's form does not show. Every sentence with words
-    gets a tree: those that are too long are parsed in pieces, those that the model does not derive are flat, and how
-    many there were is in the log. Raises ModelError for a file that is missing, cut short, of another kind or version,
-    or for another language.
+    The probability is that of the annotated tree, whose annotation the resulting tree does not show. Every sentence
+    with words gets a tree: sentences that are too long are parsed in pieces, and those that the model cannot derive get
+    a flat tree; the log says how many there were. Raises ModelError for a file that is missing, cut short, of another
+    kind or version, or for another language.
     """
 
-    model: Path | None = option(None, doc="model, from `rerank train svs`; default: the embedded English one")
-    language: str = option("", doc="code of the language, as en: refuse a model for another one")
+    model: Path | None = option(None, doc="model of `rerank train svs`; default: the embedded English one")
+    language: str = option("", doc="code of the language, as in en: a model for another one is refused")
     decoder: Literal["mbr", "vector"] = option(
-        "mbr", doc="mbr: trees whose rules are most probably right; vector: by the best vector of each constituent"
+        "mbr", doc="mbr: the tree whose rules have the highest posterior; vector: the best vector of each constituent"
     )
-    threshold: float = option(1e-4, doc="phrases expected less often in the coarse grammar are passed over; 0: exact")
-    longest: int = option(200, doc="words; longer sentences are parsed in pieces")
+    threshold: float = option(1e-4, doc="phrases with a lower posterior in the coarse grammar are pruned; 0: exact")
+    longest: int = option(200, doc="words of a sentence; longer ones are parsed in pieces")
 
     def __post_init__(self) -> None:
         if self.longest < 2 or not 0 <= self.threshold < 1:
-            raise ValueError("longest is 2 or more, threshold from 0 to below 1")
+            raise ValueError("'longest' must be 2 or more, and 'threshold' at least 0 and below 1")
 
     @property
     def resources(self) -> tuple[Path, ...]:
-        """The embedded model, where it is the one."""
+        """The embedded model, if it is used."""
         from rerank_plugins.models.svs.model_file import EMBEDDED
 
         return () if self.model else (EMBEDDED,)
 
     @cached_property
     def parser(self) -> SvsParser:
-        """The model, made ready for parsing."""
+        """The model, prepared for parsing."""
         from rerank_plugins.models.svs.model_file import read_or_embedded
         from rerank_plugins.models.svs.parsing import SvsParser
 
@@ -56,8 +56,8 @@ class VectorParser(EverySentence, PickledFields):
         """The tree of a sentence, with ln p summed over concepts."""
         from rerank_plugins.models.pcfg import fallback
 
-        found = self.parser.parse(tokens)
-        if found:
-            return [ScoredTree(found.tree(), found.log_probability)]
+        parse = self.parser.parse(tokens)
+        if parse:
+            return [ScoredTree(parse.tree(), parse.log_probability)]
         flat.append(tokens)
         return [fallback.flat(self.parser.coarse, tokens)]

@@ -1,4 +1,4 @@
-"""Pre-parsed sentences: trees from a CoNLL-U file or from brackets, found again by their tokens."""
+"""Trees from files: sentences that were parsed before are looked up by their tokens."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rerank_plugins.trees.penn import normal_form
 
 @dataclass(frozen=True)
 class TreebankParser(Parser):
-    """Looks parses up in files by their tokens, brackets in any spelling; a sentence that is not there has none.
+    """Looks parses up in files by the tokens of the sentence, with brackets in any spelling.
 
-    Either file may be CoNLL-U, plain brackets, or k-best lists as `rerank parse --k-best` writes them. Plain brackets
-    are certain (ln p = 0), and empty elements are left out. Of several trees for the same words in CoNLL-U or plain
-    brackets the last one counts.
+    A sentence that is not in the files has no parse. Each file may be CoNLL-U, plain bracketed trees, or k-best lists
+    as `rerank parse --k-best` writes them. Plain trees are certain (ln p = 0), and empty elements are removed. If
+    CoNLL-U or plain trees have several trees for the same words, the last one is used.
     """
 
-    path: Path = option(doc="file with a tree for each distinct hypothesis: CoNLL-U or brackets")
-    second: Path | None = option(None, doc="a file beside it, with the other kind of trees")
+    path: Path = option(doc="file with a tree for each distinct hypothesis: CoNLL-U or bracketed trees")
+    second: Path | None = option(None, doc="a second file, with the other kind of trees")
 
     @cached_property
     def _parses(self) -> dict[tuple[str, ...], Parse]:
@@ -36,22 +36,22 @@ class TreebankParser(Parser):
                 with open(path, encoding="utf-8") as lines:
                     _add(known, lines, str(path))
             except FileNotFoundError:
-                raise FormatError("no such file of trees", path=str(path)) from None
+                raise FormatError("there is no such file of trees", path=str(path)) from None
         return known
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """The stored trees of each sentence, or `Parse()`."""
-        found = (self._parses.get(_key(sentence), Parse()) for sentence in sentences)
-        return [over_tokens(parse, tuple(sentence)) for parse, sentence in zip(found, sentences, strict=True)]
+        parses = (self._parses.get(_key(sentence), Parse()) for sentence in sentences)
+        return [over_tokens(parse, tuple(sentence)) for parse, sentence in zip(parses, sentences, strict=True)]
 
 
 def _key(words: Sentence) -> tuple[str, ...]:
-    """The words in normal form (trees/penn.py), under which a parse is found."""
+    """The words in normal form (trees/penn.py), the key of a parse."""
     return tuple(map(normal_form, words))
 
 
 def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -> None:
-    """Add the trees of a file to those that are known."""
+    """Add the trees of a file to the known ones."""
     bracketed, whole = is_bracketed(lines)
     if not bracketed:
         for tree in read_conllu(whole, path):
@@ -60,13 +60,13 @@ def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -
         return
     lists: dict[tuple[str, ...], tuple[str, list[ScoredTree]]] = {}
     for name, read, score in read_scored(whole, path):
-        found = remove_empty(read)
-        if found is None:
+        tree_read = remove_empty(read)
+        if tree_read is None:
             continue
-        words = _key(found.words())
+        words = _key(tree_read.words())
         if lists.get(words, ("", []))[0] != name:
             lists[words] = name, []
-        lists[words][1].append(ScoredTree(found, score))
+        lists[words][1].append(ScoredTree(tree_read, score))
     for words, (_, trees) in lists.items():
         best_first = tuple(sorted(trees, key=lambda scored: -scored.log_probability))
         known[words] = Parse(known.get(words, Parse()).dependencies, best_first)

@@ -1,7 +1,7 @@
-"""UDPipe 1 (Straka & Straková 2017): any model file, on tokens as they are.
+"""UDPipe 1 (Straka & Straková 2017): parsers for many languages from a model file, on tokenised sentences.
 
-Raw sentences go through the model's tagger and parser; its tokeniser is not used. A model is loaded once a process, on
-first use; it may be used from several threads. Left out: training (use ufal.udpipe), lemmas and features.
+The model's tagger and parser are used, its tokeniser is not. A model is loaded on first use, once per process, and may
+be used by several threads. Not supported: training (use ufal.udpipe), lemmas and morphological features.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from rerank_plugins.trees.penn import normal_form
 
-MAGIC = b"morphodita_parsito"  # a model file: the length of this name, and the name
+MAGIC = b"morphodita_parsito"  # a model file begins with the length of this name, and the name
 
 
 @dataclass(frozen=True)
 class UdpipeParser(Parser, PickledFields):
     """Dependency trees by a UDPipe 1 model file.
 
-    Raises ModelError for a file that is missing, no model, cut short, of another language, or without tagger or parser.
+    Raises ModelError for a file that is missing, cut short, no model, for another language, or lacks tagger or parser.
     """
 
     engines: ClassVar[tuple[str, ...]] = ("ufal.udpipe",)
 
     model: Path = option(doc="UDPipe 1 model (.udpipe)")
-    language: str = option("", doc="its language, as english: refuse a published model that is named for another one")
-    beam: int = option(5, doc="parser states kept; 1: greedy, twice as fast")
+    language: str = option("", doc="language, as in english: a published model with the name of another one is refused")
+    beam: int = option(5, doc="width of the parser's beam; 1: greedy, twice as fast")
 
     def __post_init__(self) -> None:
         if self.beam < 1:
@@ -43,7 +43,7 @@ class UdpipeParser(Parser, PickledFields):
     def _model(self) -> Any:
         from ufal.udpipe import Model
 
-        named = re.match(r"([a-z_]+)-[a-z0-9]+-ud-", self.model.name)  # as LINDAT publishes them: english-ewt-ud-2.5-…
+        named = re.match(r"([a-z_]+)-[a-z0-9]+-ud-", self.model.name)  # names of published models: english-ewt-ud-2.5-…
         if self.language and named and named[1] != self.language:
             raise ModelError(f"{self.model}: a model for {named[1]}, wanted {self.language}")
         try:
@@ -59,7 +59,7 @@ class UdpipeParser(Parser, PickledFields):
         return model
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence; `Parse()` for an empty one, and where the model gives no tree with one root."""
+        """One parse per sentence; `Parse()` for an empty sentence, and where the model finds no tree with one root."""
         return [self._parse(sentence) for sentence in sentences]
 
     def _parse(self, sentence: Sentence) -> Parse:
@@ -71,7 +71,7 @@ class UdpipeParser(Parser, PickledFields):
         try:
             for form in sentence:
                 words.addWord(normal_form(form))
-        except (TypeError, UnicodeEncodeError):  # lone surrogates: no text that UTF-8 can say
+        except (TypeError, UnicodeEncodeError):  # lone surrogates, which UTF-8 cannot encode
             return Parse()
         error = udpipe.ProcessingError()
         if not (self._model.tag(words, "", error) and self._model.parse(words, f"beam_search={self.beam}", error)):

@@ -1,10 +1,10 @@
-"""An n-gram model as a file: vocabulary, back-off tables and settings; read from our own format or from ARPA."""
+"""An n-gram model and its file: vocabulary, back-off tables and settings; ARPA files can be read as well."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.model_file import is_model_file, read_model, word_array, words_from, write_model
@@ -13,23 +13,20 @@ from rerank_plugins.models.backoff.table_arrays import table_arrays, tables_from
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    pass
-
 KIND = "ngram"
 State = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class NgramModel:
-    """An n-gram model in memory: vocabulary, tables, and the settings that it was made with."""
+    """An n-gram model: vocabulary, tables, and the settings and statistics of its training."""
 
     vocabulary: Vocabulary
     tables: BackoffTables
     settings: dict[str, Any]
 
     def save(self, path: Path) -> int:
-        """Write the model file; its size in bytes. Raises OSError."""
+        """Write the model file, and return its size in bytes. Raises OSError."""
         words = word_array(self.vocabulary.words)
         settings = {**self.settings, "unseen": self.tables.unseen}
         return write_model(
@@ -38,7 +35,7 @@ class NgramModel:
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
-        """A model file (mapped) or ARPA file (read, may be .gz, .bz2 or .xz). Raises ModelError."""
+        """Map a model file into memory, or read an ARPA file (plain, .gz, .bz2 or .xz). Raises ModelError."""
         return cls._mapped(path) if is_model_file(path) else cls._from_arpa(path)
 
     @classmethod
@@ -60,7 +57,7 @@ class NgramModel:
 
         try:
             if is_kenlm_binary(path):
-                raise ModelError(f"{path}: is a KenLM binary, which the language model 'kenlm' reads")
+                raise ModelError(f"{path}: this is a KenLM binary, which the language model 'kenlm' reads")
             with open_arpa(path) as stream:
                 vocabulary, orders = read_arpa(stream, str(path), Workspace())
         except DAMAGED as error:

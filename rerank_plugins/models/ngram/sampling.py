@@ -1,6 +1,6 @@
-"""Sentences drawn from an n-gram model: word by word from p(· | h), from `<s>` to `</s>` (backoff/drawing.py).
+"""Random sentences from an n-gram model, drawn word by word from p(· | h), from `<s>` to `</s>` (backoff/drawing.py).
 
-Okanohara and Tsujii (2007) take such sentences of a trigram model as pseudo-negative examples.
+Okanohara and Tsujii (2007) use such sentences from a trigram model as pseudo-negative examples.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 if TYPE_CHECKING:
     from rerank_plugins.models.ngram.model import NgramModel
 
-ATTEMPTS = 10_000  # sentences thrown away in a row before the lengths are held to be impossible
+ATTEMPTS = 10_000  # sentences rejected in a row before the lengths are considered impossible
 
 
 @dataclass(frozen=True, eq=False)
 class NgramSampler:
-    """Draws sentences of `shortest` to `longest` words; `unknown`: whether they may have `<unk>` in them.
+    """Draws sentences of `shortest` to `longest` words; `unknown` says whether they may contain `<unk>`.
 
-    Longer and shorter sentences are thrown away, so the others keep their proportions. Raises ModelError for a model
-    by stupid backoff, whose scores are no probabilities.
+    Other sentences are rejected, so that those that remain keep their relative probabilities. Raises ModelError for a
+    stupid-backoff model, whose scores are no probabilities.
     """
 
     ngrams: NgramModel
@@ -38,16 +38,16 @@ class NgramSampler:
 
     def __post_init__(self) -> None:
         if self.ngrams.tables.unseen != 0.0:
-            raise ModelError("the n-gram model has scores of stupid backoff, which cannot be drawn from")
+            raise ModelError("the n-gram model has scores of stupid backoff, from which no sentences can be drawn")
         if not 0 <= self.shortest <= self.longest:
-            raise ValueError(f"lengths from {self.shortest} to {self.longest}, wanted 0 <= shortest <= longest")
+            raise ValueError(f"shortest {self.shortest}, longest {self.longest}: wanted 0 <= shortest <= longest")
 
     @cached_property
     def _cumulated(self) -> FloatArray:
         return cumulated(self.ngrams.tables)
 
     def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
-        """`number` sentences; the same ones for the same state of `rng`. Raises ModelError where lengths never come."""
+        """`number` sentences; `rng` determines them. Raises ModelError if no sentence has an allowed length."""
         tables, words = self.ngrams.tables, self.ngrams.vocabulary.words
         tokens = np.zeros((number, self.longest), np.int32)
         start = int(tables.events[BOS]["next"])
@@ -57,7 +57,7 @@ class NgramSampler:
         )
         if len(lengths) < number:
             raise ModelError(
-                f"{ATTEMPTS} sentences drawn in a row, none of them has {self.shortest} to {self.longest} words"
+                f"{ATTEMPTS} sentences were drawn, and none of them has {self.shortest} to {self.longest} words"
             )
         return [tuple(words[i] for i in row[:n]) for row, n in zip(tokens.tolist(), lengths.tolist(), strict=True)]
 
@@ -66,7 +66,7 @@ class NgramSampler:
 def draw_sentences(
     contexts: Any, events: Any, sums: Any, start: int, eos: int, forbidden: int, shortest: int, rng: Any, tokens: Any
 ) -> Any:
-    """Fill the rows of `tokens`; how many words each has, for as many rows as could be filled."""
+    """Fill the rows of `tokens`; returns the number of words of each row that could be filled."""
     number, longest = tokens.shape
     lengths = np.zeros(number, np.int64)
     path = np.zeros(8, np.int64)
@@ -76,6 +76,7 @@ def draw_sentences(
         context = start
         length = 0
         attempts += 1
+        # Draw words until the end of the sentence, a forbidden word, or more words than are allowed.
         while True:
             event = draw_event(contexts, events, sums, context, path, rng)
             symbol = events[event]["symbol"]
@@ -84,6 +85,7 @@ def draw_sentences(
             tokens[row, length] = symbol
             length += 1
             context = events[event]["next"]
+        # Keep the sentence if it has ended and is long enough; else the next one overwrites it.
         if symbol == eos and length >= shortest:
             lengths[row] = length
             row += 1

@@ -1,8 +1,8 @@
-"""From texts to an n-gram model: settings, and the one call that does it.
+"""Training of an n-gram model on texts.
 
-With the default settings the model is that of KenLM's `lmplz`: interpolated modified Kneser–Ney, `<s>` n-grams by raw
-counts, unigrams interpolated with the uniform distribution over the vocabulary, `<unk>` having only that. With a
-vocabulary cut-off, `<unk>` stands for the rare words and is counted as they are.
+With the default settings the model is that of KenLM's `lmplz`: interpolated modified Kneser–Ney, raw counts for n-grams
+that begin with `<s>`, unigrams interpolated with the uniform distribution over the vocabulary, from which alone `<unk>`
+has its probability. With a cut-off of the vocabulary, `<unk>` stands for the rare words and has their counts.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backof
 
 @dataclass(frozen=True)
 class NgramSettings:
-    """How a model is trained.
+    """The settings of training.
 
-    `prune`: n-grams that occur so often or less are left out, by order, the last value for all after it. Words seen
-    less than `min_count` times, and all but the `most_words` most frequent, are unknown. `closed`: `<unk>` has no
-    probability; every word of the text must then be known.
+    `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
+    that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
+    `<unk>` has no probability, and every word of the text must be known.
     """
 
     order: int = 5
@@ -39,7 +39,7 @@ class NgramSettings:
 
 @dataclass(frozen=True)
 class OrderSummary:
-    """Of one order: n-grams of the text, those kept, discounts D_1 … D_3+, and whether the text gave them."""
+    """One order: n-grams of the text, n-grams kept, discounts D_1 … D_3+, and whether these come from the text."""
 
     ngrams: int
     kept: int
@@ -49,7 +49,7 @@ class OrderSummary:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model and what it was made of; words are counted without `</s>`."""
+    """A trained model and the size of its text; `words` and `unknown` do not count `</s>`."""
 
     ngrams: NgramModel
     sentences: int
@@ -66,9 +66,9 @@ def train(
     jobs: int = 2,
     progress: Callable[[str, int], None] = lambda stage, words: None,
 ) -> Trained:
-    """Train on (path, lines) of each text; `progress` gets each stage, and how many words were read.
+    """Train on texts, each a path and its lines; `progress` is called with each stage and the number of words read.
 
-    Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, ModelError
+    Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
     from rerank_plugins.models.backoff.estimation import cutoffs, estimate
@@ -88,23 +88,24 @@ def train(
     vocabulary, tokens, unknown = text.finish(settings.min_count, settings.most_words)
     if settings.closed and unknown:
         raise ConfigError(
-            f"{unknown} words of the text are not in the vocabulary, which a closed one must not leave out"
+            f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
         )
     never = [BOS, UNK] if settings.closed else [BOS]
     source = TextEvents(tokens, len(vocabulary), settings.order)
-    made = estimate(
+    estimated = estimate(
         source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs,
         progress=lambda stage: progress(stage, words),
     )  # fmt: skip
-    sizes = [made.ngrams[0], *made.tables.sizes[1:]]
-    orders = [OrderSummary(*found) for found in zip(made.ngrams, sizes, made.discounts, made.enough, strict=True)]
+    sizes = [estimated.ngrams[0], *estimated.tables.sizes[1:]]
+    columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
+    orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": text.sentences, "unknown": unknown}
-    record["discounts"] = made.discounts
-    return Trained(NgramModel(vocabulary, made.tables, record), text.sentences, words, unknown, orders)
+    record["discounts"] = estimated.discounts
+    return Trained(NgramModel(vocabulary, estimated.tables, record), text.sentences, words, unknown, orders)
 
 
 def parse_prune(text: str) -> tuple[int, ...]:
-    """Cut-offs as users write them: `0,0,1` or `0 0 1`. Raises ConfigError.
+    """Parse cut-offs in the form `0,0,1` or `0 0 1`. Raises ConfigError.
 
     >>> parse_prune("0 0 1")
     (0, 0, 1)

@@ -1,1 +1,1 @@
-"""The words of models by number, and what stands for the words outside a vocabulary."""
+"""Vocabularies: the numbers of words, unknown words and what replaces them, word classes, and word frequencies."""

@@ -1,8 +1,8 @@
-"""The words of a model of trees by number: a closed vocabulary, with signatures for the words outside it.
+"""The closed vocabulary of a model of trees: the numbers of its words, and signatures for the words outside it.
 
-Number 0 is `<s>`, which stands before the first word and is never predicted; the others follow by falling frequency,
-equal ones in alphabetical order. `UNK`, the signature without features, is always there. Brackets are in their normal
-form, whichever spelling a text has (trees/penn.py).
+Number 0 is `<s>`, which stands before the first word and is never predicted; the other words follow by falling
+frequency, words of equal frequency in alphabetical order. `UNK`, the signature without features, is always in the
+vocabulary. Brackets are in their normal form (trees/penn.py), however a text spells them.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from rerank_plugins.trees.penn import known_spelling
 
 START = "<s>"
 Sentence = Sequence[str]
-REMEMBERED = 1 << 20  # unknown words whose numbers are kept
+REMEMBERED = 1 << 20  # words whose numbers are cached
 
 
 @dataclass(frozen=True, eq=False)
 class ClosedVocabulary(PickledFields):
-    """The words by number, and (V) how often each was in the training corpus; of `<s>`, how many sentences it had."""
+    """The words by number, and (V) how often each occurs in the training corpus; for `<s>`, the number of sentences."""
 
     words: tuple[str, ...]
     counts: LongArray
@@ -40,56 +40,56 @@ class ClosedVocabulary(PickledFields):
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Number of each word."""
+        """The number of each word."""
         return {word: i for i, word in enumerate(self.words)}
 
     @cached_property
-    def _first(self) -> _Numbers:
+    def _initial_numbers(self) -> _Numbers:
         return _Numbers(self.number, 0)
 
     @cached_property
-    def _later(self) -> _Numbers:
+    def _inner_numbers(self) -> _Numbers:
         return _Numbers(self.number, 1)
 
     def encode(self, sentences: Iterable[Sentence]) -> IntArray:
-        """(n) the words of all sentences; unknown ones as the most specific of their signatures that is known."""
-        first, later = self._first, self._later
-        ids = ((first[sentence[0]], *map(later.__getitem__, sentence[1:])) for sentence in sentences if sentence)
+        """(n) the numbers of all words of the sentences; an unknown word has that of its most specific signature."""
+        first, inner = self._initial_numbers, self._inner_numbers
+        ids = ((first[sentence[0]], *map(inner.__getitem__, sentence[1:])) for sentence in sentences if sentence)
         return np.fromiter(chain.from_iterable(ids), np.int32)
 
     @cached_property
     def ln_unigram(self) -> FloatArray:
-        """(V) ln p of each word by its count, that of the end of a sentence at number 0; what was not seen counts 1."""
+        """(V) ln p of each word by its count, at number 0 that of the end of a sentence; unseen words count as 1."""
         counts = np.maximum(self.counts, 1)
         return np.asarray(np.log(counts / counts.sum()), np.float64)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word and of the end by the unigram distribution: len(sentence) + 1 values per sentence."""
-        ln_p, starts = self.ln_unigram[self.encode(sentences)], np.cumsum([len(each) for each in sentences])
+        """Ln p of each word and of the end of the sentence by unigrams: len(sentence) + 1 values per sentence."""
+        ln_p, starts = self.ln_unigram[self.encode(sentences)], np.cumsum([len(sentence) for sentence in sentences])
         return [np.append(words, self.ln_unigram[0]) for words in np.split(ln_p, starts[:-1])] if len(starts) else []
 
 
 class _Numbers(dict[str, int]):
-    """Numbers of words as they stand in a sentence, first or later; remembered for the words that come."""
+    """A cache that maps each word to its number in the vocabulary; `position` 0 is for first words of sentences."""
 
     def __init__(self, number: dict[str, int], position: int) -> None:
         self._number, self._position = number, position
 
     def __missing__(self, word: str) -> int:
-        form = word if word != START else UNKNOWN  # no word of a sentence
-        found = self._number[known_form(form, self._position, self._number)]
+        form = word if word != START else UNKNOWN  # `<s>` in a text is an unknown word
+        number = self._number[known_form(form, self._position, self._number)]
         if len(self) < REMEMBERED:
-            self[word] = found
-        return found
+            self[word] = number
+        return number
 
 
 def close_vocabulary(
     sentences: Sequence[Sentence], unknown: UnknownWords, min_count: int = 1
 ) -> tuple[ClosedVocabulary, IntArray]:
-    """The vocabulary of a training corpus and (n) the numbers of its words, some of them signatures.
+    """The vocabulary of a training corpus, and (n) the numbers of its words, some of which become signatures.
 
-    Brackets must be in their normal form. First `unknown` says which occurrences become signatures; then all words
-    do that are left fewer than `min_count` times.
+    Brackets must be in their normal form. First `unknown` replaces occurrences by signatures; then all words that are
+    left fewer than `min_count` times are replaced as well.
     """
     replaced = unknown.replaced(sentences)
     counts = Counter(chain.from_iterable(replaced))
@@ -104,6 +104,7 @@ def close_vocabulary(
             for sentence, sources in zip(replaced, sentences, strict=True)
         ]
         counts = Counter(chain.from_iterable(replaced))
+    # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
     counts.setdefault(UNKNOWN, 0)
     words = (START, *sorted(counts.keys() - {START}, key=lambda word: (-counts[word], word)))
     number = {word: i for i, word in enumerate(words)}

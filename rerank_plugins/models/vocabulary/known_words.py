@@ -1,4 +1,4 @@
-"""Words of a model by number, in lower case unless it was trained otherwise."""
+"""A mixin for models of word similarity: which words of a text are the words of the model."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from rerank_plugins.trees.penn import known_spelling, normal_form
 
 
 class KnownWords:
-    """What models with `words` and the setting "lowercase" share."""
+    """A mixin that gives a model the look-up of its words: `word in model`, `model.form(word)`, `model.number`.
+
+    The model has the fields `words`, in the order of their numbers, and `settings`, whose entry "lowercase" says
+    whether it was trained on lower-cased text.
+    """
 
     words: tuple[str, ...]
     settings: Mapping[str, Any]
 
     @cached_property
     def number(self) -> dict[str, int]:
-        """Number of each word."""
+        """The number of each word."""
         return {word: i for i, word in enumerate(self.words)}
 
     def form(self, word: str) -> str:
-        """The word as the model has it: in normal form (trees/penn.py), in lower case if it was trained so."""
+        """The form of the word in the model: normal form (trees/penn.py), lower-cased if the model was trained so."""
         fold = str.lower if self.settings["lowercase"] else str
         return known_spelling(word, self.number, fold) or fold(normal_form(word))
 

@@ -1,9 +1,9 @@
-"""Unknown words: signatures of form, and which words of a training corpus are taken as unknown.
+"""Unknown words: the signatures that replace them, and the words of a training corpus that are treated as unknown.
 
-A word outside the closed vocabulary is replaced by a signature of its form, and the signature is a word of that
-vocabulary: `UNK-INITC-KNOWNLC`, `UNK-LC-ing`, `UNK-NUM`. The features are those of the Berkeley parser's lexicon
-(Petrov et al. 2006) at its finest level: capitals, digits, hyphens, English endings. Every model that is compared with
-another sees the same replacement, so that their probabilities are of the same events.
+A word outside the closed vocabulary is replaced by a signature of its form, which is itself a word of the vocabulary:
+`UNK-INITC-KNOWNLC`, `UNK-LC-ing`, `UNK-NUM`. The features are those of the Berkeley parser's lexicon (Petrov et al.
+2006) at its finest level: capitals, digits, hyphens, English endings. All models that are compared see the same
+replacements, so that their probabilities are those of the same events.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ import numpy as np
 
 from rerank_plugins.trees.penn import known_spelling, normal_form
 
-UNKNOWN = "UNK"  # the signature of no features: in every closed vocabulary
+UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
 Sentence = Sequence[str]
 
 
 def signature(word: str, first: bool, lower_known: bool) -> str:
-    """Signature of a word outside the vocabulary.
+    """The signature of a word outside the vocabulary.
 
-    `first` says that it is the first of its sentence, `lower_known` that its lower-case form is in the vocabulary.
+    `first` says whether it begins its sentence, `lower_known` whether its lower-case form is in the vocabulary.
     """
     lowered = word.lower()
     capitals = sum(character.isalpha() and not character.islower() for character in word)
@@ -45,12 +45,12 @@ def signature(word: str, first: bool, lower_known: bool) -> str:
 
 
 def is_signature(word: str) -> bool:
-    """Whether a word of a closed vocabulary stands for unknown ones."""
+    """Whether a word of a closed vocabulary is a signature, which stands for unknown words."""
     return word == UNKNOWN or word.startswith(f"{UNKNOWN}-")
 
 
 def backed_off(full: str) -> Iterator[str]:
-    """A signature, then it without its last feature, and so on to `UNK`.
+    """A signature, then the same without its last feature, and so on down to `UNK`.
 
     >>> list(backed_off("UNK-LC-NUM"))
     ['UNK-LC-NUM', 'UNK-LC', 'UNK']
@@ -61,9 +61,9 @@ def backed_off(full: str) -> Iterator[str]:
 
 
 def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
-    """The word where it is in the vocabulary, else the most specific of its signatures that is; at last `UNK`.
+    """The word if it is in the vocabulary, else the most specific of its signatures that is, in the end `UNK`.
 
-    Brackets and quotation marks are known by any of their spellings (trees/penn.py).
+    Brackets and quotation marks may have any of their spellings (trees/penn.py).
 
     >>> known_form("-LRB-", 3, {"(", "UNK"}), known_form("walking", 3, {"UNK-LC", "UNK"})
     ('(', 'UNK-LC')
@@ -73,22 +73,22 @@ def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
         return known
     word = normal_form(word)
     full = signature(word, position == 0, word.lower() in vocabulary)
-    return next((each for each in backed_off(full) if each in vocabulary), UNKNOWN)
+    return next((form for form in backed_off(full) if form in vocabulary), UNKNOWN)
 
 
 def closed(sentence: Sentence, vocabulary: Container[str]) -> tuple[str, ...]:
-    """The sentence with its unknown words replaced: what every model of a comparison reads."""
+    """The sentence with its unknown words replaced, as all models of a comparison read it."""
     return tuple(known_form(word, position, vocabulary) for position, word in enumerate(sentence))
 
 
 @dataclass(frozen=True)
 class UnknownWords:
-    """Which occurrences in a training corpus become signatures, so that the models learn what unknown words do.
+    """Decides which occurrences in a training corpus become signatures, so that models learn about unknown words.
 
-    Large corpora (Pauls & Klein 2012, §4): after the first `first` sentences, a word never seen before becomes its
-    signature in a share `rate` of the cases, drawn with `seed`. Corpora of fewer than twice `first` sentences: words
-    that occur only once in the whole corpus become signatures (nothing is drawn). In both, the vocabulary is what the
-    corpus then holds, and `UNK`.
+    In a large corpus (Pauls & Klein 2012, §4), after the first `first` sentences, a word that has not occurred before
+    becomes its signature with probability `rate`, drawn with `seed`. In a corpus of fewer than twice `first` sentences,
+    the words that occur only once become signatures, and nothing is drawn. In both cases the vocabulary consists of the
+    words of the resulting corpus, and `UNK`.
     """
 
     first: int = 10_000
@@ -96,8 +96,8 @@ class UnknownWords:
     seed: int = 1
 
     def replaced(self, sentences: Sequence[Sentence]) -> list[tuple[str, ...]]:
-        """The training corpus with signatures in it; sentences and positions stay what they were."""
-        unknown = self._once(sentences) if len(sentences) < 2 * self.first else self._drawn(sentences)
+        """The training corpus with signatures in place of some words; nothing else changes."""
+        unknown = self._singletons(sentences) if len(sentences) < 2 * self.first else self._drawn(sentences)
         known = {
             word
             for sentence, marks in zip(sentences, unknown, strict=True)
@@ -112,7 +112,7 @@ class UnknownWords:
             for sentence, marks in zip(sentences, unknown, strict=True)
         ]
 
-    def _once(self, sentences: Sequence[Sentence]) -> list[list[bool]]:
+    def _singletons(self, sentences: Sequence[Sentence]) -> list[list[bool]]:
         counts = Counter(word for sentence in sentences for word in sentence)
         return [[counts[word] == 1 for word in sentence] for sentence in sentences]
 

@@ -1,12 +1,12 @@
-"""Word frequencies: the embedded English table, or the 1-grams of an ARPA file.
+"""Word frequencies: the embedded English table, or the 1-grams of an ARPA file (backoff/arpa_unigrams.py).
 
-Embedded table: p(word) = c(word) / N, with N all tokens of the corpus. Words seen once are not in the table, and an
-unknown word has the relative frequency of a word seen once, 1 / N; so the table and the words seen once together sum to
-1 (the share of the unseen is n1 / N, as in Good 1953). ARPA file: its own 1-gram probabilities and `<unk>`.
+In the embedded table p(word) = c(word) / N, where N is the number of tokens of the corpus. Words that occur once are
+left out, and an unknown word has their relative frequency, 1 / N; so the table and the words that occur once together
+sum to 1 (unseen words have the share n1 / N, as in Good 1953). An ARPA file has its own probabilities, also of `<unk>`.
 
-A bracket that the table lacks is looked up in its other spellings (trees/penn.py); the embedded table has the brackets
-themselves. A quotation mark " that is not in the table has p(``) + p(''): it is either. `<s>`, `</s>` and `<unk>` are
-marks of the model; as a word of a sentence, each of them is unknown.
+A bracket that the table lacks is looked up in its other spellings (trees/penn.py); the embedded table has plain
+brackets. A quotation mark " that the table lacks has p(``) + p(''), as it stands for both. `<s>`, `</s>` and `<unk>`
+are marks of the model; as a word of a sentence, each of them is unknown.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from rerank_plugins.resources import embedded
 from rerank_plugins.trees.penn import DIRECTED, spellings
 
 EMBEDDED = embedded("unigrams.tsv.xz")
-MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of the model that are no words of a sentence
+MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of a table that are no words of a sentence
 Case = Literal["exact", "fallback", "ignore"]
 
 
 @dataclass(frozen=True)
 class UnigramModel(PickledFields):
-    """Ln p of words by a table, with `<unk>` and mostly `</s>` in it.
+    """Ln p of words by a table, which has `<unk>` and usually `</s>`.
 
-    `case`: exact forms alone; or all casings of a word together, for unknown forms (fallback) or always (ignore).
+    `case` says what is looked up: exact forms only; or all casings of a word together, for forms that are not in the
+    table (fallback) or for all words (ignore).
     """
 
     table: Mapping[str, float]
@@ -60,7 +61,7 @@ class UnigramModel(PickledFields):
         return log_probability
 
     def look_up(self, word: str) -> float | None:
-        """Ln p(word) of a word of a sentence; None for an unknown one."""
+        """Ln p(word) of a word of a sentence; None if it is unknown."""
         if word in MARKS:
             return None
         log_probability = self.cased(word)
@@ -71,12 +72,12 @@ class UnigramModel(PickledFields):
         return next(others, None) if log_probability is None else log_probability
 
     def cased(self, word: str) -> float | None:
-        """Ln p(word) of a word in this spelling, in the casings that `case` allows; None for an unknown one."""
+        """Ln p(word) of a word in this spelling, in the casings that `case` allows; None if it is unknown."""
         exact = self.table.get(word) if self.case != "ignore" else None
         return self._folded.get(word.lower()) if exact is None and self.case != "exact" else exact
 
     def frequencies(self) -> dict[str, float]:
-        """Relative frequency of each word in lower case."""
+        """The relative frequency of each lower-cased word."""
         return {word: math.exp(value) for word, value in self._folded.items()}
 
     @cached_property
@@ -85,7 +86,7 @@ class UnigramModel(PickledFields):
 
     @cached_property
     def _folded(self) -> dict[str, float]:
-        """Ln of the summed probability of all casings, by lower-cased form."""
+        """Ln of the sum of p over all casings of a word, by lower-cased form."""
         sums: dict[str, float] = {}
         for word, value in self.table.items():
             if word not in MARKS:

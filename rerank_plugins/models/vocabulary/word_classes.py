@@ -1,9 +1,9 @@
-"""Words replaced by classes: closed-class words stay, others become the tag that they mostly have in a treebank.
+"""Word classes: closed-class words are their own classes, other words have their most frequent tag in a treebank.
 
-An n-gram model of classes sees `these NNS` and `the NN VBZ` where one of words sees rare names. A class is a function
-of the word alone: nothing has to be tagged, and a sentence and a worse one are treated alike. Words that the treebank
-does not have become signatures (signatures.py). Words that stay are in lower case, brackets in their normal form
-(trees/penn.py). Tags are those of the Penn Treebank.
+An n-gram model of classes sees `these NNS` and `the NN VBZ` where a model of words sees rare words. The class is a
+function of the word alone: no text has to be tagged, and good and bad sentences are treated alike. Words that do not
+occur in the treebank become signatures (signatures.py). Words that stay are lower-cased, with brackets in their normal
+form (trees/penn.py). The tags are those of the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -16,27 +16,30 @@ from rerank_plugins.errors import FormatError
 from rerank_plugins.models.vocabulary.signatures import signature
 from rerank_plugins.trees.penn import normal_form, spellings
 
-SEEN = 2  # occurrences that a word needs for a class of its own
+SEEN = 2  # occurrences in the treebank that a word needs to have a class
 CLOSED = """
 DT IN PRP PRP$ MD TO CC WDT WP WP$ WRB EX PDT RP POS . , : -LRB- -RRB- `` ''
 """
 STAY = """
 be is are am was were been being have has had having do does did done 's 're 'm 've 'd 'll n't not never ever any
 only even also all
-"""  # closed-class words whose tags are those of open classes
-Tagged = Sequence[tuple[str, str]]  # words with tags
+"""  # closed-class words that share their tags with open classes
+Tagged = Sequence[tuple[str, str]]  # words with their tags
 
 
 @dataclass(frozen=True)
 class WordClasses:
-    """The class of each word of `classes`; others have that of their lower-case form, or a signature."""
+    """Maps words to classes; a word that `classes` lacks has the class of its lower-case form, or a signature."""
 
     classes: Mapping[str, str]
     _cache: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of_treebank(cls, tagged: Iterable[Tagged], words: Iterable[str] = ()) -> WordClasses:
-        """From tagged sentences; `words` stay besides those whose most frequent tag is CLOSED, and STAY."""
+        """Build the classes from tagged sentences.
+
+        Words whose most frequent tag is in CLOSED are their own classes, and so are STAY and `words`.
+        """
         tags: defaultdict[str, Counter[str]] = defaultdict(Counter)
         folded: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for sentence in tagged:
@@ -45,7 +48,7 @@ class WordClasses:
                 tags[word][tag] += 1
                 if word != word.lower():
                     folded[word.lower()][tag] += 1
-        for word in folded.keys() - tags.keys():  # only ever seen with capitals
+        for word in folded.keys() - tags.keys():  # words that only occur with capitals
             tags[word] = folded[word]
         best = {word: most_frequent(counts) for word, counts in tags.items() if counts.total() >= SEEN}
         kept = {normal_form(word).lower() for word in (*STAY.split(), *words)}
@@ -55,12 +58,12 @@ class WordClasses:
 
     def of(self, word: str) -> str:
         """The class of a word."""
-        found = self._cache.get(word)
-        if found is None:
-            forms = [form for each in spellings(word) for form in (each, each.lower())]
-            found = next((self.classes[form] for form in forms if form in self.classes), None)
-            found = self._cache[word] = found or signature(normal_form(word), False, False)
-        return found
+        word_class = self._cache.get(word)
+        if word_class is None:
+            forms = [form for spelling in spellings(word) for form in (spelling, spelling.lower())]
+            word_class = next((self.classes[form] for form in forms if form in self.classes), None)
+            word_class = self._cache[word] = word_class or signature(normal_form(word), False, False)
+        return word_class
 
     def apply(self, text: str) -> str:
         """The classes of the words of a text.
@@ -71,19 +74,19 @@ class WordClasses:
         return " ".join(map(self.of, text.split()))
 
     def lines(self) -> Iterator[str]:
-        """A file of classes: word<TAB>class, sorted."""
+        """The lines of a file of classes: word<TAB>class, sorted."""
         yield from (f"{word}\t{name}\n" for word, name in sorted(self.classes.items()))
 
 
 def most_frequent(counts: Mapping[str, int]) -> str:
-    """The tag of highest count; of equal ones the first by the alphabet."""
+    """The tag with the highest count; of tags with equal counts, the first in alphabetical order."""
     return min(counts, key=lambda tag: (-counts[tag], tag))
 
 
 def read_classes(lines: Iterable[str], path: str) -> WordClasses:
-    """The classes of a file: a word and its class a line, tab or spaces between (Brown clusters may be given so).
+    """Read a file of classes: each line has a word and its class, separated by a tab or spaces (as Brown clusters may).
 
-    Raises FormatError with path and line.
+    Raises FormatError with the path and the line.
     """
     classes: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
@@ -93,7 +96,7 @@ def read_classes(lines: Iterable[str], path: str) -> WordClasses:
         if len(cells) != 2:
             raise FormatError(f"{len(cells)} fields, wanted a word and its class", path=path, line=number)
         if classes.setdefault(cells[0], cells[1]) != cells[1]:
-            raise FormatError(f"{cells[0]!r} has a class already: {classes[cells[0]]}", path=path, line=number)
+            raise FormatError(f"{cells[0]!r} has another class already: {classes[cells[0]]}", path=path, line=number)
     if not classes:
-        raise FormatError("no classes: wanted lines of word<TAB>class", path=path)
+        raise FormatError("there are no classes: wanted lines of word<TAB>class", path=path)
     return WordClasses(classes)

@@ -72,7 +72,7 @@ def bilstm(x: Float32, params: Params, layer: str, packing: Packing) -> tuple[Fl
 def bilstm_gradient(
     dstates: Float32, x: Float32, params: Params, layer: str, packing: Packing, memories: list[Memory], grads: Params
 ) -> Float32:
-    """The gradient at the inputs (rows, D), given that at the states (rows, 2H); `grads` receives that of the weights."""
+    """The gradient at the inputs (rows, D), given that at the states (rows, 2H); `grads` gets that at the weights."""
     dx = np.zeros_like(x)
     halves = np.split(dstates, 2, axis=1)
     for (direction, reverse), memory, half in zip(DIRECTIONS, memories, halves, strict=True):

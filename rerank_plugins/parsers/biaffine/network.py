@@ -81,7 +81,7 @@ def sum_pieces(table: Float32, rows: Int64, owners: Int64, words: int) -> Float3
 def encode(
     x: Float32, params: Params, packing: Packing, drop: Float32 | None = None
 ) -> tuple[Float32, Float32, list[list[Memory]]]:
-    """States of both layers (rows, 2H each), and what their gradients need; `drop` multiplies the input of the upper."""
+    """States of both layers (rows, 2H each), and what the gradients need; `drop` scales the input of the upper one."""
     lower, memory1 = bilstm(x, params, "lstm1", packing)
     upper, memory2 = bilstm(lower if drop is None else lower * drop, params, "lstm2", packing)
     return lower, upper, [memory1, memory2]
