@@ -1,4 +1,4 @@
-"""Subcategorisation: verbs by what they take (Wu & Schuler 2011, §4), as annotations beside those of Klein & Manning.
+"""Subcategorisation of verbs by their arguments (Wu & Schuler 2011, §4): annotations beside those of Klein & Manning.
 
 The paper splits its states "as thoroughly as possible into subcategorization classes" and names one, VBD-argNP, but not
 the others. Here they are the categories of the phrases that follow the verb within its VP.
@@ -17,14 +17,14 @@ ARGUMENTS = frozenset({"NP", "S", "SBAR", "VP", "ADJP", "PP", "PRT"})
 
 
 def transitive(node: Tree, above: Sequence[Tree]) -> str:
-    """A verb before a noun phrase of its VP, temporal ones apart: VBD-argNP."""
+    """Marks a verb that a noun phrase of its VP follows, unless it is a temporal one: VBD-argNP."""
     return "-argNP" if "NP" in _after_verb(node, above) else ""
 
 
 def frame(node: Tree, above: Sequence[Tree]) -> str:
-    """A verb with the first two arguments after it: VBD-argNP-PP, VBZ-argVP, VB."""
-    found = _after_verb(node, above)[:2]
-    return "-arg" + "-".join(found) if found else ""
+    """Marks a verb with the first two arguments that follow it: VBD-argNP-PP, VBZ-argVP, VB."""
+    arguments = _after_verb(node, above)[:2]
+    return "-arg" + "-".join(arguments) if arguments else ""
 
 
 def _after_verb(node: Tree, above: Sequence[Tree]) -> list[str]:
@@ -40,9 +40,10 @@ SUBCATEGORISATION: dict[str, Annotation] = {"transitive": transitive, "frame": f
 
 
 def named(names: Sequence[str]) -> list[Annotation]:
-    """Annotations by name, Klein & Manning's (models/pcfg/annotation.py) and those of this module.
+    """The annotations of these names: those of Klein & Manning (models/pcfg/annotation.py) and of this module.
 
-    The mark of phrases with a single child is left out: symbols have it in any case. Raises ConfigError.
+    The mark of phrases with a single child is left out, because symbols have it in any case. Raises ConfigError for an
+    unknown name.
     """
     known = {**annotation.ANNOTATIONS, **SUBCATEGORISATION}
     chosen: list[Annotation] = []

@@ -1,9 +1,9 @@
-"""CKY with vectors: for each span and symbol, the best vector there is (Wu & Schuler 2011, eqs 4 and 8).
+"""CKY parsing with vectors: the best vector of each span and symbol (Wu & Schuler 2011, eqs 4 and 8).
 
-    e_γ = the greatest by aᵀe_γ, over rules and split points, of P_M · (L_α e_α) · (L_β e_β);  a = π(lc·), at ROOT a_T
+    e_γ = argmax of aᵀe_γ over rules and split points,  e_γ = P_M · (L_α e_α) · (L_β e_β);  a = π(lc·), at ROOT a_T
 
-L e depends on the child alone: it is made once for an item, K² steps. A rule over a split point then costs K steps, a
-dot product of what its children are together with P_M · a; the vector itself is made for the best one only.
+L e depends on the child alone, so it is computed once for each item, in K² steps. A rule over a split point then takes
+K steps, the dot product of its children's product with P_M · a; the vector itself is computed for the best rule only.
 """
 
 from __future__ import annotations
@@ -18,16 +18,18 @@ from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
-EMISSION = -1  # in place of a rule
+EMISSION = -1  # the rule of an item that is a word's preterminal
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, found: Any) -> None:
-    """Try all rules over two cells; `found` are the best so far for each symbol: aᵀe, rule and children.
+def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, best: Any) -> None:
+    """Try all binary rules over two cells, and keep the best for each parent in `best`: aᵀe, rule and children.
 
-    `factor` brings the vectors to the power of the cell that is filled; `where` (S) is -1 throughout.
+    `factor` scales products of two vectors to the power of the cell that is being filled; `where` (S), working space,
+    is -1 throughout before and after.
     """
-    worth, rule_of, left_of, right_of = found
+    worth, rule_of, left_of, right_of = best
+    # where[symbol] is the item of the right cell with this symbol.
     concepts = heap.vector.shape[1]
     scaled, both = np.empty(concepts), np.empty(concepts)
     for y in range(heap.begin[right], heap.end[right]):
@@ -56,9 +58,9 @@ def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def best_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> None:
-    """Try the unary rules; `where` (S) are the items of the cell so far."""
-    worth, rule_of, left_of, right_of = found
+def best_chains(rules: Any, heap: Any, kept: Any, where: Any, best: Any) -> None:
+    """Try the unary rules, and keep the best for each parent in `best`; `where` (S) has the cell's items so far."""
+    worth, rule_of, left_of, right_of = best
     for chain in range(len(rules.above)):
         parent, x = rules.above[chain], where[rules.below[chain]]
         if x < 0 or not kept[parent]:
@@ -73,7 +75,7 @@ def best_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> Non
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
-    """Into e the vector of an item from what it was made of (eq. 4), in its cell's power; `word` is its first."""
+    """Compute an item's vector e from its rule and children (eq. 4), at its cell's power; `word` is its first word."""
     rule, x, y, cell = heap.rule[item], heap.left[item], heap.right[item], heap.cell[item]
     if rule >= 0:
         factor = power_factor(heap, heap.power[cell], heap.cell[x], heap.cell[y])
@@ -100,7 +102,7 @@ def compose_items(rules: Any, heap: Any, items: Any, words: Any, e: Any) -> None
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def transferred(transfer: Any, e: Any, vector: Any) -> None:
-    """Into `vector` L e: how much the constituent's concepts are worth to each concept of the constituent above."""
+    """Write L e into `vector`: P(yield | concept of the constituent above) for each such concept."""
     for parent in range(len(e)):
         value = 0.0
         for child in range(len(e)):
@@ -110,17 +112,16 @@ def transferred(transfer: Any, e: Any, vector: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
-    """Fill the cells of a sentence that are new; how many items the heap then has (`size` before), and whether it had
-    room for all. If not, what is filled stays, and the call is to be repeated with a larger heap.
+    """Fill the new cells of a sentence; return the number of items in the heap (`size` before), and whether all fitted.
 
-    `cells` numbers the sentence's cells in the heap, in the order of `cell_number`; `kept` (cells, S) are the symbols
-    that are looked for.
+    If the heap had no room, the cells that are filled remain, and the call must be repeated with a larger heap. `cells`
+    has the sentence's cells in the heap, in the order of `cell_number`; `kept` (cells, S) are the symbols to look for.
     """
     n, symbols = len(words), len(rules.relation)
     where, e = np.full(symbols, -1, np.int32), np.empty(heap.vector.shape[1])
     worth = np.zeros(symbols)
     rule_of, left_of, right_of = np.empty(symbols, np.int32), np.empty(symbols, np.int32), np.empty(symbols, np.int32)
-    found = (worth, rule_of, left_of, right_of)
+    best = (worth, rule_of, left_of, right_of)
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             number = cell_number(i, i + width, n)
@@ -134,20 +135,23 @@ def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: in
             if not kept[number].any():
                 continue
             heap.power[cell] = common_power(heap, cells, i, i + width, n)
+            # Candidates: the preterminals of a word, or the best binary rule of each symbol over all split points.
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     symbol = rules.word_symbol[entry]
                     if kept[number, symbol]:
-                        worth[symbol] = 1.0  # there is no other way to make it
+                        worth[symbol] = 1.0  # any positive number: a preterminal has no other candidate
                         rule_of[symbol], left_of[symbol], right_of[symbol] = EMISSION, -1, -1
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
                     factor = power_factor(heap, heap.power[cell], left, right)
-                    best_split(rules, heap, left, right, factor, kept[number], where, found)
+                    best_split(rules, heap, left, right, factor, kept[number], where, best)
+            # Items: symbols without unary rules first, then those with unary rules, whose children are the former.
+            # Each item's vector e (eq. 4) is computed once, and stored as L e.
             for level in range(2):
                 if level == 1:
-                    best_chains(rules, heap, kept[number], where, found)
+                    best_chains(rules, heap, kept[number], where, best)
                 for place in range(rules.levels[level], rules.levels[level + 1]):
                     symbol = rules.symbols[place]
                     if worth[symbol] == 0.0:
@@ -159,6 +163,7 @@ def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: in
                     transferred(rules.transfer[rules.relation[symbol]], e, heap.vector[size])
                     worth[symbol] = 0.0
                     size += 1
+            # Close the cell: clear the index of its items, and scale its vectors.
             heap.end[cell] = size
             for item in range(heap.begin[cell], size):
                 where[heap.symbol[item]] = -1

@@ -1,4 +1,4 @@
-"""What the concepts of a category are about: their most probable headwords (Wu & Schuler 2011, Figure 2)."""
+"""The clusters of a category: the most probable headwords of each of its concepts (Wu & Schuler 2011, Figure 2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ClusterHead(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """A concept within a category: its number from 1, P(concept | category), its headwords, most probable first."""
+    """A concept within a category: its number (from 1), P(concept | category), and its headwords by falling P_H."""
 
     concept: int
     share: float
@@ -29,10 +29,10 @@ class Cluster(NamedTuple):
 
 
 def clusters(model: SvsModel, wanted: str, top: int = 10) -> list[Cluster]:
-    """The clusters of a category, those of the greatest shares first, each with its `top` headwords.
+    """The clusters of a category by falling share, each with its `top` headwords.
 
-    `wanted` is a treebank's category (VBD: however it is annotated), an annotated one (VBD-argNP), or a symbol
-    (VBD-argNP/ID). Symbols are weighed by their priors. Raises ConfigError where the model has none of that name.
+    `wanted` is a category of the treebank (VBD, with any annotation), an annotated category (VBD-argNP), or a symbol
+    (VBD-argNP/ID). Symbols are weighted by their priors. Raises ConfigError if the model has none of that name.
     """
     chosen = _symbols(model, wanted)
     counts = np.zeros((len(model.heads.headwords), model.concepts))
@@ -40,29 +40,29 @@ def clusters(model: SvsModel, wanted: str, top: int = 10) -> list[Cluster]:
         span = slice(model.heads.starts[symbol], model.heads.starts[symbol + 1])
         np.add.at(counts, model.heads.heads[span], model.heads.p[span] * model.prior[symbol])
     totals, of_head = counts.sum(axis=0), counts.sum(axis=1)
-    found = []
+    shown = []
     for concept in np.argsort(-totals, kind="stable").tolist():
         if totals[concept] > 0:
-            best = np.argsort(-counts[:, concept], kind="stable")[:top].tolist()
+            most_probable = np.argsort(-counts[:, concept], kind="stable")[:top].tolist()
             heads = tuple(
                 ClusterHead(
                     model.heads.headwords[head],
                     float(counts[head, concept] / totals[concept]),
                     float(counts[head, concept] / of_head[head]),
                 )
-                for head in best
+                for head in most_probable
                 if counts[head, concept] > 0
             )
-            found.append(Cluster(concept + 1, float(totals[concept] / totals.sum()), heads))
-    return found
+            shown.append(Cluster(concept + 1, float(totals[concept] / totals.sum()), heads))
+    return shown
 
 
 def _symbols(model: SvsModel, wanted: str) -> NDArray[np.intp]:
-    """Numbers of the symbols that are meant."""
+    """The numbers of the symbols with this category, annotated category or name."""
     categories = np.array(model.categories)[model.category]
     plain = np.array([category(name) for name in model.categories])[model.category]
     for names in (plain, categories, np.array(model.symbols)):
-        if len(found := np.flatnonzero(names == wanted)):
-            return found
+        if len(numbers := np.flatnonzero(names == wanted)):
+            return numbers
     tags = sorted(set(plain[model.preterminals]))
     raise ConfigError(f"no category {wanted!r} in the model; its tags are {', '.join(tags)}")

@@ -1,11 +1,11 @@
-"""The five models from what EM, or counting, found on observed trees.
+"""The five models, from the expected counts of EM or the counts of the lexicalised model.
 
-Words come in through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
+Words enter through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
 
     P(w | lci) = P_H(ĥ(w) | lci) · P(w | ĥ(w), lc)
 
-where P(w | lc), and so P(w | ĥ, lc), is the smoothed lexicon of the treebank grammar of the same trees. A word that
-only smoothing gives to a preterminal has the concepts of unk there. With one concept all is the treebank grammar.
+where P(w | lc), and hence P(w | ĥ, lc), is the smoothed lexicon of the treebank grammar of the same trees. A word that
+has a preterminal by smoothing alone has the concepts of unk there. With one concept, the model is the treebank grammar.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def model_of(
     chains: Mapping[tuple[str, str], str],
     settings: Mapping[str, Any],
 ) -> SvsModel:
-    """The model of parameters and of the expected counts under them; `chains` as models/svs/states.py has them."""
+    """The model with these parameters and the expected counts under them; `chains` are those of states.py."""
     labels, rules = observed.forest.labels, observed.rewritings
     phrases, all_ = len(rules.binary), len(rules.binary) + len(rules.unary)
     return SvsModel(
@@ -55,21 +55,21 @@ def model_of(
 
 
 def categories(symbols: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
-    """The categories of symbols, and the number of each symbol's."""
+    """The distinct categories of symbols, and (S) the number of each symbol's category."""
     names = [category_and_relation(symbol)[0] for symbol in symbols]
     number = {name: i for i, name in enumerate(dict.fromkeys(names))}
     return tuple(number), np.array([number[name] for name in names], np.int32)
 
 
 def prior(observed: Observed, expected: Expected) -> FloatArray:
-    """(S, K) π(lci), eq. 13: how often a constituent is an lc with this concept, of all constituents."""
+    """(S, K) π(lci), eq. 13: the share of all constituents that are an lc with this concept."""
     totals = np.zeros((len(observed.forest.labels), expected.posterior.shape[1]))
     np.add.at(totals, observed.forest.label, expected.posterior * observed.forest.node_weights[:, None])
     return np.asarray(totals / totals.sum(), np.float64)
 
 
 def head_table(observed: Observed, expected: Expected) -> HeadTable:
-    """P_H of every symbol, eq. 10: of its constituents with a concept, how many have this headword."""
+    """P_H of every symbol, eq. 10: among its constituents with a concept, the share that has each headword."""
     label, head = observed.forest.label.astype(np.int64), observed.head
     symbols, size = len(observed.forest.labels), len(observed.headwords)
     pairs, which = np.unique(label * size + head, return_inverse=True)
@@ -86,8 +86,8 @@ def head_table(observed: Observed, expected: Expected) -> HeadTable:
 def clustered_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexicon) -> VectorLexicon:
     """P(word | lci) from P_H and the lexicon of the treebank grammar.
 
-    Each entry of the latter is multiplied by P_H(ĥ | lci) / P_H(ĥ | lc), where the preterminal was not seen with the
-    class ĥ of the word by that of unk (by 1, where it was not seen with unk either).
+    Each entry of the lexicon is multiplied by P_H(ĥ | lci) / P_H(ĥ | lc). If the preterminal was not seen with the
+    class ĥ of the word, the ratio of unk takes its position, or 1 if it was not seen with unk either.
     """
     rules = observed.rewritings
     first = len(rules.binary) + len(rules.unary)
@@ -95,22 +95,22 @@ def clustered_lexicon(observed: Observed, parameters: Parameters, lexicon: Lexic
     size = len(observed.headwords)
     keys = rules.emission[:, 0].astype(np.int64) * size + rules.emission[:, 1]
     rows = np.full(len(lexicon.symbols), len(keys))
-    own = word_classes(lexicon.words, observed.headwords)[lexicon.word_of]
-    for classes in (np.full_like(own, size - 1), own):
+    word_class = word_classes(lexicon.words, observed.headwords)[lexicon.word_of]
+    for classes in (np.full_like(word_class, size - 1), word_class):
         wanted = lexicon.symbols.astype(np.int64) * size + classes
-        place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        rows = np.where(keys[place] == wanted, place, rows)
+        position = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        rows = np.where(keys[position] == wanted, position, rows)
     return vector_lexicon(lexicon, ratio[rows])
 
 
 def word_classes(words: Sequence[str], headwords: Sequence[str]) -> IntArray:
-    """The class of each word: its place among the headwords, whose last is unk."""
+    """(words) the class of each word: its position among the headwords, the last of which is unk."""
     number = {name: i for i, name in enumerate(headwords[:-1])}
     return np.array([number.get(headword(word), len(headwords) - 1) for word in words], np.int32)
 
 
 def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
-    """The lexicon whose P(word | preterminal, concept) are the old one's times `factors` (E, K), normalised."""
+    """The lexicon with a vector for each entry: P(word | preterminal) times `factors` (E, K), normalised."""
     p = np.exp(lexicon.logp)[:, None] * factors
     totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
     np.add.at(totals, lexicon.symbols, p)

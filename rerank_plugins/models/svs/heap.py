@@ -1,8 +1,8 @@
-"""Where charts lie: a heap of cells, each with its symbols and their vectors.
+"""The storage of charts: a heap of cells, each with its symbols and their vectors.
 
-A cell depends on the words that it spans alone: whatever sentence has these words in this order takes it from the heap,
-wherever they stand. Vectors of a cell are multiplied by a power of two that brings the largest number of the cell to
-between 1/2 and 1: sentences may be as long as one likes.
+A cell depends only on the words that it spans: every sentence with the same words in a row, at any position, shares it.
+The vectors of a cell are multiplied by a power of two that brings the largest number of the cell to between 1/2 and 1,
+so that sentences of any length neither underflow nor overflow.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from numba import njit
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 
-NEW = -1  # begin of a cell that is still to be filled
+NEW = -1  # `begin` of a cell that is not yet filled
 HIGHEST = 1 << 30
 
 
 class Heap(NamedTuple):
-    """Cells with their items, each a symbol with its vector and what it was made of.
+    """Cells with their items; an item is a symbol with its vector, rule and children.
 
     `begin`, `end`  (cells) a cell's items; begin is NEW before it is filled
     `power`         (cells) vectors of the cell are 2^power times the true ones
-    `width`         (cells) how many words the cell spans
+    `width`         (cells) number of words that the cell spans
     `symbol`        (items)
     `cell`          (items)
     `rule`          (items) number of the binary rule, EMISSION, or -2 - number of the unary rule
     `left`, `right` (items) items of the children, -1 where there is none
-    `vector`        (items, K) L e: what the item is to a constituent above it
+    `vector`        (items, K) L e: the item's vector, transferred to the concepts of the constituent above
     """
 
     begin: IntArray
@@ -46,14 +46,14 @@ class Heap(NamedTuple):
 
 
 def make_heap(cells: int, items: int, concepts: int) -> Heap:
-    """Room for so many cells and items."""
+    """An empty heap with room for this many cells and items."""
     begin, end, power, width = np.full((4, cells), NEW, np.int32)
     symbol, cell, rule, left, right = np.empty((5, items), np.int32)
     return Heap(begin, end, power, width, symbol, cell, rule, left, right, np.empty((items, concepts)))
 
 
 def enlarged(heap: Heap, cells: int, items: int) -> Heap:
-    """The same cells and items, with room for at least so many."""
+    """A copy of the heap with room for at least this many cells and items."""
     larger = make_heap(max(cells, len(heap.begin)), max(items, len(heap.symbol)), heap.vector.shape[1])
     new: Any
     old: Any
@@ -64,7 +64,7 @@ def enlarged(heap: Heap, cells: int, items: int) -> Heap:
 
 @njit(cache=True, nogil=True)
 def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
-    """The lowest power of two that vectors over words i … j-1 of n have when they are made of two cells."""
+    """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 if there are none."""
     lowest = HIGHEST
     for k in range(i + 1, j):
         left, right = cells[cell_number(i, k, n)], cells[cell_number(k, j, n)]
@@ -75,13 +75,13 @@ def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
 
 @njit(cache=True, nogil=True)
 def power_factor(heap: Any, power: int, left: int, right: int) -> float:
-    """What vectors of two cells are to be multiplied by for 2^power times the true ones."""
+    """The factor that scales products of two cells' vectors to 2^power times the true values."""
     return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
 
 
 @njit(cache=True, nogil=True)
 def normalise(heap: Any, cell: int) -> None:
-    """Bring the largest number of a cell's vectors to between 1/2 and 1."""
+    """Scale a cell's vectors by a power of two, so that their largest number is between 1/2 and 1."""
     largest = 0.0
     for item in range(heap.begin[cell], heap.end[cell]):
         for value in heap.vector[item]:

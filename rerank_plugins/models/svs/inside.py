@@ -1,9 +1,9 @@
-"""The probability of a sentence: vectors summed over all trees and concepts, in the heap of chart.py.
+"""The probability of a sentence: vectors summed over all trees and concepts, in a heap like that of chart.py.
 
     e(lc, i, j) = Σ over rules and split points of P_M · (L_α e_α) · (L_β e_β);   p(words) = a_Tᵀ e(ROOT, 0, n)
 
-It is the inside algorithm (Baker 1979) for the grammar of S·K symbols lci with P_G = P_M P_L P_L (the paper's eq. 7),
-which is not made: K steps for a rule and split point where that grammar has K³ rules.
+This is the inside algorithm (Baker 1979) for the grammar of S·K symbols lci with P_G = P_M P_L P_L (the paper's eq. 7).
+That grammar is not built: a rule over a split point takes K steps, where the grammar has K³ rules.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_f
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, found: Any) -> None:
-    """Add all rules over two cells. `found` are the sums (S, K) and which symbols have some; the rest: `best_split`."""
-    sums, some = found
+def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, table: Any) -> None:
+    """Add all rules over two cells to `table`: sums (S, K), and which symbols have any. See `best_split`."""
+    sums, some = table
     concepts = heap.vector.shape[1]
     scaled, both = np.empty(concepts), np.empty(concepts)
     for y in range(heap.begin[right], heap.end[right]):
@@ -46,9 +46,9 @@ def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept:
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> None:
-    """Add the unary rules; `where` (S) are the items of the cell so far."""
-    sums, some = found
+def add_chains(rules: Any, heap: Any, kept: Any, where: Any, table: Any) -> None:
+    """Add the unary rules to `table`; `where` (S) has the items of the cell so far."""
+    sums, some = table
     for chain in range(len(rules.above)):
         parent, x = rules.above[chain], where[rules.below[chain]]
         if x >= 0 and kept[parent]:
@@ -59,7 +59,7 @@ def add_chains(rules: Any, heap: Any, kept: Any, where: Any, found: Any) -> None
 
 @njit(cache=True, nogil=True)
 def fill_sums(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
-    """`fill_best` with sums: items have no children."""
+    """Fill the new cells of a sentence, as `fill_best` does, with sums over rules; items have no children."""
     n, symbols = len(words), len(rules.relation)
     where, some = np.full(symbols, -1, np.int32), np.zeros(symbols, np.bool_)
     sums = np.zeros((symbols, heap.vector.shape[1]))

@@ -1,9 +1,9 @@
 """Inside and outside probabilities of concepts on fixed trees, and their expected counts (Wu & Schuler 2011, §3.1).
 
-The tree is known, only the concept of each node is not: both passes go once over its nodes (children come before their
-parents). A node's vector e is scaled to a maximum of 1 and sent up as L e, the transfer of its relation applied, once;
-a constituent's own vector is then a product of three vectors (eq. 6). Its outside vector is scaled so that
-outside · e = 1, and the product of the two, number by number, is the posterior of its concepts.
+The tree is observed and only the concepts of its nodes are hidden, so each pass visits every node once (children come
+before their parents). A node's vector e is scaled to a maximum of 1 and passed up as L e, with the transfer of its
+relation; the vector of a constituent is then a product of three vectors (eq. 6). Outside vectors are scaled so that
+outside · e = 1, which makes the elementwise product of the two the posterior of the node's concepts.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def expect(
     offsets: Any, weights: Any, left: Any, right: Any, rule: Any, relation: Any, p: Any, transfer: Any, root: Any,
     counts: Any, flows: Any, roots: Any, posterior: Any,
 ) -> float:  # fmt: skip
-    """Σ weight · ln p(tree), every tree's concepts summed over.
+    """Σ weight · ln p(tree), with the concepts summed over; -inf if a tree has probability 0.
 
-    `left`, `right`, `rule`, `relation` (N) are of nodes, `p` (rules, K) of rules, `transfer` (R, K, K), `root` (K).
-    Expected counts are added: to `counts` (as p); to `flows` (as transfer) divided by the transfer; to `roots` (K).
-    `posterior` (N, K) is filled in, where it has N rows.
+    `left`, `right`, `rule` and `relation` (N) belong to nodes, `p` (rules, K) to rules; `transfer` (R, K, K), `root`
+    (K). Expected counts are added to `counts` (like p), `flows` (like transfer, and divided by it) and `roots` (K).
+    `posterior` (N, K) is filled in if it has N rows.
     """
     k, longest = len(root), 0
     for tree in range(len(offsets) - 1):
@@ -37,6 +37,7 @@ def expect(
         first, weight = offsets[tree], weights[tree]
         n = offsets[tree + 1] - first
         logarithm = 0.0
+        # Inside pass, from leaves to root: e is P_M or P_H times the transferred vectors of the children (eq. 6).
         for here in range(n):
             node = first + here
             most = 0.0
@@ -51,6 +52,7 @@ def expect(
                 most = max(most, value)
             if most == 0.0:
                 return -np.inf
+            # Scale e to a maximum of 1, and pass it up as L e.
             scale[here] = most
             logarithm += np.log(most)
             for i in range(k):
@@ -61,6 +63,7 @@ def expect(
                 for j in range(k):
                     value += across[i, j] * e[here, j]
                 sent[here, i] = value
+        # The root: p(tree) = a_Tᵀ e, and the outside vector a_T / p(tree).
         z = 0.0
         for i in range(k):
             z += root[i] * e[n - 1, i]
@@ -68,6 +71,7 @@ def expect(
         for i in range(k):
             outside[n - 1, i] = root[i] / z
             roots[i] += weight * outside[n - 1, i] * e[n - 1, i]
+        # Outside pass, from the root down: outside · e is the expected count of the node's rule (eq. 9).
         for here in range(n - 1, -1, -1):
             node = first + here
             for i in range(k):
@@ -81,10 +85,12 @@ def expect(
                     continue
                 other = right[node] if side == 0 else left[node]
                 across, flow = transfer[relation[child]], flows[relation[child]]
+                # All that is outside the child, before its transfer: the parent's outside vector, rule and other child.
                 for i in range(k):
                     down[i] = outside[here, i] * p[rule[node], i] / scale[here]
                     if other >= 0:
                         down[i] *= sent[other - first, i]
+                # The child's outside vector is Lᵀ of it; its expected flow from concept i to concept j is added.
                 below = child - first
                 for j in range(k):
                     outside[below, j] = 0.0

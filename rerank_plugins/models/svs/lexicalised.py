@@ -1,7 +1,7 @@
-"""Headwords themselves as concepts (Wu & Schuler 2011, §2.2.1): nothing is hidden, so all models are counted.
+"""Headwords as concepts (Wu & Schuler 2011, §2.2.1): nothing is hidden, so all models are relative frequencies.
 
-The concept of a node is the class of its headword. Heads pass it up unchanged, L(ID) is the identity; L(MOD) says which
-headwords modify which. Nothing is smoothed: what a symbol was not seen with as headword it does not have.
+The concept of a node is the class of its headword. Heads pass it up unchanged, so L(ID) is the identity; L(MOD) has the
+probabilities that one headword modifies another. Nothing is smoothed: a symbol has the headwords it was seen with only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rerank_plugins.models.svs.observed import Observed
 
 
 def count(observed: Observed) -> tuple[Parameters, Expected]:
-    """The parameters by relative frequency, and the counts. Symbols never seen with a concept have no rewriting."""
+    """The parameters by relative frequency, and the counts. Unseen pairs of symbol and concept have no rewritings."""
     forest, rules = observed.forest, observed.rewritings
     k, head, weights = len(observed.headwords), observed.head, forest.node_weights
     relation = observed.relation[forest.label]
@@ -37,7 +37,7 @@ def count(observed: Observed) -> tuple[Parameters, Expected]:
 
 
 def log_likelihood(observed: Observed, now: Parameters) -> float:
-    """Σ weight · ln p(tree, headwords) of counted parameters."""
+    """Σ weight · ln p(tree, headwords) under the counted parameters."""
     forest, head = observed.forest, observed.head
     values = np.log(now.p[observed.rewritings.rule, head])
     for children in (forest.left, forest.right):

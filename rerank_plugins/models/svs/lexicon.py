@@ -1,4 +1,4 @@
-"""What words and headwords say about concepts: P(word | lci) at preterminals, P_H(headword | lci) everywhere."""
+"""Words and headwords given concepts: P(word | lci) at preterminals, and P_H(headword | lci) everywhere."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.lexicon import NumberedWords
 
-UNK_HEADWORD = "unk"  # stands for all headwords that are not kept
+UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
 
 
 @dataclass(frozen=True, eq=False)
 class VectorLexicon(NumberedWords):
-    """The closed vocabulary, and for each of its words the preterminals that emit it, with a vector over concepts.
+    """The closed vocabulary; each word has the preterminals that emit it, each with a vector over concepts.
 
-    `words`    (W) sorted, signatures of unknown words and `UNK` among them
+    `words`    (W) sorted; signatures of unknown words and `UNK` are among them
     `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
     `symbols`  (E) int32 preterminals of the model, ascending within a word
     `p`        (E, K) P(word | preterminal, concept); over the words of one preterminal they sum to one for each concept
@@ -27,7 +27,7 @@ class VectorLexicon(NumberedWords):
     p: FloatArray
 
     def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
-        """(n) preterminals that emit the word, (n, K) P(word | preterminal, concept)."""
+        """(n) the preterminals that emit the word, and (n, K) P(word | preterminal, concept)."""
         entry = self.number(word, position)
         span = slice(self.starts[entry], self.starts[entry + 1])
         return self.symbols[span], self.p[span]
@@ -35,7 +35,7 @@ class VectorLexicon(NumberedWords):
 
 @dataclass(frozen=True, eq=False)
 class HeadTable:
-    """P_H(headword | lci): which headwords a concept has in a syntactic context.
+    """P_H(headword | lci): the headwords of each concept in a syntactic state.
 
     `headwords`  (H) names, the last is `unk`
     `starts`     (S + 1) int32: the headwords of symbol s are entries starts[s] to starts[s + 1] of the next two

@@ -1,7 +1,8 @@
-"""The tree whose rules are most probably right, instead of that of eq. 8 (Petrov & Klein 2007, §4: max-rule-product).
+"""Max-rule-product decoding, an alternative to the best tree by eq. 8 (Petrov & Klein 2007, §4).
 
-How often a rule A → B C of plain categories is expected over its spans is summed over all that eq. 8 has to choose
-among: annotations, relations, concepts. The tree with the greatest product is the best; vectors are then made for it.
+The expected count of a rule A → B C of plain categories over its spans is a sum over everything that eq. 8 must decide:
+annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors are computed
+afterwards.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rerank_plugins.models.svs.rules import VectorRules
 
 
 class PlainRules(NamedTuple):
-    """G plain categories, and the rules between them: `rule` (B) and `chain` (U) number them for the model's rules.
+    """The rules between G plain categories: `rule` (B) and `chain` (U) map the model's rules to them.
 
     `group` (S); `parent`, `left`, `right` (binary rules) and `above`, `below` (unary ones) are plain categories.
     """
@@ -37,7 +38,7 @@ class PlainRules(NamedTuple):
 
 
 def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str, ...]]) -> PlainRules:
-    """The rules over the plain category `group` (S) of each symbol; unary ones of other chains `between` are others."""
+    """The rules over the plain categories `group` (S) of symbols; unary rules of different `between` are distinct."""
     binary = group[np.stack((rules.parent, rules.left, rules.right), axis=1)].reshape(-1, 3)
     table, rule = np.unique(binary, axis=0, return_inverse=True)
     numbers = {chain: number for number, chain in enumerate(dict.fromkeys(between))}
@@ -52,10 +53,10 @@ def plain_rules(rules: VectorRules, group: IntArray, between: Sequence[tuple[str
 
 
 class Best(NamedTuple):
-    """By cell and plain category: `lower` ln of the best product without a unary rule on top, `upper` with or without.
+    """By cell and plain category: ln of the best product, `lower` without a unary rule on top, `upper` with one or not.
 
-    `rule` and `split` are the binary rule of `lower` and where its right child begins, `chain` the unary rule of
-    `upper`, -1 where there is none.
+    `rule` and `split` are the binary rule of `lower` and the start of its right child, `chain` is the unary rule of
+    `upper`; -1 where there is none.
     """
 
     lower: Any
@@ -69,7 +70,7 @@ class Best(NamedTuple):
 def expect_words(
     rules: Any, plain: Any, heap: Any, cell: int, word: int, above: Any, outer: Any, expected: Any
 ) -> None:
-    """How often each plain tag is expected over a word; `above` (S) are the items of its cell."""
+    """The expected count of each plain tag over a word; `above` (S) has the items of its cell."""
     expected[:] = 0.0
     factor = math.ldexp(1.0, heap.power[cell])
     for entry in range(rules.words[word], rules.words[word + 1]):
@@ -82,7 +83,7 @@ def expect_words(
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def expect_chains(rules: Any, plain: Any, heap: Any, above: Any, outer: Any, expected: Any) -> None:
-    """How often each plain unary rule is expected in a cell."""
+    """The expected count of each plain unary rule in a cell."""
     expected[:] = 0.0
     for chain in range(len(rules.above)):
         parent, x = above[rules.above[chain]], above[rules.below[chain]]
@@ -96,9 +97,9 @@ def expect_chains(rules: Any, plain: Any, heap: Any, above: Any, outer: Any, exp
 def expect_split(
     rules: Any, plain: Any, heap: Any, split: Any, above: Any, where: Any, outer: Any, expected: Any, used: Any
 ) -> int:
-    """How often each plain rule is expected over two cells, added to `expected`; how many are `used`.
+    """Add the expected counts of plain rules over two cells to `expected`; list the rules in `used`, return how many.
 
-    `split` are the cells and the factor of their vectors.
+    `split` has the two cells and the factor of products of their vectors.
     """
     left, right, factor = split
     concepts, number = outer.shape[1], 0
@@ -131,7 +132,7 @@ def expect_split(
 
 @njit(cache=True, nogil=True)
 def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer: Any, best: Any) -> None:
-    """Fill `best`, from narrow spans to wide ones; its numbers are -inf and -1 before."""
+    """Fill `best`, from narrow spans to wide ones; its elements must be -inf and -1 before."""
     n, symbols = len(words), len(rules.relation)
     above, where = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
     expected, used = np.zeros(len(plain.parent)), np.empty(len(plain.parent), np.int32)
@@ -145,11 +146,13 @@ def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer:
             lower, upper = best.lower[number], best.upper[number]
             for item in range(heap.begin[cell], heap.end[cell]):
                 above[heap.symbol[item]] = item
+            # A word: the expected counts of its tags.
             if width == 1:
                 expect_words(rules, plain, heap, cell, words[i], above, outer, tags)
                 for tag in range(len(tags)):
                     if tags[tag] > 0.0:
                         lower[tag] = math.log(tags[tag])
+            # Binary rules at every split point: expected count of the rule times the best products of its children.
             for k in range(i + 1, i + width):
                 first, second = cell_number(i, k, n), cell_number(k, i + width, n)
                 left, right = cells[first], cells[second]
@@ -164,6 +167,7 @@ def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer:
                     expected[rule] = 0.0
                     if value > lower[parent]:
                         lower[parent], best.rule[number, parent], best.split[number, parent] = value, rule, k
+            # Unary rules on top of the best products so far.
             expect_chains(rules, plain, heap, above, outer, chains)
             upper[:] = lower
             for chain in range(len(chains)):
@@ -176,7 +180,7 @@ def best_rules(rules: Any, plain: Any, words: Any, cells: Any, heap: Any, outer:
 
 
 def kept_of(plain: PlainRules, best: Best, n: int) -> BoolArray:
-    """(cells, G) the plain categories of the best tree; none where there is no tree."""
+    """(cells, G) whether each plain category is in the best tree; all False if there is no tree."""
     kept = np.zeros(best.lower.shape, np.bool_)
     todo = [(0, n, 0)] if n and best.upper[-1, 0] > -np.inf else []
     while todo:
@@ -195,7 +199,7 @@ def kept_of(plain: PlainRules, best: Best, n: int) -> BoolArray:
 def best_categories(
     rules: VectorRules, plain: PlainRules, words: IntArray, cells: IntArray, heap: Any, outer: Any, groups: int
 ) -> BoolArray:
-    """(cells, G) the plain categories of the max-rule tree over a chart of sums; none where there is no tree."""
+    """(cells, G) the plain categories of the max-rule tree over a chart of sums; all False if there is no tree."""
     lower, upper = np.full((2, len(cells), groups), -np.inf)
     rule, split, chain = np.full((3, len(cells), groups), -1, np.int32)
     best = Best(lower, upper, rule, split, chain)

@@ -1,8 +1,8 @@
 """The five probability models of structured vectorial semantics in arrays (Wu & Schuler 2011, eq. 5).
 
 A symbol is a syntactic state `lc`: the category c of a constituent together with its relation l to the constituent
-above it, the head's ID or a modifier's MOD with its context. A constituent's vector has one number for each of K
-concepts, e_γ[i] = P(yield | lc, i), and is composed of its children's by eq. 4 (see `compose`):
+above it, which is ID for a head and MOD with its context for a modifier. A constituent's vector has a number for each
+of K concepts, e_γ[i] = P(yield | lc, i), and is composed from those of its children by eq. 4 (see `compose`):
 
     e_γ = P_M(lci_γ → lc_α lc_β) · (P_L(· | i_γ, l_α) e_α) · (P_L(· | i_γ, l_β) e_β)
 """
@@ -27,26 +27,26 @@ from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 class SvsModel:
     """S symbols lc, K concepts i, R relations l. All probabilities are plain, not logarithms.
 
-    For each symbol and concept the P_M of its binary and unary rules and its emissions sum to one. Preterminals are no
-    phrases. A unary rule's child is its head; symbols with unary rules are nobody's unary child, so that over a span
-    there is at most one such rule. It may stand for a chain of the treebank, whose phrases in between are `between`.
+    For each symbol and concept, P_M of its binary and unary rules and its emissions sum to one. A preterminal has no
+    rules. The child of a unary rule is its head; a symbol with unary rules is never the child of one, so there is at
+    most one unary rule over a span. It may stand for a chain of the treebank, whose inner phrases are `between`.
 
-    `symbols`     (S) names; symbol 0 is ROOT, whose relation means nothing
-    `categories`  (C) labels in the binarised trees, annotated; those that binarisation added begin with "@"
+    `symbols`     (S) names; symbol 0 is ROOT, whose relation is meaningless
+    `categories`  (C) labels in the binarised trees, annotated; those added by binarisation begin with "@"
     `category`    (S) int32 index into categories
-    `relations`   (R) names: "ID", "MOD:…", "MOD" for those too rare
+    `relations`   (R) names: "ID", "MOD:…", and "MOD" for rare ones
     `relation`    (S) int32 index into relations
     `binary`      (B, 3) int32 parent, left, right, sorted
     `binary_p`    (B, K) P_M(left right | parent, concept of the parent)
     `unary`       (U, 2) int32 parent, child, sorted
     `unary_p`     (U, K) P_M(child | parent, concept of the parent)
-    `between`     (U) labels of the treebank that a unary rule passes over, from above, joined by "+"; "" for none
+    `between`     (U) labels of the treebank that a unary rule passes over, topmost first, joined by "+"; "" for none
     `transfer`    (R, K, K) P_L(concept of the child | concept of the parent, relation of the child); rows sum to one
-    `prior`       (S, K) π(lci), eq. 13: sums to one over everything
+    `prior`       (S, K) π(lci), eq. 13: sums to one over all symbols and concepts
     `root`        (K) a_T, eq. 12: P(concept of the root), sums to one
     `lexicon`     P(word | lci) of preterminals
     `heads`       P_H(headword | lci)
-    `settings`    how the model was trained, and how its trees are put back into the treebank's form
+    `settings`    of training, and of restoring trees to the treebank's form
     """
 
     symbols: tuple[str, ...]
@@ -95,25 +95,25 @@ class SvsModel:
         ]
         fits = all(array.shape == shape for array, shape in shapes) and UNKNOWN in lexicon
         fits = fits and len(self.between) == len(self.unary)
-        if not fits or any(len(each) and not 0 <= each.min() <= each.max() < size for each, size in numbers):
+        if not fits or any(len(array) and not 0 <= array.min() <= array.max() < size for array, size in numbers):
             raise ModelError("damaged vectorial-semantics model: its arrays do not fit together")
         if np.isin(self.unary[:, 1], self.unary[:, 0]).any():
             raise ModelError("damaged vectorial-semantics model: a unary rule's child has unary rules of its own")
 
     @property
     def concepts(self) -> int:
-        """K, how many concepts there are."""
+        """K, the number of concepts."""
         return len(self.root)
 
     @cached_property
     def preterminals(self) -> BoolArray:
-        """(S) which symbols emit words."""
+        """(S) whether each symbol emits words."""
         mask = np.zeros(len(self.symbols), np.bool_)
         mask[self.lexicon.symbols] = True
         return mask
 
     def totals(self) -> FloatArray:
-        """(S, K) Σ P over everything a symbol with a concept can be rewritten as: ones."""
+        """(S, K) Σ P over all rewritings of each symbol with each concept, which is 1 in a normalised model."""
         totals = np.zeros((len(self.symbols), self.concepts))
         np.add.at(totals, self.binary[:, 0], self.binary_p)
         np.add.at(totals, self.unary[:, 0], self.unary_p)
@@ -124,7 +124,7 @@ class SvsModel:
 def compose(
     rule: FloatArray, left_transfer: FloatArray, left: FloatArray, right_transfer: FloatArray, right: FloatArray
 ) -> FloatArray:
-    """(K) The vector of a constituent from its children's, eq. 4; `rule` (K) is the diagonal of M.
+    """(K) The vector of a constituent from those of its children, eq. 4; `rule` (K) is the diagonal of M.
 
     A unary rule has the same form without the right child.
     """

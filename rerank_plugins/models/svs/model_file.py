@@ -1,10 +1,10 @@
-"""A model in one file (backoff/model_file.py), compressed by zstd.
+"""A model in one file (model_file.py), compressed with zstd.
 
-Probabilities are kept as logarithms in float32, or in float16 where `compact`; read, they are normalised again, so that
-they sum to one whatever the precision. A compact model's are off by 1 % at most, and of its headwords those that have
-less than a 500th of every concept of a symbol are counted as unk there (P_H is for reading, no parse needs it).
-Of a word's vector the file has the mean over concepts and the number of a row of ratios to it: words of one class have
-the same row at a preterminal.
+Probabilities are stored as logarithms in float32, or in float16 in a compact file. They are normalised when they are
+read, so that they sum to one at any precision. Those of a compact model are off by at most 1 %, and its headwords that
+have less than a 500th of every concept of a symbol are merged into unk at that symbol (P_H is for inspection only; no
+parse needs it). For the vector of a word, the file has the mean over concepts and the number of a row of ratios to the
+mean, because words of one class have the same ratios at a preterminal.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LEAST = 0.002  # share of a concept below which a compact model does not name a 
 
 
 def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     precision = np.float16 if compact else np.float32
     lexicon, heads = model.lexicon, _shortened(model.heads) if compact else model.heads
     mean = lexicon.p.mean(axis=1)
@@ -44,7 +44,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     logs = {name: getattr(model, name) for name in PROBABILITIES} | {"heads_p": heads.p, "word_p": mean}
     names = {name: getattr(model, name) for name in NAMES} | {"words": lexicon.words, "headwords": heads.headwords}
     arrays: model_file.Arrays = {name: model_file.word_array(words) for name, words in names.items()}
-    arrays |= {name: np.ascontiguousarray(getattr(model, name).T) for name in NUMBERS}  # by columns it packs better
+    arrays |= {name: np.ascontiguousarray(getattr(model, name).T) for name in NUMBERS}  # columns compress better
     arrays |= {"starts": lexicon.starts, "emitting": lexicon.symbols, "ratios": rows, "ratio_of": row_of.astype("<i4")}
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
     with np.errstate(divide="ignore"):
@@ -77,19 +77,18 @@ def read_model(path: Path) -> SvsModel:
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
-    """The model of a file, the embedded one where `model` is None.
+    """The model of a file, or the embedded one if `model` is None.
 
-    Raises ModelError as `read_model` does, and for a model that was trained for another language than `language`, where
-    one is given.
+    Raises ModelError as `read_model` does, and for a model of another language than `language`, unless that is empty.
     """
     path = model or EMBEDDED
-    read = read_model(path)
-    wanted_language(read.settings, language, path, "model")
-    return read
+    stored = read_model(path)
+    wanted_language(stored.settings, language, path, "model")
+    return stored
 
 
 def normalised(model: SvsModel) -> SvsModel:
-    """The model with probabilities that sum to one wherever they should; what has none stays without."""
+    """The model with all distributions normalised to one; those without any mass stay zero."""
     totals = _safe(model.totals())
     lexicon, heads = model.lexicon, model.heads
     owner = np.repeat(np.arange(len(model.symbols)), np.diff(heads.starts))
@@ -112,7 +111,7 @@ def _safe(totals: FloatArray) -> FloatArray:
 
 
 def _shortened(heads: HeadTable) -> HeadTable:
-    """The table where headwords that no concept of a symbol has often are counted as unk."""
+    """The table with headwords that are rare with every concept of a symbol merged into unk at that symbol."""
     size, unk = len(heads.starts) - 1, len(heads.headwords) - 1
     owner = np.repeat(np.arange(size), np.diff(heads.starts))
     head = np.where(heads.p.max(axis=1) < LEAST, unk, heads.heads)

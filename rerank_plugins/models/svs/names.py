@@ -1,8 +1,8 @@
-"""Names of symbols lc, category and relation, and the less annotated ones that rare ones give way to.
+"""Names of symbols lc, made of category and relation, and the less annotated names that replace rare ones.
 
-A phrase or tag is `VP-U-FIN`: what the treebank calls it, then marks. The mark -U, a phrase with a single child, is
-never lost: unary rules are its own. A node that binarisation adds is `@VP-FIN:VBD-BE|PP`: the phrase, its head, and the
-category of the sibling that was put last.
+The category of a phrase or tag is `VP-U-FIN`: its name in the treebank, then marks. The mark -U of a phrase with a
+single child is never removed, because such phrases alone have unary rules. A node that binarisation adds is
+`@VP-FIN:VBD-BE|PP`: the phrase, its head, and the category of the sibling that was attached last.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import split_label
 from rerank_plugins.trees.constituency import ROOT
 
-HEAD = "ID"  # the relation of a head to the constituent that it is the head of
+HEAD = "ID"  # the relation of a head to its constituent
 MODIFIER = "MOD"
 UNARY = "-U"
-TAG = "-T"  # a tag whose name is that of a phrase too
+TAG = "-T"  # marks a tag that has the same name as a phrase
 
 
 def symbol(name: str, relation: str) -> str:
@@ -30,7 +30,7 @@ def symbol(name: str, relation: str) -> str:
 
 
 def category_and_relation(name: str) -> tuple[str, str]:
-    """The two parts of a symbol's name; the relation of ROOT, which means nothing, is ID."""
+    """The category and the relation in a symbol's name; ROOT has the relation ID, which means nothing there."""
     head, slash, relation = name.rpartition("/")
     return (head, relation) if slash else (name, HEAD)
 
@@ -45,9 +45,9 @@ def intermediate(phrase: str, head: str, sibling: str) -> str:
 
 
 def coarser(name: str) -> str | None:
-    """The next less annotated name; None for one without annotations.
+    """The name with one annotation less; None for a name without annotations.
 
-    Of an intermediate node first the marks of the head go, then those of the phrase, the sibling, the head.
+    An intermediate node loses first the marks of the head, then those of the phrase, then the sibling, then the head.
 
     >>> coarser("VP-FIN-v"), coarser("VP-U"), coarser("@VP-FIN:VBD|PP"), coarser("@VP:VBD|PP")
     ('VP-FIN', None, '@VP:VBD|PP', '@VP:VBD|')
@@ -72,7 +72,7 @@ def _less_marked(name: str) -> str | None:
 
 
 def gathered(counts: Mapping[str, float], less: Callable[[str], str | None], rare: float) -> dict[str, str]:
-    """For each name the one that it gives way to: names counted less than `rare` become less(name), and so on."""
+    """The replacement of each name: a name with a count below `rare` becomes `less(name)`, repeatedly."""
     names = {name: name for name in counts}
     while True:
         totals: dict[str, float] = defaultdict(float)

@@ -1,4 +1,4 @@
-"""Trees whose symbols and headwords are known, as flat arrays: what the five models are estimated from."""
+"""Trees with known symbols and headwords, as flat arrays: the data that the five models are estimated from."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from rerank_plugins.models.vocabulary.signatures import is_signature
 class Observed:
     """A forest whose labels are symbols, with relations and headwords.
 
-    Words are in classes: each kept headword, whatever its capitals, is one, and all others are the class `unk`, the
-    last. A preterminal generates the class of its word (P_H), and the class the word, whatever the concept.
+    Words belong to classes: each kept headword, in any capitalisation, is a class, and all other words are the class
+    `unk`, the last. A preterminal generates the class of its word (P_H); the class generates the word independently of
+    the concept.
 
     `forest`     N nodes (models/pcfg/forest.py)
     `relations`  names, "ID" first
@@ -45,13 +46,13 @@ class Observed:
 
     @cached_property
     def rewritings(self) -> Rewritings:
-        """What the nodes are rewritten as."""
+        """The distinct rewritings of the nodes."""
         return _rewritings(self)
 
 
 @dataclass(frozen=True, eq=False)
 class Rewritings:
-    """Distinct rewritings of symbols, numbered through: binary ones, unary ones, classes of words.
+    """Distinct rewritings of symbols, numbered consecutively: binary rules, unary rules, classes of words.
 
     `binary` (B, 3), `unary` (U, 2), `emission` (E, 2) symbol and class; `parent` (B + U + E) symbol of each;
     `rule` (N) the rewriting of each node; `p` (B + U + E) its relative frequency among those of its symbol.
@@ -67,22 +68,22 @@ class Rewritings:
 
 def _rewritings(observed: Observed) -> Rewritings:
     forest, emits = observed.forest, observed.forest.word >= 0
-    found = productions(forest)
+    rules = productions(forest)
     pairs = np.stack([forest.label, observed.head], axis=1)[emits]
     emission, which = np.unique(pairs, axis=0, return_inverse=True)
-    first = len(found.binary)
-    rule = np.where(forest.right >= 0, found.rule, found.rule + first)
-    rule[emits] = which.ravel() + first + len(found.unary)
-    parent = np.concatenate([found.binary[:, 0], found.unary[:, 0], emission[:, 0]])
+    first = len(rules.binary)
+    rule = np.where(forest.right >= 0, rules.rule, rules.rule + first)
+    rule[emits] = which.ravel() + first + len(rules.unary)
+    parent = np.concatenate([rules.binary[:, 0], rules.unary[:, 0], emission[:, 0]])
     counts = np.bincount(rule, forest.node_weights, len(parent))
     totals = np.bincount(parent, counts, len(forest.labels))
     return Rewritings(
-        found.binary, found.unary, emission.astype(np.int32), parent, rule.astype(np.int32), counts / totals[parent]
+        rules.binary, rules.unary, emission.astype(np.int32), parent, rule.astype(np.int32), counts / totals[parent]
     )
 
 
 def head_leaves(forest: Forest, relation: IntArray) -> IntArray:
-    """(N) the preterminal that each node has its headword from: itself, or that of its child in relation ID."""
+    """(N) the preterminal that each node takes its headword from: itself, or that of its child with relation ID."""
     leaf = np.arange(len(forest.label), dtype=np.int32)
     of_right = (forest.right >= 0) & (relation[forest.label[forest.right]] == 0)
     below = np.where(of_right, forest.right, forest.left)
@@ -94,9 +95,9 @@ def head_leaves(forest: Forest, relation: IntArray) -> IntArray:
 
 
 def observe(forest: Forest, headwords: int) -> Observed:
-    """The forest with relations and headwords; `headwords` of these are kept, those of most constituents.
+    """The forest with relations and headwords; the `headwords` that head most constituents are kept.
 
-    A symbol is named category/relation. Headwords are words in lower case; signatures of rare words may be headwords.
+    Symbols are named category/relation. Headwords are in lower case; signatures of rare words may be headwords.
     """
     names = [category_and_relation(name)[1] for name in forest.labels]
     relations = (HEAD, *sorted(set(names) - {HEAD}))
@@ -112,13 +113,13 @@ def observe(forest: Forest, headwords: int) -> Observed:
 
 
 def _lowered(words: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Distinct headword forms of words, and which one each word has."""
+    """The distinct headword forms of words, and the number of each word's form."""
     forms, which = np.unique([headword(word) for word in words], return_inverse=True)
     return [str(form) for form in forms], which
 
 
 def headword(word: str) -> str:
-    """The form of a word as a headword: lower case, signatures as they are.
+    """The form of a word as a headword: in lower case, unless it is a signature.
 
     >>> headword("The"), headword("UNK-LC-ing")
     ('the', 'UNK-LC-ing')

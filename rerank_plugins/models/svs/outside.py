@@ -1,11 +1,11 @@
-"""Outside vectors over the chart of sums: what the rest of the sentence says of each constituent's concepts.
+"""Outside vectors over the chart of sums, for the expected counts of constituents with their concepts.
 
-o(lc, i, j)[c] = P(the sentence with words i … j-1 replaced by an lc with concept c) / P(sentence), so that oᵀe is how
-often lc is expected over the span (Baker 1979). As L e in the chart, Lᵀ is applied once for an item:
+o(lc, i, j)[c] = P(the sentence with words i … j-1 replaced by an lc with concept c) / P(sentence), so that oᵀe is the
+expected count of lc over the span (Baker 1979). Like L e in the chart, Lᵀ is applied once for each item:
 
     left child:  o_α = Lᵀ Σ (o_γ · P_M · L_β e_β) over the rules and spans above;  the same for right and only children
 
-Where vectors of a cell are 2^power times the true ones, outside vectors of the cell are 2^-power times the true ones.
+If vectors of a cell are 2^power times the true values, its outside vectors are 2^-power times the true values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rerank_plugins.models.svs.heap import power_factor
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def push_chains(rules: Any, where: Any, outer: Any) -> None:
-    """Add to the children of a cell's unary rules what is outside of them; `where` (S) are the cell's items."""
+    """Add the outside vectors of unary rules' parents to their children; `where` (S) has the cell's items."""
     for chain in range(len(rules.above)):
         parent, x = where[rules.above[chain]], where[rules.below[chain]]
         if parent >= 0 and x >= 0:
@@ -32,7 +32,7 @@ def push_chains(rules: Any, where: Any, outer: Any) -> None:
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def push_split(rules: Any, heap: Any, left: int, right: int, factor: float, above: Any, where: Any, outer: Any) -> None:
-    """Add to the items of two cells what is outside of them under the items `above` (S), those of the cell of both."""
+    """Add the share of rules under the parents `above` (S) to the outside vectors of the items of two cells."""
     concepts = outer.shape[1]
     sums = np.empty(concepts)
     for y in range(heap.begin[right], heap.end[right]):
@@ -61,7 +61,7 @@ def push_split(rules: Any, heap: Any, left: int, right: int, factor: float, abov
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def transfer_down(rules: Any, heap: Any, begin: int, end: int, outer: Any) -> None:
-    """Lᵀ of the outside vectors of items, in place."""
+    """Multiply the outside vectors of items by Lᵀ, in place."""
     concepts = outer.shape[1]
     sums = np.empty(concepts)
     for item in range(begin, end):
@@ -75,20 +75,20 @@ def transfer_down(rules: Any, heap: Any, begin: int, end: int, outer: Any) -> No
 
 @njit(cache=True, nogil=True)
 def fill_outside(rules: Any, cells: Any, n: int, heap: Any, top: int, outer: Any) -> None:
-    """Outside vectors of all items of a sentence's cells, which are its own; `top` is ROOT's over all words.
+    """Fill `outer` (items, K), which is 0 before, with the outside vectors of all items of a sentence's cells.
 
-    `outer` (items, K) is all 0.
+    The cells must not be shared with other sentences; `top` is the item of ROOT over all words.
     """
     symbols = len(rules.relation)
     above, where = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
-    outer[top, 0] = 1.0 / heap.vector[top, 0]  # L of ROOT has a_T in its rows
+    outer[top, 0] = 1.0 / heap.vector[top, 0]  # the rows of ROOT's L are a_T
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             cell = cells[cell_number(i, i + width, n)]
             begin, end = heap.begin[cell], heap.end[cell]
             if begin == end:
                 continue
-            first = begin  # of the symbols that have unary rules
+            first = begin  # where the items with unary rules start: their vectors are needed first
             for item in range(begin, end):
                 above[heap.symbol[item]] = item
                 if not rules.chained[heap.symbol[item]]:

@@ -1,14 +1,14 @@
-"""Sentences to vector trees: pruning by a coarse grammar, a chart of vectors, the best tree with all its vectors.
+"""Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
 
-1. Inside and outside by the coarse grammar over plain categories (projection.py). A symbol is looked for over a span
-   where its category is expected more often than `threshold`; where nothing is left of a sentence, the threshold falls.
-2. The chart of vectors (chart.py) over what was kept; the tree is read from the top.
+1. Inside and outside probabilities by the coarse grammar over plain categories (projection.py). A symbol is kept over a
+   span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
+2. The chart of vectors (chart.py) over the symbols that were kept; the tree is read from the top.
 
-With a threshold of 0 nothing is pruned, as in the paper, and no coarse chart is made: then cells are shared by all
-sentences that have the same words in a row.
+With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; sentences with the same words in
+a row then share cells.
 
-The work over what is kept grows faster than the square of the length. So in sentences of more than LONG words the
-threshold is ten times as high, and where it has to fall, it falls in smaller steps.
+The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
+sentences of more than LONG words, and is lowered there in smaller steps.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from rerank_plugins.trees.unaries import LINK
 
 THRESHOLD = 1e-4
 LONG = 60  # words
-LONG_FACTOR, HIGHEST = 10, 0.1  # of the threshold in longer sentences; it is not raised above HIGHEST
-LONG_LOWER = 0.3  # by which it falls there where it leaves nothing
+LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; it is not raised above HIGHEST
+LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
 
 Decoder = Literal["vector", "mbr"]
 
 
 class SvsParser:
-    """A model made ready for parsing.
+    """A parser with a model of structured vectorial semantics.
 
-    `threshold`: categories expected less often in the coarse grammar are passed over; 0: exact, but in sentences of
-    more than 40 words it is then 1e-9. In sentences of more than 60 words it is ten times as high. `decoder`: "vector"
-    chooses trees by eq. 8, "mbr" by max_rule.py, and only their annotations by eq. 8. `coarse` is the grammar over
-    plain categories.
+    `threshold` prunes categories with a lower expected count in the coarse grammar. With 0 the search is exact, except
+    in sentences of more than 40 words, where the threshold is then 1e-9; in those of more than 60 words it is ten times
+    as high as given. `decoder` "vector" chooses trees by eq. 8; "mbr" chooses them by max_rule.py, and their
+    annotations by eq. 8. `coarse` is the grammar over plain categories.
     """
 
     def __init__(self, model: SvsModel, threshold: float = THRESHOLD, decoder: Decoder = "vector") -> None:
@@ -62,13 +62,13 @@ class SvsParser:
         self.coarse_chart = Chart(compile_coarse(self.coarse))
         self.chart = VectorChart(self.rules, fill_best)
         self.sums = VectorChart(self.rules, fill_sums)
-        names = [model.categories[each] for each in model.category]
+        names = [model.categories[number] for number in model.category]
         self._phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
         self._between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]
         self._plain = plain_rules(self.rules, self.group, self._between)
 
     def parse(self, sentence: Sentence) -> VectorTree | None:
-        """The best tree by eq. 8; None where the model has none, and for an empty sentence."""
+        """The best tree; None if the model has none, and for an empty sentence."""
         if not sentence:
             return None
         words = self.numbers(sentence)
@@ -85,21 +85,21 @@ class SvsParser:
             threshold = threshold * lower if threshold * lower > LOWEST else lowest
 
     def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
-        """`parse` of each sentence; equal ones are parsed once, and others share what cells they can."""
-        found: dict[tuple[str, ...], VectorTree | None] = {}
+        """The best tree of each sentence; equal sentences are parsed once, and others share cells where they can."""
+        trees: dict[tuple[str, ...], VectorTree | None] = {}
         for place in sharing_order(sentences):
             words = tuple(sentences[place])
-            if words not in found:
-                found[words] = self.parse(words)
-        return [found[tuple(sentence)] for sentence in sentences]
+            if words not in trees:
+                trees[words] = self.parse(words)
+        return [trees[tuple(sentence)] for sentence in sentences]
 
     def log_probability(self, sentence: Sentence) -> float:
-        """Ln p(words), summed over all trees and concepts, nothing pruned; -inf where there is no tree."""
+        """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
         self.sums.fill(self.numbers(sentence))
         return self.sums.log_probability()
 
     def numbers(self, sentence: Sentence) -> IntArray:
-        """(n) int32 numbers of the words in the lexicon, of unknown ones those of their signatures."""
+        """(n) int32 numbers of the words in the lexicon; an unknown word has the number of its signature."""
         numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
         return np.array(numbers, np.int32)
 
@@ -108,7 +108,7 @@ class SvsParser:
         return np.ascontiguousarray(expected[:, self.group])
 
     def _fill(self, words: IntArray, kept: Kept | None) -> bool:
-        """Fill the chart over what is kept, as the decoder wants it; whether there is a tree."""
+        """Fill the chart over the kept symbols, as the decoder requires; return whether there is a tree."""
         if self.decoder == "mbr":
             chosen = self._most_expected(words, kept)
             if chosen is None:
@@ -121,7 +121,7 @@ class SvsParser:
         return self.chart.top >= 0
 
     def _most_expected(self, words: IntArray, kept: Kept | None) -> Kept | None:
-        """Which of the kept symbols have the plain categories of the max-rule tree; None where there is no tree."""
+        """The kept symbols whose plain categories are in the max-rule tree; None if there is no tree."""
         if kept is None:
             kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.group)), np.bool_)
         chart = self.sums
@@ -135,38 +135,41 @@ class SvsParser:
         return np.asarray(kept & best[:, self.group])
 
     def _tree(self, sentence: Sentence) -> VectorTree:
-        """The tree below the best ROOT; no recursion: trees are deep."""
+        """The tree below the best ROOT. There is no recursion, because trees are deep."""
         heap = self.chart.heap
         items, begins = [self.chart.top], [0]
-        children: list[range] = []  # places of the children among the items, which are after that of the parent
-        for item, begin in zip(items, begins, strict=False):  # both grow on the way
-            found = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]
-            children.append(range(len(items), len(items) + len(found)))
-            items += found
-            begins += [begin, begin + int(heap.width[heap.cell[found[0]]])][: len(found)] if found else []
+        # The items of the tree, parents before their children; `children` has the places of each item's children.
+        children: list[range] = []
+        for item, begin in zip(items, begins, strict=False):  # both lists grow in the loop
+            below = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]
+            children.append(range(len(items), len(items) + len(below)))
+            items += below
+            begins += [begin, begin + int(heap.width[heap.cell[below[0]]])][: len(below)] if below else []
+        # Their vectors e (eq. 4), recomputed from rules and children, and scaled to sums of one.
         chosen = np.array(items, np.int32)
         e = np.empty((len(items), self.chart.concepts))
         compose_items(self.rules, heap, chosen, self.chart.words[begins], e)
         symbols, rules, widths = (
-            each.tolist() for each in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
+            array.tolist() for array in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
         )
         scales = heap.power[heap.cell[chosen]] * math.log(2)
         totals = e.sum(axis=1)
         vectors, log_totals = e / totals[:, None], (np.log(totals) - scales).tolist()
-        with np.errstate(divide="ignore"):  # a word may have only concepts that its tag never had
-            worth = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
+        with np.errstate(divide="ignore"):  # all concepts of a word may have prior 0 with its tag
+            log_probabilities = (np.log((e * self.rules.prior[symbols]).sum(axis=1)) - scales).tolist()
+        # The constituents, children before their parents.
         nodes: list[VectorTree] = [None] * len(items)  # type: ignore[list-item]
         for place in range(len(items) - 1, -1, -1):
             symbol, rule, begin = symbols[place], rules[place], begins[place]
-            below = children[place]
+            nodes_below = tuple(nodes[child] for child in children[place])
             nodes[place] = VectorTree(
                 self.model.symbols[symbol],
                 self._phrases[symbol] + (self._between[-2 - rule] if rule <= -2 else ()),
                 (begin, begin + widths[place]),
-                tuple(nodes[child] for child in below),
-                "" if below else sentence[begin],
+                nodes_below,
+                "" if nodes_below else sentence[begin],
                 vectors[place],
                 log_totals[place],
-                worth[place],
+                log_probabilities[place],
             )
         return nodes[0]

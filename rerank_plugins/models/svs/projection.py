@@ -1,7 +1,7 @@
-"""A model projected onto its plain categories: the coarse grammar that says where vectors need not be made.
+"""A model projected onto its plain categories: the coarse grammar that prunes the chart of vectors.
 
-The coarse rule A → B C has the probability with which the model rewrites an A so: its symbols and concepts lci weighted
-by their priors π(lci), which are how often they occur (eq. 13).
+The coarse rule A → B C has the mean probability of the model's rules over A, B and C: the symbols and concepts lci of A
+are weighted by their priors π(lci), their relative frequencies (eq. 13).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from rerank_plugins.models.pcfg.lexicon import lexicon_of
 from rerank_plugins.models.pcfg.projection import coarse_name, summed
 from rerank_plugins.models.svs.model import SvsModel
 
-LEAST = 1e-300  # weight of what the treebank never had
+LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 
 
 def coarse_grammar(model: SvsModel) -> tuple[Grammar, IntArray]:
-    """The grammar over plain categories, and (S) the category there of each symbol."""
+    """The grammar over plain categories, and (S) the number of each symbol's category in it."""
     names = [coarse_name(model.categories[category]) for category in model.category]
     numbers = {name: number for number, name in enumerate(dict.fromkeys([names[ROOT], *names]))}
     group = np.array([numbers[name] for name in names], np.int32)

@@ -1,9 +1,9 @@
-"""A model's rules in the order in which the kernels of chart.py and inside.py read them.
+"""The rules of a model in the order in which the kernels of chart.py and inside.py read them.
 
-Rules are grouped by their pair of children: what a cell needs of a pair (α, β) is (L e_α) · (L e_β), concept by
-concept, whatever the parents are. That of a rule is then a product with its P_M, and its worth by eq. 8, aᵀe, a dot
-product with P_M weighted by the prior. Symbols with unary rules are nobody's unary child: a cell is filled in one go,
-with the symbols that have none (level 0) before those that have (level 1).
+Rules are grouped by their pair of children, because all rules over a pair (α, β) share the elementwise product
+(L e_α) · (L e_β). The vector of a rule is its product with P_M, and the criterion of eq. 8, aᵀe, is its dot product
+with P_M times the prior. A symbol with unary rules is never a unary child, so a cell is filled in one pass: first the
+symbols without unary rules (level 0), then those with unary rules (level 1).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class VectorRules(NamedTuple):
     `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
     `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
     `above`, `below`  (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
-    `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, whose rows are a_T: L e is p(words) of ROOT
+    `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, with rows a_T: its L e is p(words)
     `prior`         (S, K) π; that of ROOT is a_T
     `words`         (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
     """
@@ -54,7 +54,7 @@ class VectorRules(NamedTuple):
 
 
 def compile_rules(model: SvsModel) -> VectorRules:
-    """The rules of a model."""
+    """Sort the rules of a model for the kernels."""
     size = len(model.symbols)
     prior, relation = model.prior.copy(), model.relation.copy()
     prior[ROOT], relation[ROOT] = model.root, len(model.relations)
@@ -85,7 +85,7 @@ def compile_rules(model: SvsModel) -> VectorRules:
         relation,
         np.concatenate((model.transfer, top)),
         prior,
-        model.lexicon.starts.copy(),  # of a file they are read-only, which would be another type to numba
+        model.lexicon.starts.copy(),  # those of a file are read-only, which is another type to numba
         model.lexicon.symbols.copy(),
         np.ascontiguousarray(model.lexicon.p),
     )

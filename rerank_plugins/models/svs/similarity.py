@@ -3,11 +3,12 @@
     sim_top = cos(e_0(S1), e_0(S2))                                                                                (6)
     sim_phr = max(avgsim(e_1, e_1; e_2, e_2), avgsim(e_1, e_2; e_2, e_1)),  avgsim = harmonic mean of two cosines   (7)
 
-e_0 is the vector of the topmost constituent below ROOT, e_1 and e_2 those of its two largest children in the treebank's
-tree (a subject and its predicate, say), in the order of the sentence. Of a constituent with one child the child's
-count, and so on down; a word alone stands for both. Without a tree all are 0, and so are the similarities.
+e_0 is the vector of the topmost constituent below ROOT; e_1 and e_2 are those of its two largest children in the
+treebank's form of the tree (such as a subject and its predicate), in the order of the sentence. Where a constituent has
+one child, the children of that child count instead, and so on down; a single word stands for both. Without a tree, all
+vectors are 0, and so are the similarities.
 
-Cosines are of vectors divided by their lengths: of all pairs of two sets of sentences they are one matrix product.
+All vectors are normalised to length 1, so that the cosines of all pairs of two sets of sentences are a matrix product.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ Product = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def sentence_vectors(trees: Sequence[VectorTree | None], concepts: int) -> FloatArray:
-    """(n, 3, K) of each tree the vectors e_0, e_1 and e_2, of length 1; 0 where there is no tree."""
-    found = np.zeros((len(trees), PARTS, concepts))
+    """(n, 3, K) the vectors e_0, e_1 and e_2 of constituent tree, of length 1; 0 where there is no tree."""
+    vectors = np.zeros((len(trees), PARTS, concepts))
     for row, tree in enumerate(trees):
         if tree is not None:
             top = tree.children[0] if len(tree.children) == 1 else tree
-            found[row] = [each.vector for each in (top, *largest_children(top))]
-    lengths = np.sqrt(np.einsum("nik,nik->ni", found, found))
-    return np.asarray(found / np.where(lengths > 0, lengths, 1.0)[:, :, None], np.float64)
+            vectors[row] = [constituent.vector for constituent in (top, *largest_children(top))]
+    lengths = np.sqrt(np.einsum("nik,nik->ni", vectors, vectors))
+    return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0)[:, :, None], np.float64)
 
 
 def largest_children(top: VectorTree) -> tuple[VectorTree, VectorTree]:
-    """The two children, in the treebank's tree, that have most words (of equal ones the earlier), in their order."""
+    """The two children with most words in the treebank's form of the tree, in order; of equal ones the earlier."""
     while len(top.children) == 1:
         (top,) = top.children
     if not top.children:
@@ -47,15 +48,15 @@ def largest_children(top: VectorTree) -> tuple[VectorTree, VectorTree]:
 
 
 def _children(top: VectorTree) -> list[VectorTree]:
-    """The children less what binarisation added: what is below intermediate constituents, two or more."""
-    found, waiting = list[VectorTree](), list(reversed(top.children))
+    """The two or more children in the treebank's form: intermediate nodes are replaced by their own children."""
+    children, waiting = list[VectorTree](), list(reversed(top.children))
     while waiting:
         child = waiting.pop()
         if child.phrases or not child.children:
-            found.append(child)
+            children.append(child)
         else:
             waiting += reversed(child.children)
-    return found
+    return children
 
 
 def between(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -64,7 +65,7 @@ def between(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def pair_by_pair(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """(n) sim_top and sim_phr of n sentences, each with the one of its number."""
+    """(n) sim_top and sim_phr of sentence i of `a` with sentence i of `b`."""
     return _similarities(a, b, lambda x, y: np.einsum("nk,nk->n", x, y))
 
 
@@ -76,6 +77,6 @@ def _similarities(a: FloatArray, b: FloatArray, product: Product) -> tuple[Float
 
 
 def harmonic(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Harmonic means of numbers of 0 or more; 0 where one is."""
+    """The harmonic mean of non-negative numbers; 0 where either is 0."""
     total = a + b
     return np.asarray(2 * a * b / np.where(total > 0, total, 1.0), np.float64)

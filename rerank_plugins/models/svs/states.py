@@ -1,12 +1,12 @@
-"""Treebank trees as binary trees of symbols lc: annotated category and relation (Wu & Schuler 2011, §4).
+"""Treebank trees as binary trees of symbols lc, annotated categories with relations (Wu & Schuler 2011, §4).
 
     (S (NP (DT The) (NN dog)) (VP (VBD barked)))   becomes, among other marks,
     (ROOT/ID (S/ID (NP-BASE/MOD:S< (DT/MOD:NP< The) (NN/ID dog)) (VP-U/ID (VBD/ID barked))))
 
-Trees are binarised from the head outwards, first what is right of it, then what is left, so that of two children one is
-the head or holds it: its relation is ID. That of the other is MOD with its syntactic context: the category of the
-phrase and the side of the head that it is on. A chain of unary rules is one rule, and what it passes over is kept
-beside. Categories and relations that are rare give way to less annotated ones, relations to MOD.
+Trees are binarised from the head outwards, first its right siblings, then its left ones, so that one of two children is
+the head or contains it, and has the relation ID. The relation of the other is MOD with its syntactic context: the
+category of the phrase and the side of the head. A chain of unary rules becomes one rule, and the labels that it passes
+over are stored with the tree. Rare categories are replaced by less annotated ones, rare relations by MOD.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from rerank_plugins.trees.unaries import LINK
 
 
 class StateTree(NamedTuple):
-    """`tree` has labels category/relation; `between` what its unary rules pass over, in the order of nodes()."""
+    """`tree` has labels category/relation; `between` has what its unary rules pass over, in the order of nodes()."""
 
     tree: Tree
     between: tuple[str, ...]
@@ -47,23 +47,23 @@ def state_trees(
 ) -> list[StateTree]:
     """Cleaned trees (trees/cleaning.py) as trees of symbols.
 
-    Categories, relations and then symbols that are counted less than `rare` times give way; `weights` (one per tree)
-    say how often a tree counts, by default once. Raises FormatError for a label that begins with @.
+    Categories, relations and then symbols with a count below `rare` are replaced by less annotated ones. `weights` has
+    the weight of each tree in the counts, by default 1. Raises FormatError for a label that begins with @.
     """
     phrases = {category(node.label) for tree in trees for node in tree.nodes() if not node.is_preterminal}
     if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
         raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
     rules = english_heads()
-    found = [_binarised(annotate(tree, annotations), phrases, rules) for tree in trees]
+    states = [_binarised(annotate(tree, annotations), phrases, rules) for tree in trees]
     weights = [1.0] * len(trees) if weights is None else weights
-    found = _renamed(found, _without_rare_parts(_counts(found, weights), rare))
-    return _renamed(found, gathered(_counts(found, weights), _coarser_symbol, rare))
+    states = _renamed(states, _without_rare_parts(_counts(states, weights), rare))
+    return _renamed(states, gathered(_counts(states, weights), _coarser_symbol, rare))
 
 
 def _binarised(tree: Tree, phrases: set[str], rules: HeadRules) -> StateTree:
-    """The binary tree of an annotated one. No recursion: trees are deep."""
+    """The binary form of an annotated tree. There is no recursion, because trees are deep."""
     todo: list[tuple[Tree, str]] = [(tree, HEAD)]
-    order: list[tuple[Tree, str, int, str]] = []  # node, relation, place of its head, what a unary rule passes over
+    order: list[tuple[Tree, str, int, str]] = []  # node, relation, index of its head, labels passed over
     while todo:
         node, relation = todo.pop()
         children, head = node.subtrees, 0
@@ -96,7 +96,7 @@ def _binarised(tree: Tree, phrases: set[str], rules: HeadRules) -> StateTree:
 
 
 def _marked(label: str, mark: str) -> str:
-    """The label with this mark before its others."""
+    """The label with this mark before its other marks."""
     plain = category(label)
     return plain + mark + label[len(plain) :]
 
@@ -125,7 +125,7 @@ def _renamed(trees: Sequence[StateTree], names: Mapping[str, str]) -> list[State
 
 
 def _without_rare_parts(counts: Mapping[str, float], rare: float) -> dict[str, str]:
-    """For each symbol the one without rare categories and relations."""
+    """The replacement of each symbol, without rare categories and relations."""
     parts = {name: category_and_relation(name) for name in counts}
     totals: tuple[dict[str, float], dict[str, float]] = defaultdict(float), defaultdict(float)
     for name, both in parts.items():
@@ -143,12 +143,12 @@ def _coarser_symbol(name: str) -> str | None:
 
 
 def chains(trees: Sequence[StateTree]) -> dict[tuple[str, str], str]:
-    """What the unary rule of each two symbols passes over: what it does most often."""
+    """The labels that the unary rule of each pair of symbols most often passes over."""
     counts: dict[tuple[str, str], Counter[str]] = {}
     for state in trees:
         for (above, below), between in zip(_unaries(state.tree), state.between, strict=True):
             counts.setdefault((above, below), Counter())[between] += 1
-    return {pair: max(sorted(found), key=found.__getitem__) for pair, found in counts.items()}
+    return {pair: max(sorted(labels), key=labels.__getitem__) for pair, labels in counts.items()}
 
 
 def _unaries(tree: Tree) -> Iterator[tuple[str, str]]:

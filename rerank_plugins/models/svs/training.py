@@ -1,4 +1,4 @@
-"""Structured vectorial semantics from treebank trees: states, headwords, clusters, models."""
+"""Training of structured vectorial semantics on treebank trees: states, headwords, clusters and models."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from rerank_plugins.trees.constituency import Tree
 
 @dataclass(frozen=True)
 class SvsSettings:
-    """How a model is made.
+    """The settings of training.
 
-    `annotations`  of categories, by name (annotation.py)
-    `rare`         categories, relations and symbols counted less often give way to less annotated ones
-    `headwords`    how many are kept
+    `annotations`  names of the annotations of categories (annotation.py)
+    `rare`         categories, relations and symbols with a lower count are replaced by less annotated ones
+    `headwords`    number of headwords to keep
     `lexicalised`  whether the headwords themselves are the concepts, instead of clusters
-    `clustering`   of the headwords
-    `unknown`      which words of the treebank become signatures
-    `smoothing`    of the lexicon
+    `clustering`   how the headwords are clustered
+    `unknown`      the words of the treebank that become signatures
+    `smoothing`    how the lexicon is smoothed
     """
 
     language: str
@@ -54,23 +54,23 @@ def train_svs(
     report: Callable[[EmStep], None] = lambda step: None,
     tagged: Tagged | None = None,
 ) -> SvsModel:
-    """The model of several treebanks, each of whose trees counts as often as its weight says.
+    """A model of several treebanks, each with the weight of its trees.
 
-    `tagged` words (models/pcfg/tagged_words.py) are added to the lexicon, and with them the words that a treebank has
-    once. Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
+    `tagged` words (models/pcfg/tagged_words.py) are added to the lexicon, together with the words that occur once in a
+    treebank. Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
     """
     annotations = named(settings.annotations)
-    prepared = [[found for tree in each if (found := clean(tree, CRAFT_LABELS, KEPT))] for each in trees]
+    prepared = [[kept for tree in bank if (kept := clean(tree, CRAFT_LABELS, KEPT))] for bank in trees]
     if not any(prepared):
         raise FormatError("no trees to learn from")
     counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
     states = state_trees([tree for treebank in prepared for tree in treebank], annotations, settings.rare, counts)
     forest = plant([state.tree for state in states], settings.unknown, counts)
-    made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    provenance = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
         tagged = with_own_words(tagged, prepared, weights, forest.words)
     names, smoothing = categories(forest.labels), settings.smoothing
-    grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, made, tagged)
+    grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, provenance, tagged)
     observed = observe(forest, settings.headwords)
     if settings.lexicalised:
         parameters, expected = lexicalised.count(observed)
@@ -78,4 +78,4 @@ def train_svs(
     else:
         parameters, expected = cluster(observed, settings.clustering, report)
         words = clustered_lexicon(observed, parameters, grammar.lexicon)
-    return model_of(observed, parameters, expected, words, chains(states), made)
+    return model_of(observed, parameters, expected, words, chains(states), provenance)

@@ -1,4 +1,4 @@
-"""Charts of vectors for one sentence after another, in one heap."""
+"""Charts of vectors, in a heap that successive sentences share."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.svs.heap import NEW, enlarged, make_heap
 from rerank_plugins.models.svs.rules import VectorRules
 
-MEMORY = 1 << 26  # bytes of vectors after which a heap starts anew
+MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
 Kept = BoolArray
 
 
 class VectorChart:
-    """The cells of one sentence after another, best vectors (`fill_best`) or sums (`fill_sums`).
+    """The charts of successive sentences: best vectors with the kernel `fill_best`, sums with `fill_sums`.
 
-    `cells` numbers those of the last sentence in `heap`. Sentences without pruning share cells; one with pruning has
-    the heap for itself.
+    `cells` has the numbers in `heap` of the last sentence's cells. Sentences without pruning share cells; a sentence
+    with pruning has the heap to itself.
     """
 
     def __init__(self, rules: VectorRules, kernel: Callable[..., tuple[int, bool]]) -> None:
@@ -40,7 +40,7 @@ class VectorChart:
         self.heap.begin[:] = NEW
 
     def fill(self, words: IntArray, kept: Kept | None = None) -> None:
-        """Fill the chart of a sentence; `kept` (cells, S) are the symbols that are looked for, by default all."""
+        """Fill the chart of a sentence; `kept` (cells, S) says which symbols to look for, by default all."""
         n, symbols = len(words), len(self.rules.relation)
         if kept is not None or self.pruned or self.size * self.concepts * 8 > MEMORY:
             self.forget()
@@ -59,23 +59,23 @@ class VectorChart:
         self.words = words
         if used > len(self.heap.begin):
             self.heap = enlarged(self.heap, 2 * used, 0)
-        whole = not n
-        while not whole:
-            self.size, whole = self.kernel(self.rules, words, self.cells, kept, self.heap, self.size)
-            if not whole:
+        complete = not n
+        while not complete:
+            self.size, complete = self.kernel(self.rules, words, self.cells, kept, self.heap, self.size)
+            if not complete:
                 self.heap = enlarged(self.heap, 0, 2 * (self.size + symbols))
 
     @property
     def top(self) -> int:
-        """The item of ROOT over the whole sentence, -1 where there is none."""
+        """The item of ROOT over the whole sentence; -1 if there is none."""
         if not len(self.words):
             return -1
         begin, end = self.heap.begin[self.cells[-1]], self.heap.end[self.cells[-1]]
-        found = begin + np.flatnonzero(self.heap.symbol[begin:end] == ROOT)
-        return int(found[0]) if len(found) else -1
+        roots = begin + np.flatnonzero(self.heap.symbol[begin:end] == ROOT)
+        return int(roots[0]) if len(roots) else -1
 
     def log_probability(self) -> float:
-        """Ln p(tree, words) of the best tree, or ln p(words), the sum; -inf where there is no tree."""
+        """Ln p(tree, words) of the best tree, or the sum ln p(words), by the kernel; -inf if there is no tree."""
         top = self.top
         if top < 0:
             return -math.inf

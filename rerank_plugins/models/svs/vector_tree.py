@@ -1,4 +1,4 @@
-"""A parsed sentence whose every constituent has its vector."""
+"""A parsed sentence in which every constituent has a vector."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ class VectorTree:
     """A constituent of a binarised tree: e_γ[i] = P(yield | lc, i) is exp(log_scale) · vector[i].
 
     `label`            the symbol lc in the model: relation and annotated category
-    `phrases`          what it is in the treebank's tree, from above: none where binarisation added it, several where
-                       it stands for a chain of unary rules
+    `phrases`          its labels in the treebank's form of the tree, topmost first: none if binarisation added it,
+                       several if it stands for a chain of unary rules
     `span`             first word, and the word after the last
     `children`         none (over a word), one or two
     `word`             of a preterminal, else ""
     `vector`           (K) sums to one
     `log_scale`        ln Σ e
-    `log_probability`  ln aᵀe, a being the prior of lc (-inf for a word none of whose concepts its tag has); at the root
+    `log_probability`  ln aᵀe with the prior a of lc (-inf for a word whose tag has none of its concepts); at the root,
                        ln p(tree, words), summed over concepts
     """
 
@@ -43,14 +43,17 @@ class VectorTree:
             todo.extend(reversed(node.children))
 
     def tree(self) -> Tree:
-        """The treebank's form: no relations, annotations or intermediate nodes. Of intermediate nodes alone, an X."""
-        made: list[tuple[Tree, ...]] = []
+        """The tree in the treebank's form, without relations, annotations and intermediate nodes.
+
+        If nothing but intermediate nodes is at the top, their children are put under an X.
+        """
+        restored: list[tuple[Tree, ...]] = []
         for node in reversed(list(self.nodes())):  # children before parents, and from right to left
             below: tuple[Tree | str, ...] = (node.word,)
             if node.children:
-                below = tuple(tree for _ in node.children for tree in made.pop())
+                below = tuple(tree for _ in node.children for tree in restored.pop())
             for label in reversed(node.phrases):
                 below = (Tree(label, below),)
-            made.append(below)  # type: ignore[arg-type]
-        found = made.pop()
-        return found[0] if len(found) == 1 else Tree("X", found)
+            restored.append(below)  # type: ignore[arg-type]
+        top = restored.pop()
+        return top[0] if len(top) == 1 else Tree("X", top)
