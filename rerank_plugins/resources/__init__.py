@@ -1,4 +1,4 @@
-"""Embedded models: where their files are."""
+"""The files of embedded models."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Writes model files of former versions, which have no checksums, anew: the same models, with checksums.
+"""Rewrites model files of former versions, which have no checksums, as the same models with checksums.
 
     python -m rerank_plugins.resources.renew MODEL...
 
-Model files of `rerank train` and `rerank similarity train`, compressed or not, and dependency parsers (`.npz`); those
-of the present version stay as they are. Damage that an old file already has cannot be seen, and stays.
+MODEL is a model file of `rerank train` or `rerank similarity train`, compressed or not, or a dependency parser
+(`.npz`). Files of the present version remain unchanged. Damage that an old file already has cannot be detected, and
+remains.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.model_file import renew_model
 from rerank_plugins.parsers.biaffine.model_file import read_model
 
-LEVEL = 19  # of compression, where a file is compressed
+LEVEL = 19  # compression level of files that are compressed
 
 
 def renew(path: Path) -> int:
-    """Write a model file anew; how many bytes it has. Raises ModelError for a file that is damaged or no model file."""
+    """Rewrite a model file; return its size in bytes. Raises ModelError for a damaged file and for any other file."""
     try:
         with open(path, "rb") as stream:
             archive = stream.read(len(ZIP)) == ZIP
@@ -34,7 +35,7 @@ def renew(path: Path) -> int:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Renew files, and say how large they were and are."""
+    """Renew files, and print their sizes before and after."""
     for name in arguments:
         path = Path(name)
         before = path.stat().st_size if path.exists() else 0

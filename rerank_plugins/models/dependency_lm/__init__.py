@@ -1,7 +1,7 @@
 """The dependency language model of Gubbins and Vlachos (2013): words given their ancestors in a dependency tree.
 
     collector = TreeCollector()
-    collector.add(trees)                                    # as often as there are trees
+    collector.add(trees)                                    # may be called repeatedly
     model = train(collector, Settings(order=4, labelled=True))
     model.totals(trees)                                     # (trees) ln P(S | T)
     write_model(model, path); read_model(path)

@@ -1,7 +1,7 @@
 """The trees of a training corpus as numbers, and its vocabulary.
 
-Words and labels are numbered by falling frequency, equal ones in alphabetical order, so that a model does not depend on
-the order of the trees. 12 bytes a word.
+Words and labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the
+order of the trees. A word takes 12 bytes.
 """
 
 from __future__ import annotations
@@ -20,12 +20,14 @@ from rerank_plugins.trees.dependency import DependencyTree
 
 UNKNOWN = "<unk>"  # word and label number 0
 Fold = Callable[[str], str]
-BLOCK = 4096  # trees numbered at a time
+BLOCK = 4096  # trees that are numbered at a time
 
 
 class Corpus(NamedTuple):
-    """Vocabulary and labels, the unknown one first in each; the trees in these numbers, a block at a time; and how many
-    distinct words are not in the vocabulary.
+    """A corpus as numbers.
+
+    `vocabulary` and `labels` have the unknown word and label first; `blocks` are the trees in these numbers;
+    `unknown_types` is the number of distinct words outside the vocabulary.
     """
 
     vocabulary: Vocabulary
@@ -35,27 +37,27 @@ class Corpus(NamedTuple):
 
 
 class TreeCollector:
-    """Takes trees; `finish` settles the vocabulary and renumbers words and labels."""
+    """Collects trees; `finish` determines the vocabulary and renumbers words and labels."""
 
     def __init__(self) -> None:
         self._words, self._labels = Numbering(), Numbering()
         self._blocks: list[TreePaths] = []
 
     def add(self, trees: Iterable[DependencyTree]) -> None:
-        """Take more trees."""
+        """Add trees to the corpus."""
         trees = iter(trees)
         while block := list(islice(trees, BLOCK)):
             self._blocks.append(lay_out(block, self._words.number_of, self._labels.number_of))
 
     @property
     def trees(self) -> int:
-        """How many trees so far."""
+        """The number of trees so far."""
         return sum(len(block.offsets) - 1 for block in self._blocks)
 
     def finish(self, min_count: int, word_form: Fold = str, label_form: Fold = str) -> Corpus:
-        """The corpus; words that occur fewer than `min_count` times are not in its vocabulary.
+        """The corpus; words that occur fewer than `min_count` times are not in its vocabulary. Empties the collector.
 
-        `word_form` and `label_form` say which words and labels are the same.
+        Words with the same `word_form`, and labels with the same `label_form`, are one.
         """
         words, new_words, unknown = _settled(self._words, [b.words for b in self._blocks], min_count, word_form)
         labels, new_labels, _ = _settled(self._labels, [b.labels for b in self._blocks], 1, label_form)
@@ -65,16 +67,16 @@ class TreeCollector:
 
 
 def _settled(names: Numbering, used: list[Ids], min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
-    """Names that stay, by falling frequency; (old numbers) the new number of each; how many do not stay."""
+    """The names that are kept, by falling frequency; the new number of each old one; and how many are not kept."""
     counts = np.zeros(len(names), np.int64)
     for ids in used:
         counts += np.bincount(ids, minlength=len(names))
     forms = [form(name) for name in names]
     totals: dict[str, int] = {}
-    for each, count in zip(forms, counts.tolist(), strict=True):
-        totals[each] = totals.get(each, 0) + count
-    kept = sorted((f for f in totals if totals[f] >= min_count and f != UNKNOWN), key=lambda f: (-totals[f], f))
-    settled = (UNKNOWN, *kept)
-    number = {each: i for i, each in enumerate(settled)}
-    renumbered = np.array([number.get(each, 0) for each in forms], np.int32)
-    return settled, renumbered, len(totals.keys() - number.keys())
+    for name, count in zip(forms, counts.tolist(), strict=True):
+        totals[name] = totals.get(name, 0) + count
+    frequent = (name for name, total in totals.items() if total >= min_count and name != UNKNOWN)
+    kept = (UNKNOWN, *sorted(frequent, key=lambda name: (-totals[name], name)))
+    number = {name: i for i, name in enumerate(kept)}
+    renumbered = np.array([number.get(name, 0) for name in forms], np.int32)
+    return kept, renumbered, len(totals.keys() - number.keys())

@@ -1,12 +1,12 @@
-"""The dependency language model: probability of the words of a sentence, given the shape of its tree.
+"""The dependency language model: the probability of the words of a sentence, given the shape of its tree.
 
 P(S | T) over paths of ancestors (paths.py; Gubbins and Vlachos 2013), estimated by the shared back-off core: stupid
 backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its labels),
 Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of sentence,
-for the tree says how many words there are. `<unk>` stands for all the words of the training corpus that were cut off;
-a word that is not in the vocabulary gets an equal share of its probability, or a rare word would look likelier than
-most known ones. Left out: P(T), so trees of different shape are not compared by this model.
-Training and scoring are linear in words times order.
+because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the cut-off;
+a word outside the vocabulary gets an equal share of its probability, since otherwise a rare word would look likelier
+than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training and
+scoring are linear in words times order.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from rerank_plugins.trees.dependency import DependencyTree
 from rerank_plugins.trees.penn import known_spelling, normal_form
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
-REMEMBERED = 1 << 20  # names whose numbers are kept
+CACHED = 1 << 20  # names whose numbers are cached
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made.
+    """The settings of training.
 
-    `subtypes`  whether labels such as nsubj and nsubj:pass differ; else what follows the colon is left out
-    `prune`     paths that occur so often or less are cut off, by order (0 for the first)
+    `subtypes`  whether labels such as nsubj and nsubj:pass differ; otherwise the part after the colon is removed
+    `prune`     for each order, paths that occur at most this often are pruned (0 for the first)
     """
 
     order: int = 4
@@ -63,22 +63,23 @@ class Settings:
             raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
 
     def word(self, word: str) -> str:
-        """The word as the model knows it: in normal form (trees/penn.py), and in lower case where the model is."""
+        """The word in normal form (trees/penn.py), and in lower case if `lowercase` is set."""
         return self.fold(normal_form(word))
 
     def fold(self, word: str) -> str:
-        """The word in lower case where the model is."""
+        """The word, in lower case if `lowercase` is set."""
         return word.lower() if self.lowercase else word
 
     def label(self, label: str) -> str:
-        """The label as the model knows it."""
+        """The label, without its subtype unless `subtypes` is set."""
         return label if self.subtypes else label.partition(":")[0]
 
 
 @dataclass(frozen=True, eq=False)
 class DependencyModel(PickledFields):
-    """A trained model: words and labels by number (the unknown one 0), the tables of the back-off model, and how many
-    distinct words `<unk>` stands for.
+    """A trained model: words and labels by number (0 is the unknown one), and the tables of the back-off model.
+
+    `unknown_types` is the number of distinct words of the corpus that `<unk>` stands for, at least 1.
     """
 
     settings: Settings
@@ -92,15 +93,15 @@ class DependencyModel(PickledFields):
         return self._word_number[word] > 0
 
     @cached_property
-    def _word_number(self) -> _Numbers:
-        return _Numbers(self.vocabulary.number, self._known)
+    def _word_number(self) -> _NumberCache:
+        return _NumberCache(self.vocabulary.number, self._known)
 
     def _known(self, word: str) -> str:
         return known_spelling(word, self.vocabulary.number, self.settings.fold) or UNKNOWN
 
     @cached_property
-    def _label_number(self) -> _Numbers:
-        return _Numbers({label: i for i, label in enumerate(self.labels)}, self.settings.label)
+    def _label_number(self) -> _NumberCache:
+        return _NumberCache({label: i for i, label in enumerate(self.labels)}, self.settings.label)
 
     def events(self, trees: Sequence[DependencyTree]) -> tuple[Ids, LongArray]:
         """(n, order) the event of each word of the trees, in sentence order; (trees + 1) where each tree starts."""
@@ -122,11 +123,12 @@ class DependencyModel(PickledFields):
         events, offsets = self.events(trees)
         scores = self._scores(events)
         tree = np.repeat(np.arange(len(trees)), np.diff(offsets))
-        totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)  # the same whatever stands before
+        # With bincount, a total does not depend on the trees before it.
+        totals: FloatArray = np.bincount(tree, scores, len(trees)).astype(np.float64)
         return totals
 
     def floor(self, words: Sequence[str]) -> FloatArray:
-        """(words) ln p of each in the context that is worst for it: no tree gives a word less (least_scores.py)."""
+        """(words) ln p of each word in its worst context: no tree gives it a lower one (least_scores.py)."""
         return self._least[[self._word_number[word] for word in words]]
 
     @cached_property
@@ -142,7 +144,7 @@ class DependencyModel(PickledFields):
         return scores
 
 
-class _Numbers(dict[str, int]):
+class _NumberCache(dict[str, int]):
     """A cache that maps each name to the number of the form of it that the model knows, or to 0."""
 
     def __init__(self, numbers: Mapping[str, int], form: Callable[[str], str]) -> None:
@@ -150,7 +152,7 @@ class _Numbers(dict[str, int]):
 
     def __missing__(self, name: str) -> int:
         number = self._numbers.get(self._form(name), 0)
-        if len(self) < REMEMBERED:
+        if len(self) < CACHED:
             self[name] = number
         return number
 
@@ -163,21 +165,21 @@ def train(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
-    """A model of the collected trees, which are gone from the collector afterwards.
+    """A model of the collected trees; the collector is emptied.
 
-    It is a function of the trees and settings, whatever the order of the trees. Raises ModelError for no trees.
+    The model does not depend on the order of the trees. Raises ModelError if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
     vocabulary, labels, blocks, unknown = collector.finish(settings.min_count, settings.word, settings.label)
-    several = len(labels) if settings.labelled else 1
-    contexts = ((len(vocabulary) + 1) * several,) * (settings.order - 1)
+    label_count = len(labels) if settings.labelled else 1
+    contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
     source = TupleEvents((len(vocabulary), *contexts), workspace)
     words = 0
     for block in blocks:
-        source.add(paths(block, settings.order, len(vocabulary), several))
+        source.add(paths(block, settings.order, len(vocabulary), label_count))
         words += len(block.words)
-    made = estimate(
+    estimation = estimate(
         source,
         SMOOTHINGS[settings.smoothing](),
         prune=settings.prune,
@@ -189,7 +191,7 @@ def train(
         "words": words,
         "trees": sum(len(block.offsets) - 1 for block in blocks),
         "unknown_words": int(sum(np.count_nonzero(block.words == 0) for block in blocks)),
-        "ngrams": made.ngrams,
-        "discounts": [list(values) for values in made.discounts],
+        "ngrams": estimation.ngrams,
+        "discounts": [list(values) for values in estimation.discounts],
     }
-    return DependencyModel(settings, vocabulary, labels, made.tables, max(unknown, 1), provenance)
+    return DependencyModel(settings, vocabulary, labels, estimation.tables, max(unknown, 1), provenance)

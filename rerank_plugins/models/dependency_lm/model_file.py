@@ -1,6 +1,6 @@
-"""A dependency language model in one file (backoff/model_file.py): tables, words and labels, settings, how it was made.
+"""A dependency language model in one file (model_file.py): tables, words, labels, settings and provenance.
 
-Tables are mapped into memory, so opening costs the reading of the words: some milliseconds.
+The tables are mapped into memory, so opening a file takes only the reading of the words: some milliseconds.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KIND = "dependency"
 
 
 def write_model(model: DependencyModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
         "labels": list(model.labels),
@@ -37,12 +37,12 @@ def read_model(path: Path) -> DependencyModel:
     """
     described, arrays = model_file.read_model(path, KIND)
     try:
-        given = {**described["settings"], "prune": tuple(described["settings"]["prune"])}
+        settings = {**described["settings"], "prune": tuple(described["settings"]["prune"])}
         words = model_file.words_from(arrays["words"])
         tables = table_arrays.tables_from(arrays, float(described["unseen"]), str(path))
         labels = tuple(described["labels"])
         rest = int(described["unknown_types"]), described["provenance"]
-        model = DependencyModel(Settings(**given), Vocabulary(words), labels, tables, *rest)
+        model = DependencyModel(Settings(**settings), Vocabulary(words), labels, tables, *rest)
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{path}: damaged dependency language model ({type(error).__name__}: {error})") from None
     if tables.order != model.settings.order or tables.sizes[0] != len(words):

@@ -1,4 +1,4 @@
-"""Events of the dependency language model: each word of a tree after its path of ancestors.
+"""Events of the dependency language model: each word of a tree, preceded by its path of ancestors.
 
 Gubbins and Vlachos (2013), sections 2 and 3. w_0 = ROOT; A(w) is the path of words from ROOT to the parent of w, G(w)
 the labels of the arcs from ROOT to w. The context of order N is A^{(N-1)}(w), the up to N-1 closest ancestors, and in
@@ -24,12 +24,12 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.trees.dependency import DependencyTree
 
 Ids = IntArray
-NONE = -1  # left of a path that reached ROOT
+NONE = -1  # fills the places before ROOT
 
 
 @dataclass(frozen=True, eq=False)
 class TreePaths:
-    """The trees of a corpus side by side, (n) words in all: numbers of words and labels, and where heads are.
+    """The trees of a corpus, concatenated: (n) numbers of words and labels, and positions of heads.
 
     `heads` are positions in these arrays, -1 for ROOT; tree t has the words `offsets[t]:offsets[t + 1]`.
     """
@@ -72,12 +72,14 @@ def paths(forest: TreePaths, order: int, root: int, labels: int) -> Ids:
     """
     events = np.full((len(forest.words), order), NONE, np.int32)
     events[:, order - 1] = forest.words
-    below = np.arange(len(forest.words), dtype=np.int32)  # the path so far ends here; -1: it has reached ROOT
+    below = np.arange(len(forest.words), dtype=np.int32)  # top of each path so far; -1 after ROOT
     for column in range(order - 2, -1, -1):
         open_ = np.flatnonzero(below >= 0)
         child = below[open_]
         head = forest.heads[child]
-        symbol = np.where(head >= 0, forest.words[head], root) * labels  # words[-1] is read, and not used
+        symbol = (
+            np.where(head >= 0, forest.words[head], root) * labels
+        )  # where head is -1, words[-1] is read but not used
         events[open_, column] = symbol + forest.labels[child] if labels > 1 else symbol
         below[open_] = head
     return events

@@ -1,17 +1,17 @@
-"""The factors of HEADLEX, as events for the back-off core: farthest context symbol first, predicted one last.
+"""The factors of HEADLEX, as events for the back-off core: farthest context symbol first, predicted symbol last.
 
-A phrase P with head word w and its tag t is generated head first, then modifiers outwards on both sides until STOP. A
-modifier is its symbol C, its head tag and its head word; beside P, w, t and the head child H it knows the modifier
-before it, C' with head word w' (Pauls and Klein 2012, footnote 6), and loses it first: then it is that of Model 1
-(Collins 1999).
+A phrase P with head word w and its tag t is generated head first, then its modifiers outwards on both sides until STOP.
+A modifier consists of its symbol C, its head tag and its head word. It is conditioned on P, w, t, the head child H and
+the previous modifier C' with head word w' (Pauls and Klein 2012, footnote 6). Back-off drops the previous modifier
+first, which leaves Model 1 (Collins 1999).
 
     head    w, t, P, H
     symbol  (C', w'), w, t, P, (side, H), C
-    tag     (C', w'), w, P, (side, H), C, t_C           of phrases; the tag of a tag is itself
+    tag     (C', w'), w, P, (side, H), C, t_C           of phrases; a tag is its own head tag
     word    (C', w'), w, (P, side, H), C, t_C, w_C
 
-The children of ROOT are right modifiers of nothing: H and t are EDGE, w is `<s>`. Pairs are numbered as one symbol.
-Left out: Collins' distance, subcategorisation (Model 2) and coordination.
+The children of ROOT are right modifiers without a head: H and t are EDGE, w is `<s>`. Pairs are numbered as one symbol.
+Collins' distance, subcategorisation (Model 2) and coordination are not implemented.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ START_WORD = 0  # the number of <s>
 
 
 class Factors(NamedTuple):
-    """Of each kind, (n) the tree that an event belongs to and (n, order) the events."""
+    """For each kind, (n) the tree that each event belongs to, and (n, order) the events."""
 
     trees: dict[str, LongArray]
     events: dict[str, IntArray]
 
 
 def sizes(symbols: int, words: int) -> dict[str, tuple[int, ...]]:
-    """Sizes of the columns, x first, for so many symbols and words."""
+    """The number of values of each column, the predicted one first, for this many symbols and words."""
     sided, before = 2 * symbols, symbols * words
     return {
         "head": (symbols, symbols, symbols, words),
@@ -48,7 +48,7 @@ def sizes(symbols: int, words: int) -> dict[str, tuple[int, ...]]:
 
 
 def factors(forest: TreeArrays, heads: Heads, root: int, symbols: int, words: int) -> Factors:
-    """All events of the forest; `root` is the number of ROOT, `symbols` and `words` how many there are."""
+    """All events of the forest; `root` is the number of ROOT, `symbols` and `words` are counts."""
     nodes = len(forest.symbol)
     widths = {kind: len(size) for kind, size in sizes(symbols, words).items()}
     most = {"head": nodes, "symbol": 3 * nodes, "tag": nodes, "word": nodes}
@@ -73,23 +73,26 @@ def write_events(
     root: int, symbols: int, words: int, of_heads: Any, of_symbols: Any, of_tags: Any, of_words: Any,
     tree_of_heads: Any, tree_of_symbols: Any, tree_of_tags: Any, tree_of_words: Any,
 ) -> Any:  # fmt: skip
-    """Write the events of every phrase; how many there are of each kind."""
+    """Write the events of every phrase; return (4) the number of events of each kind."""
     used = np.zeros(4, np.int64)
     children = np.empty(len(symbol), np.int64)
     for node in range(len(symbol)):
         if is_tag[node]:
             continue
+        # The children of the phrase, from left to right.
         count = 0
         child = first[node]
         while child >= 0:
             children[count] = child
             count += 1
             child = following[child]
+        # The phrase, its head word and head tag; the children of ROOT have no head.
         p = symbol[node]
         top = p == root
         w = START_WORD if top else word[head_word[node]]
         t = EDGE if top else symbol[head_word[node]]
-        at = -1  # the head's place among the children
+        # The head child, predicted from w, t and P.
+        at = -1  # its index among the children
         h = EDGE
         if not top:
             for i in range(count):
@@ -100,12 +103,14 @@ def write_events(
             row[0], row[1], row[2], row[3] = w, t, p, h
             tree_of_heads[used[0]] = tree[node]
             used[0] += 1
+        # Modifiers to the left of the head (side 0), then to its right (side 1), from the head outwards.
         for side in range(1 if top else 0, 2):
             sided = side * symbols + h
             before = EDGE * words + START_WORD
             i = at
             while True:
                 i += 1 if side == 1 else -1
+                # The symbol of the modifier, or STOP (EDGE) after the last.
                 done = i < 0 or i >= count
                 c = EDGE if done else symbol[children[i]]
                 row = of_symbols[used[1]]
@@ -114,6 +119,7 @@ def write_events(
                 used[1] += 1
                 if done:
                     break
+                # Its head tag, unless it is a tag, and its head word.
                 other = head_word[children[i]]
                 if not is_tag[children[i]]:
                     row = of_tags[used[2]]

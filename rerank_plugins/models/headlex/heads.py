@@ -18,16 +18,16 @@ from rerank_plugins.trees.heads import HeadRules, english_heads
 
 @dataclass
 class HeadFinder:
-    """Head children of rules; each distinct rule is looked up once."""
+    """Finds the head children of rules; each distinct rule is looked up once."""
 
     symbols: Symbols
     rules: HeadRules = field(default_factory=english_heads)
     _known: dict[bytes, int] = field(default_factory=dict)
 
     def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
-        """(n) which child (from 0) is the head of each rule; -1 for one without children."""
+        """(n) the index (from 0) of the head child of each rule; -1 for a rule without children."""
         label: Callable[[int], str] = self.symbols.label
-        known, found = self._known, []
+        known, heads = self._known, []
         text, width = symbols.tobytes(), symbols.itemsize
         ends = (starts * width).tolist()
         for start, end in pairwise(ends):
@@ -36,20 +36,20 @@ class HeadFinder:
             if head is None:
                 parent, *children = map(label, np.frombuffer(key, symbols.dtype).tolist())
                 head = known[key] = self.rules.head(parent, children) if children else -1
-            found.append(head)
-        return np.array(found, np.int32)
+            heads.append(head)
+        return np.array(heads, np.int32)
 
 
 @dataclass(frozen=True, eq=False)
 class Heads:
-    """(N) `child`: the node of the head child, -1 of tags; `word`: the node of the tag that has the head word."""
+    """(N) `child`: the node of the head child, -1 for tags; `word`: the node of the head word's tag."""
 
     child: IntArray
     word: IntArray
 
 
 def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
-    """Heads of all nodes; a phrase without words is its own head word's node."""
+    """The heads of all nodes; a phrase without words is the node of its own head word."""
     phrases, starts, symbols = rules_of(forest)
     first, following = siblings(forest.parent)
     child = np.full(len(forest.symbol), -1, np.int32)
@@ -60,7 +60,7 @@ def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
 
 @njit(cache=True, nogil=True)
 def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
-    """Fill head children, and from the last phrase up the nodes of head words."""
+    """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
     for k in range(len(phrases) - 1, -1, -1):
         node = phrases[k]
         if chosen[k] < 0:

@@ -2,7 +2,7 @@
 
     p(T) = Π_P p(H | P, w, t) Π_{modifiers and STOP, both sides} p(C | …) p(t_C | …) p(w_C | …)
 
-Linear in nodes. Unknown labels have the probability that smoothing leaves.
+Scoring is linear in nodes. Unknown labels have the probability that smoothing reserves for them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rerank_plugins.trees.constituency import ROOT, Tree
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made: `min_count` and signatures as in the treelet model."""
+    """The settings of training; `min_count` and the signatures are as in the treelet model."""
 
     min_count: int = 1
     signatures_after: int = 10_000
@@ -66,11 +66,11 @@ class HeadlexModel(PickledFields):
         """(trees) ln p(T), words included."""
         heads = find_heads(forest, self._finder)
         root = self.symbols.numbers()[0].get(ROOT, -1)
-        made = factors(forest, heads, root, len(self.symbols), len(self.vocabulary))
+        all_factors = factors(forest, heads, root, len(self.symbols), len(self.vocabulary))
         totals = np.zeros(forest.trees)
         for kind in KINDS:
-            scores, _ = score_events(self.tables[kind], made.events[kind])
-            totals += np.bincount(made.trees[kind], scores, forest.trees)
+            scores, _ = score_events(self.tables[kind], all_factors.events[kind])
+            totals += np.bincount(all_factors.trees[kind], scores, forest.trees)
         return totals
 
     def score_trees(self, trees: Sequence[Tree]) -> FloatArray:
@@ -78,11 +78,12 @@ class HeadlexModel(PickledFields):
         return self.score_forest(self.forest(trees))
 
     def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
-        """(n) ln Σ p(T) over the distinct trees of each sentence; -inf where there are none."""
+        """(n) ln Σ p(T) over the distinct trees of each sentence; -inf for a sentence without trees."""
         forest = self.forest([tree for trees in parses for tree in trees])
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self.score_forest(forest), sentence, shapes(forest), len(parses))
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of a flat tree of unknown labels over each sentence: for those without a parse, and empty ones."""
-        return self.score_trees([Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in each)) for each in sentences])
+        """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
+        flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
+        return self.score_trees(flat)

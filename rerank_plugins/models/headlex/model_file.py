@@ -1,4 +1,4 @@
-"""A HEADLEX model in one file (backoff/model_file.py): the tables of each kind of factor, words, labels, settings."""
+"""A HEADLEX model in one file (model_file.py): the tables of each kind of factor, words, labels, settings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KIND = "headlex"
 
 
 def write_model(model: HeadlexModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
         "phrases": list(model.symbols.phrases),

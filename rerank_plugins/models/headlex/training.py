@@ -1,4 +1,4 @@
-"""From trees to a HEADLEX model."""
+"""Training of a HEADLEX model on trees."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rerank_plugins.trees.constituency import ROOT, Tree
 
 
 def collect(trees: Iterable[Tree]) -> TreeletCollector:
-    """The trees as they are."""
+    """A collector of the trees, untransformed."""
     collector = TreeletCollector()
     collector.add(trees)
     return collector
@@ -29,24 +29,25 @@ def train(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> HeadlexModel:
-    """A model of the collected trees, which are gone from the collector afterwards. Raises ModelError for no trees,
-    and for trees without phrases.
+    """A model of the collected trees; the collector is emptied.
+
+    Raises ModelError if there are no trees, or no phrases under ROOT.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
     heads = find_heads(forest, HeadFinder(symbols))
-    made = factors(forest, heads, symbols.numbers()[0][ROOT], len(symbols), len(vocabulary))
-    if not len(made.events["head"]):
+    all_factors = factors(forest, heads, symbols.numbers()[0][ROOT], len(symbols), len(vocabulary))
+    if not len(all_factors.events["head"]):
         raise ModelError("the trees have no phrases under ROOT: there are no heads to learn")
     tables, ngrams = {}, {}
     for kind in KINDS:
         progress(kind)
         source = TupleEvents(sizes(len(symbols), len(vocabulary))[kind])
-        source.add(made.events[kind])
-        found = estimate(source, never=[0] if kind == "word" else [], jobs=jobs)
-        tables[kind], ngrams[kind] = found.tables, list(found.ngrams)
+        source.add(all_factors.events[kind])
+        estimation = estimate(source, never=[0] if kind == "word" else [], jobs=jobs)
+        tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
     words = int((forest.word >= 0).sum())
     return HeadlexModel(
         settings, symbols, vocabulary, tables, {"trees": forest.trees, "words": words, "ngrams": ngrams}

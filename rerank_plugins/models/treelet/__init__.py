@@ -1,7 +1,7 @@
-"""The treelet language model of Pauls and Klein (2012): a sentence's probability, from windows of its trees.
+"""The treelet language model of Pauls and Klein (2012): the probability of a sentence, from windows of its trees.
 
     settings = Settings(variant="treelet")
-    model = train(collect(trees, settings), settings)       # trees as a treebank or parser gives them
+    model = train(collect(trees, settings), settings)       # trees of a treebank or a parser
     model.score_trees(trees)                                # (trees) ln p(T), words included
     write_model(model, path); read_model(path)
     TreeletSampler(model).sample_trees(10, np.random.default_rng(1))

@@ -1,4 +1,4 @@
-"""Events of the treelet model, as rows for the back-off core: farthest context symbol first, predicted one last.
+"""Events of the treelet model, as rows for the back-off core: farthest context symbol first, predicted symbol last.
 
 Pauls and Klein (2012), section 2 (their figure 1 b and c):
 
@@ -6,9 +6,10 @@ Pauls and Klein (2012), section 2 (their figure 1 b and c):
     words    w_-2, w_-1, r', R, P, w        w at the tag P, given its right sibling R, the rule r' above, words before
     symbols  C_i-3, C_i-2, C_i-1, P, C_i        each child, and STOP after the last, given the children before it
 
-A yield is predicted as the rule that it makes with P, so that yields of different phrases are different symbols and a
-number is both r and r'. A context loses its farthest symbol first. ROOT has no P' and r'; EDGE is R of a last child,
-C_0 and STOP; `<s>` is before the first word, nothing before that. A smaller context is the right end of a row.
+A yield is predicted as the rule that it forms with P, so yields of different phrases are different symbols, and r and
+r' share their numbers. Back-off drops the farthest symbol of a context first. ROOT has no P' and r'; EDGE stands for R
+of a last child, for C_0 and for STOP; `<s>` is before the first word, and NONE before that. A shorter context is the
+right end of a row.
 """
 
 from __future__ import annotations
@@ -27,21 +28,21 @@ START_WORD = 0  # the number of <s>
 
 
 def rule_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> IntArray:
-    """(n, 4) events of the n `phrases` of the forest, `rules` being their rules."""
+    """(n, 4) the events of the n `phrases` of the forest, which have these `rules`."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
     above = forest.parent[phrases]
-    inside = above >= 0
+    below_root = above >= 0
     events = np.empty((len(phrases), RULE_ORDER), np.int32)
-    events[:, 0] = np.where(inside, rule[above], NONE)
-    events[:, 1] = np.where(inside, forest.symbol[above], NONE)
+    events[:, 0] = np.where(below_root, rule[above], NONE)
+    events[:, 1] = np.where(below_root, forest.symbol[above], NONE)
     events[:, 2] = forest.symbol[phrases]
     events[:, 3] = rules
     return events
 
 
 def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tuple[LongArray, IntArray]:
-    """(m) the tags of the forest, and (m, 6) the events of their words, in order."""
+    """(m) the nodes of the tags of the forest, and (m, 6) the events of their words, in order."""
     rule = np.full(len(forest.symbol), NONE, np.int32)
     rule[phrases] = rules
     tags = np.flatnonzero(forest.word >= 0)
@@ -62,8 +63,8 @@ def word_events(forest: TreeArrays, phrases: LongArray, rules: IntArray) -> tupl
 
 
 def symbol_events(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
-    """(m) the rule of each event and (m, 5) events of the children of rules, STOP after the last."""
-    lengths = np.diff(starts)  # one for each child, and one for STOP
+    """(m) the rule of each event, and (m, 5) the events of the children of rules, with STOP after the last."""
+    lengths = np.diff(starts)  # an event for each child, and one for STOP
     events = np.full((int(lengths.sum()), SYMBOL_ORDER), NONE, np.int32)
     fill_symbol_events(starts, symbols, events)
     return np.repeat(np.arange(len(lengths)), lengths), events
@@ -71,7 +72,7 @@ def symbol_events(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntA
 
 @njit(cache=True, nogil=True)
 def fill_symbol_events(starts: Any, symbols: Any, events: Any) -> None:
-    """Write the events; what is before EDGE stays as it is, NONE."""
+    """Write the events; columns before EDGE keep their value, NONE."""
     row = 0
     for rule in range(len(starts) - 1):
         start, end = starts[rule], starts[rule + 1]

@@ -1,7 +1,7 @@
-"""Trees side by side in arrays, and their labels by number.
+"""Trees as concatenated arrays, and their labels by number.
 
-Nodes stand tree after tree, each in pre-order: a parent before its children, children from left to right. A label is
-one symbol as the tag of a word and another one as a phrase, so that a symbol says what it can be rewritten as.
+The nodes are in the order of the trees, and in each tree in pre-order: a parent before its children, children from left
+to right. A label is one symbol as the tag of a word and another as a phrase, so that every symbol is of one kind.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 from rerank_plugins.trees.constituency import ROOT, Tree
 
-EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE is before and after the children of a node
+EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node
 SPECIAL = ("", "", "")
-UNSEEN = "?"  # written for an unknown label: no label of a treebank
+UNSEEN = "?"  # stands for an unknown label; no treebank has it
 
 
 @dataclass(frozen=True, eq=False)
 class TreeArrays:
-    """N nodes of T trees: (N) `symbol`, (N) `parent` node or -1; tree t has nodes `offsets[t]` to `offsets[t + 1]`.
+    """N nodes of T trees: (N) `symbol`, (N) `parent` node or -1; tree t has the nodes `offsets[t]:offsets[t + 1]`.
 
     `word` (N) is the number of a tag's word, in the order of the sentence; -1 for phrases.
     """
@@ -37,7 +37,7 @@ class TreeArrays:
 
     @property
     def trees(self) -> int:
-        """T."""
+        """T, the number of trees."""
         return len(self.offsets) - 1
 
     @property
@@ -48,7 +48,7 @@ class TreeArrays:
 
 @dataclass(frozen=True)
 class Symbols:
-    """Labels by number: the special ones, `phrases`, then `tags`."""
+    """Labels by number: first the special ones, then `phrases`, then `tags`."""
 
     phrases: tuple[str, ...]
     tags: tuple[str, ...]
@@ -58,11 +58,11 @@ class Symbols:
 
     @property
     def first_tag(self) -> int:
-        """Number of the first of the tags."""
+        """The number of the first tag."""
         return len(SPECIAL) + len(self.phrases)
 
     def numbers(self) -> tuple[dict[str, int], dict[str, int]]:
-        """Numbers of phrases, and of tags."""
+        """The numbers of the phrases, and those of the tags."""
         phrases = {label: i for i, label in enumerate(self.phrases, len(SPECIAL))}
         return phrases, {label: i for i, label in enumerate(self.tags, self.first_tag)}
 
@@ -72,21 +72,21 @@ class Symbols:
         return lambda label: phrases.get(label, UNKNOWN_PHRASE), lambda label: tags.get(label, UNKNOWN_TAG)
 
     def label(self, symbol: int) -> str:
-        """The label of a symbol; UNSEEN of an unknown one."""
+        """The label of a symbol; UNSEEN for a special one."""
         if symbol < len(SPECIAL):
             return UNSEEN
         return self.phrases[symbol - len(SPECIAL)] if symbol < self.first_tag else self.tags[symbol - self.first_tag]
 
 
 def rooted(tree: Tree) -> Tree:
-    """The tree under ROOT, if it is not there yet."""
+    """The tree, put under ROOT unless that is its label."""
     return tree if tree.label == ROOT and not (tree.children and tree.is_preterminal) else Tree(ROOT, (tree,))
 
 
 def lay_out(
     trees: Iterable[Tree], phrase_number: Callable[[str], int], tag_number: Callable[[str], int]
 ) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
-    """(N) symbols, (N) parents, words of the tags and None for phrases, (T + 1) offsets; trees are put under ROOT.
+    """Trees as (N) symbols, (N) parents, words (None for phrases) and (T + 1) offsets; all trees are put under ROOT.
 
     `phrase_number` and `tag_number` give the number of the label of a phrase and of a tag.
     """
@@ -118,14 +118,14 @@ def sentences_of(words: list[str | None], offsets: LongArray) -> list[list[str]]
 
 
 def place_words(words: list[str | None], ids: IntArray) -> IntArray:
-    """(N) the numbers `ids` of the words at their nodes, -1 at phrases."""
+    """(N) the numbers `ids` of the words at the nodes of their tags; -1 for phrases."""
     placed = np.full(len(words), -1, np.int32)
     placed[[word is not None for word in words]] = ids
     return placed
 
 
 def shapes(forest: TreeArrays) -> LongArray:
-    """(T) a hash of the symbols and structure of each tree; the words are left out."""
+    """(T) a hash of the symbols and the structure of each tree, without its words."""
     keys = np.empty(forest.trees, np.int64)
     hash_trees(forest.symbol, forest.parent, forest.offsets, keys)
     return keys
@@ -133,7 +133,7 @@ def shapes(forest: TreeArrays) -> LongArray:
 
 @njit(cache=True, nogil=True)
 def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
-    """FNV-1a of symbols and of parents, counted from the root."""
+    """The FNV-1a hash of each tree's symbols and parents, which are counted from the root."""
     for tree in range(len(keys)):
         key = np.uint64(START)
         for i in range(offsets[tree], offsets[tree + 1]):
@@ -145,7 +145,7 @@ def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def siblings(parent: Any) -> Any:
-    """(N) first child and (N) next sibling of each node, -1 where there is none."""
+    """(N) the first child and (N) the next sibling of each node; -1 where there is none."""
     first = np.full(len(parent), -1, np.int32)
     following = np.full(len(parent), -1, np.int32)
     last = np.full(len(parent), -1, np.int32)

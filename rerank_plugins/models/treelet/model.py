@@ -1,19 +1,19 @@
-"""The treelet language model: probability of a tree and its words, from overlapping windows of the tree.
+"""The treelet language model: the probability of a tree and its words, from overlapping windows of the tree.
 
     p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
 
-over trees as the transformations of their section 3 leave them (trees/treelet_transforms). Both kinds of factors are
-back-off models (events.py), estimated by the shared core; the lowest order of the yields is that of yields.py, so that
-any tree has a probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent.
-Variants, as the paper's baselines, are the same model with smaller contexts:
+over trees after the transformations of their section 3 (trees/treelet_transforms). Both kinds of factors are back-off
+models (events.py), estimated by the shared core; the lowest order of the yields is in yields.py, and gives every tree a
+probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
+the paper's baselines, are the same model with smaller contexts:
 
-    pcfg            p(C_1 … C_d | P), p(w | P), over trees as they are
+    pcfg            p(C_1 … C_d | P), p(w | P), over untransformed trees
     treelet-trans   the same over transformed trees
     treelet-rule    p(C_1 … C_d | P, P', r'), p(w | P, R, r')
     treelet         all contexts
 
-Scoring is linear in nodes. Unknown labels have the probability that smoothing leaves. A rule without a number of its
-own has a share of its phrase's unknown rules,
+Scoring is linear in nodes. Unknown labels have the probability that smoothing reserves for them. A rule without a
+number of its own has a share of the probability of its phrase's unknown rules,
 
     p(C_1 … C_d | h) = p(unknown | h) · b(C_1 … C_d | P) / Σ_{unknown yields of P} b
 """
@@ -43,7 +43,7 @@ from rerank_plugins.trees.constituency import ROOT, Tree
 if TYPE_CHECKING:
     from rerank_plugins.models.treelet.transforming import ArrayTransformations
 
-ORDERS = {  # of rules and words
+ORDERS = {  # of the models of rules and of words
     "pcfg": (2, 2),
     "treelet-trans": (2, 2),
     "treelet-rule": (RULE_ORDER, WORD_ORDER - 2),
@@ -54,13 +54,14 @@ Variant = Literal["pcfg", "treelet-trans", "treelet-rule", "treelet"]
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is made.
+    """The settings of training.
 
-    `yield_counts`    what the lowest order of the yields is counted over (yields.py)
+    `yield_counts`    whether the lowest order of the yields counts distinct rules or all their occurrences (yields.py)
     `min_count`       words that occur less often become signatures of unknown words
-    `min_rule_count`  rules that occur less often have no number of their own
-    `prune_words`     n-grams of word events that occur so often or less are cut off, by order; `prune_rules` of rules
-    `signatures_after`, `signature_rate`, `seed`   of `UnknownWords`
+    `min_rule_count`  rules that occur less often get no number of their own
+    `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
+    `prune_rules`     the same for n-grams of rules
+    `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
     """
 
     variant: Variant = "treelet"
@@ -85,18 +86,18 @@ class Settings:
 
     @property
     def transformed(self) -> bool:
-        """Whether the model sees transformed trees."""
+        """Whether the model is one of transformed trees."""
         return self.variant != "pcfg"
 
     @property
     def orders(self) -> tuple[int, int]:
-        """Lengths of the events of rules and of words, what is predicted included."""
+        """The lengths of the events of rules and of words, with the predicted symbol."""
         return ORDERS[self.variant]
 
 
 @dataclass(frozen=True, eq=False)
 class TreeletModel(PickledFields):
-    """A trained model: symbols, words and rules by number; the distributions of yields, as rules, and of words."""
+    """A trained model: symbols, words and rules by number, and the distributions of yields (as rules) and words."""
 
     settings: Settings
     symbols: Symbols
@@ -111,7 +112,7 @@ class TreeletModel(PickledFields):
         return word in self.vocabulary
 
     def forest(self, trees: Sequence[Tree], transformed: bool = False) -> TreeArrays:
-        """The trees in numbers; first they are transformed, unless they are already, if the model wants them so."""
+        """The trees as arrays, transformed if the model requires it and `transformed` does not say that they are."""
         if self.settings.transformed and not transformed:
             from rerank_plugins.models.treelet.transforming import UnusualLabelError
 
@@ -151,7 +152,7 @@ class TreeletModel(PickledFields):
         scores = np.empty(len(forest.symbol))
         scores[phrases] = score_events(self.rule_tables, rule_events(forest, phrases, rules)[:, -rule_order:])[0]
         unknown = np.flatnonzero(rules < self.rules.unknown)
-        if len(unknown):  # the share that a yield has of all unknown ones
+        if len(unknown):  # the share of the yield in all unknown yields
             ln_b = self.yields.score(*selected(starts, symbols, unknown))
             scores[phrases[unknown]] += ln_b - LN10 * self.rule_tables.events["log10"][rules[unknown]]
         tags, events = word_events(forest, phrases, rules)
@@ -159,19 +160,19 @@ class TreeletModel(PickledFields):
         return scores
 
     def score_trees(self, trees: Sequence[Tree], transformed: bool = False) -> FloatArray:
-        """(trees) ln p(T), words included; `transformed` says that the trees are."""
+        """(trees) ln p(T), words included; `transformed` says that the trees are transformed already."""
         return self._totals(self.forest(trees, transformed))
 
     def _totals(self, forest: TreeArrays) -> FloatArray:
         return np.asarray(np.bincount(forest.tree, self.score_nodes(forest), forest.trees), np.float64)
 
     def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:
-        """(n) ln Σ p(T) over the distinct trees that the parses of each sentence become; -inf where there are none."""
+        """(n) ln Σ p(T) over the distinct trees that the parses of a sentence become; -inf for one without parses."""
         forest = self.forest([tree for trees in parses for tree in trees], transformed)
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of a flat tree of unknown labels over each sentence: for those without a parse, and empty ones."""
+        """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
         flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
         return self.score_trees(flat, transformed=True)

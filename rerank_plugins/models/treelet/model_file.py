@@ -1,7 +1,7 @@
-"""A treelet model in one file (backoff/model_file.py): four pairs of tables, words, labels, rules and settings.
+"""A treelet model in one file (model_file.py): four pairs of tables, words, labels, rules and settings.
 
-Tables are mapped into memory; reading the words and labels takes some milliseconds. The hash table of the rules is made
-at the first use.
+The tables are mapped into memory; reading the words and labels takes some milliseconds. The hash table of the rules is
+built when it is first used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TABLES = ("rules", "words", "given_parent", "alone")
 
 
 def write_model(model: TreeletModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
         "phrases": list(model.symbols.phrases),
@@ -40,8 +40,8 @@ def write_model(model: TreeletModel, path: Path) -> int:
         "rule_starts": model.rules.starts[model.rules.unknown :],
         "rule_symbols": model.rules.symbols,
     }
-    for name, each in zip(TABLES, tables, strict=True):
-        arrays |= table_arrays.table_arrays(each, f"{name}.")
+    for name, table in zip(TABLES, tables, strict=True):
+        arrays |= table_arrays.table_arrays(table, f"{name}.")
     return model_file.write_model(path, KIND, described, arrays)
 
 
@@ -52,15 +52,15 @@ def read_model(path: Path) -> TreeletModel:
     """
     described, arrays = model_file.read_model(path, KIND)
     try:
-        given = described["settings"]
+        settings = described["settings"]
         for name in ("prune_words", "prune_rules"):
-            given[name] = tuple(given[name])
+            settings[name] = tuple(settings[name])
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
         words = model_file.words_from(arrays["vocabulary"])
         starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])
         tables = [table_arrays.tables_from(arrays, 0.0, str(path), f"{name}.") for name in TABLES]
         model = TreeletModel(
-            Settings(**given),
+            Settings(**settings),
             symbols,
             ClosedVocabulary(words, arrays["counts"]),
             Rules(starts, arrays["rule_symbols"], len(symbols)),
@@ -74,6 +74,6 @@ def read_model(path: Path) -> TreeletModel:
     orders = model.rule_tables.order, model.word_tables.order
     fits = orders == model.settings.orders and model.word_tables.sizes[0] == len(words) == len(arrays["counts"])
     fits = fits and model.rule_tables.sizes[0] == len(model.rules) and int(starts[-1]) == len(model.rules.symbols)
-    if not fits or any(each.sizes[0] != len(symbols) for each in tables[2:]):
+    if not fits or any(table.sizes[0] != len(symbols) for table in tables[2:]):
         raise ModelError(f"{path}: damaged treelet language model: its tables do not fit its settings")
     return model

@@ -1,8 +1,8 @@
-"""Rules P → C_1 … C_d by number, found by the hash of their symbols.
+"""Rules P → C_1 … C_d by number, looked up by a hash of their symbols.
 
-The first numbers stand for the unknown rules of a phrase each: the number of the symbol P for all unknown P → …
-As with words (backoff/word_hashing.py), equal 64-bit hashes count as equal rules; known rules are checked when the
-table is made.
+The first numbers stand for unknown rules: the number of the symbol P for all unknown rules P → … As with words
+(backoff/word_hashing.py), equal 64-bit hashes count as equal rules; the known rules are checked for collisions when the
+table is built.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rerank_plugins.models.treelet.forest import TreeArrays, siblings
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """`symbols[starts[r] : starts[r + 1]]` are P, C_1, …, C_d of rule r; none of the first, `unknown` ones."""
+    """`symbols[starts[r] : starts[r + 1]]` are P, C_1, …, C_d of rule r; the first `unknown` rules have no symbols."""
 
     starts: LongArray
     symbols: IntArray
@@ -32,30 +32,30 @@ class Rules:
         return len(self.starts) - 1
 
     def children(self, rule: int) -> list[int]:
-        """C_1 … C_d."""
-        found: list[int] = self.symbols[self.starts[rule] + 1 : self.starts[rule + 1]].tolist()
-        return found
+        """The symbols C_1 … C_d of a rule."""
+        symbols: list[int] = self.symbols[self.starts[rule] + 1 : self.starts[rule + 1]].tolist()
+        return symbols
 
     @cached_property
     def table(self) -> LongArray:
-        """(size, 2) hash and number of the rules. Raises ModelError should two hashes be equal."""
+        """(size, 2) a hash table of the hashes and numbers of rules. Raises ModelError if two hashes are equal."""
         size = 16
         while size < 2 * len(self):
             size *= 2
         table = np.zeros((size, 2), np.int64)
         if not fill_rules(self.starts, self.symbols, self.unknown, table):
-            raise ModelError("two rules of the model have the same hash, or a rule is there twice")
+            raise ModelError("two rules of the model have the same hash, or the model has a rule twice")
         return table
 
     def find(self, starts: LongArray, symbols: IntArray) -> IntArray:
-        """(n) numbers of n rules that are given as these are."""
-        found = np.zeros(len(starts) - 1, np.int32)
-        find_rules(starts, symbols, self.table, found)
-        return found
+        """(n) the numbers of n rules, whose `starts` and `symbols` are laid out as those of this object."""
+        numbers = np.zeros(len(starts) - 1, np.int32)
+        find_rules(starts, symbols, self.table, numbers)
+        return numbers
 
 
 def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
-    """(n) the nodes that are phrases, in order, and their rules: (n + 1) starts, and symbols."""
+    """(n) the nodes of the phrases, in order, and their rules as (n + 1) starts and symbols."""
     phrases = np.flatnonzero(forest.word < 0)
     children = np.bincount(forest.parent[forest.parent >= 0], minlength=len(forest.parent))
     starts = np.concatenate([[0], np.cumsum(children[phrases] + 1)]).astype(np.int64)
@@ -66,7 +66,7 @@ def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
 
 
 def number_rules(starts: LongArray, symbols: IntArray, size: int, min_count: int = 1) -> tuple[Rules, IntArray]:
-    """The distinct rules that occur `min_count` times or more, by falling frequency, and (n) the number of each.
+    """The distinct rules that occur at least `min_count` times, by falling frequency, and (n) the number of each rule.
 
     `size` is the number of symbols.
     """
@@ -83,14 +83,14 @@ def number_rules(starts: LongArray, symbols: IntArray, size: int, min_count: int
 
 
 def every_rule(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
-    """Each distinct rule once."""
+    """The distinct rules, as starts and symbols."""
     keys = np.empty(len(starts) - 1, np.int64)
     hash_rules(starts, symbols, keys)
     return selected(starts, symbols, np.unique(keys, return_index=True)[1])
 
 
 def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[LongArray, IntArray]:
-    """Some of many rules, as starts and symbols."""
+    """The rules of these `rows`, as starts and symbols."""
     lengths = np.diff(starts)[rows]
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
@@ -99,7 +99,7 @@ def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[Lon
 
 @njit(cache=True, nogil=True)
 def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: Any) -> None:
-    """The symbols of each phrase and its children, one rule after the other."""
+    """Write the symbols of each phrase and its children, one rule after the other."""
     at = 0
     for node in phrases:
         symbols[at] = symbol[node]
@@ -113,25 +113,25 @@ def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: A
 
 @njit(cache=True, nogil=True)
 def hash_rule(symbols: Any, start: int, end: int) -> Any:
-    """FNV-1a of whole symbols, its bits mixed at the end, as the numbers are small."""
+    """The FNV-1a hash of whole symbols; the bits are mixed at the end, because symbols are small numbers."""
     key = np.uint64(START)
     for i in range(start, end):
         key = (key ^ np.uint64(symbols[i] + 1)) * np.uint64(FACTOR)
     key = (key ^ (key >> np.uint64(32))) * np.uint64(FACTOR)
-    made = np.int64(key ^ (key >> np.uint64(29)))
-    return made if made != EMPTY else np.int64(1)
+    mixed = np.int64(key ^ (key >> np.uint64(29)))
+    return mixed if mixed != EMPTY else np.int64(1)
 
 
 @njit(cache=True, nogil=True)
 def hash_rules(starts: Any, symbols: Any, keys: Any) -> None:
-    """The hash of each rule."""
+    """Write the hash of each rule into `keys`."""
     for rule in range(len(keys)):
         keys[rule] = hash_rule(symbols, starts[rule], starts[rule + 1])
 
 
 @njit(cache=True, nogil=True)
 def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
-    """Put in all rules but the unknown ones; whether their hashes differ."""
+    """Insert all known rules into the hash table; return whether their hashes are distinct."""
     for rule in range(unknown, len(starts) - 1):
         slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
         if table[slot, 0] != EMPTY:
@@ -142,8 +142,8 @@ def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def find_rules(starts: Any, symbols: Any, table: Any, found: Any) -> None:
-    """The number of each rule."""
-    for rule in range(len(found)):
+def find_rules(starts: Any, symbols: Any, table: Any, numbers: Any) -> None:
+    """Look up the number of each rule; an unknown rule has the number of its phrase."""
+    for rule in range(len(numbers)):
         slot = slot_of(table, hash_rule(symbols, starts[rule], starts[rule + 1]))
-        found[rule] = table[slot, 1] if table[slot, 0] != EMPTY else symbols[starts[rule]]
+        numbers[rule] = table[slot, 1] if table[slot, 0] != EMPTY else symbols[starts[rule]]

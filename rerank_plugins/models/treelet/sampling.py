@@ -1,9 +1,9 @@
-"""Trees drawn from a treelet model: yields from ROOT down, then words from left to right.
+"""Random trees from a treelet model: yields are drawn from ROOT down, then words from left to right.
 
-Drawing is as in backoff/drawing.py; where a yield comes from the lowest order, one of the two 4-gram models is chosen
-by λ and gives children until STOP. Left out are what a treebank does not have: unknown labels, and phrases without
-children, both drawn again; words drawn as the signature of unknown words are drawn again too, unless asked for. About a
-third of a millisecond a tree.
+Drawing follows backoff/drawing.py. When a yield comes from the lowest order, one of the two 4-gram models is chosen
+with probability λ, and generates children until STOP. Unknown labels and phrases without children, which no treebank
+has, are rejected and drawn again, and so are signatures of unknown words, unless they are asked for. A tree takes about
+a third of a millisecond.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from rerank_plugins.models.treelet.model import TreeletModel
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN
 from rerank_plugins.trees.constituency import ROOT, Tree
 
-ATTEMPTS = 10_000  # trees thrown away in a row before the lengths are held to be impossible
-TRIALS = 1_000  # draws of one thing
-MOST = 1_000  # symbols of a yield
+ATTEMPTS = 10_000  # trees rejected in a row before the lengths are considered impossible
+TRIALS = 1_000  # draws of a yield or a word
+MOST = 1_000  # symbols of a yield, at most
 
 
 @dataclass(frozen=True, eq=False)
 class TreeletSampler:
-    """Draws trees of `shortest` to `longest` words; `unknown`: whether they may have signatures of unknown words.
+    """Draws trees of `shortest` to `longest` words; `unknown` says whether signatures of unknown words may occur.
 
-    Longer and shorter ones are thrown away, so the others keep their proportions.
+    Longer and shorter trees are rejected, so the distribution of the others is unchanged.
     """
 
     model: TreeletModel
@@ -49,27 +49,27 @@ class TreeletSampler:
             raise ValueError(f"lengths from {self.shortest} to {self.longest}, wanted 1 <= shortest <= longest")
 
     def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
-        """`number` sentences; the same ones for the same state of `rng`."""
+        """Draw `number` sentences; the same state of `rng` gives the same sentences."""
         return [tree.words() for tree in self.sample_trees(number, rng)]
 
     def sample_trees(self, number: int, rng: np.random.Generator) -> list[Tree]:
-        """`number` trees, transformed where the model is one of transformed trees.
+        """Draw `number` trees; they are transformed if the model is one of transformed trees.
 
-        Raises ModelError where trees of such lengths never come.
+        Raises ModelError if ATTEMPTS trees in a row have other lengths.
         """
-        made: list[Tree] = []
+        trees: list[Tree] = []
         attempts = 0
-        while len(made) < number:
+        while len(trees) < number:
             attempts += 1
             tree = self._tree(rng)
             if tree is not None:
-                made.append(tree)
+                trees.append(tree)
                 attempts = 0
             elif attempts == ATTEMPTS:
                 raise ModelError(
                     f"{ATTEMPTS} trees drawn in a row, none of them has {self.shortest} to {self.longest} words"
                 )
-        return made
+        return trees
 
     @cached_property
     def _tables(self) -> dict[str, tuple[BackoffTables, FloatArray]]:
@@ -80,7 +80,7 @@ class TreeletSampler:
             "given": model.yields.given_parent,
             "alone": model.yields.alone,
         }
-        return {name: (each, cumulated(each)) for name, each in tables.items()}
+        return {name: (table, cumulated(table)) for name, table in tables.items()}
 
     @cached_property
     def _signatures(self) -> frozenset[int]:
@@ -88,7 +88,7 @@ class TreeletSampler:
         return frozenset(i for i, word in words if word == UNKNOWN or word.startswith(UNKNOWN + "-"))
 
     def _tree(self, rng: np.random.Generator) -> Tree | None:
-        """A tree, or None for one that is too long or short."""
+        """Draw a tree; None if it is too long or too short."""
         symbols = self.model.symbols
         root = symbols.numbers()[0].get(ROOT)
         if root is None:
@@ -113,7 +113,7 @@ class TreeletSampler:
         return self._named(nodes, self._words(tags, rng))
 
     def _yield(self, symbol: int, above: int, rule_above: int, rng: np.random.Generator) -> tuple[int, list[int]]:
-        """The children of a phrase, and the number of the rule."""
+        """Draw the yield of a phrase: the number of the rule, and the children."""
         tables, sums = self._tables["rules"]
         contexts, events = tables.contexts, tables.events
         context = self._context(tables, (symbol, above, rule_above)[: tables.order - 1])
@@ -127,12 +127,11 @@ class TreeletSampler:
             if event >= 0:
                 rule = int(events[event]["symbol"])
                 children = rules.children(rule) if rule >= rules.unknown else []
-            while not children:  # from the lowest order; of a rule that the model does not know, if it was one
+            while not children:  # from the lowest order; an unknown rule if the event was one
                 children = self._lowest(symbol, rng)
-                found = int(rules.find(np.array([0, len(children) + 1]), np.array([symbol, *children], np.int32))[0])
-                if event >= 0 and found >= rules.unknown:
+                rule = int(rules.find(np.array([0, len(children) + 1]), np.array([symbol, *children], np.int32))[0])
+                if event >= 0 and rule >= rules.unknown:
                     children = []
-                rule = found
             seen = seen_above(contexts, events, path, depth, rule)
             if seen < 0:
                 return rule, children
@@ -140,17 +139,19 @@ class TreeletSampler:
         raise ModelError("no yield can be drawn: the model is damaged")
 
     def _lowest(self, symbol: int, rng: np.random.Generator) -> list[int]:
-        """Children by the 4-gram models; without unknown labels, and at least one."""
-        given = bool(rng.random() < self.model.yields.weight)
-        tables, sums = self._tables["given" if given else "alone"]
+        """Draw children by the 4-gram models: one or more, without unknown labels."""
+        with_parent = bool(rng.random() < self.model.yields.weight)
+        tables, sums = self._tables["given" if with_parent else "alone"]
         while True:
-            drawn = draw_children(tables.contexts, tables.children, tables.events, sums, symbol if given else NONE, rng)
+            drawn = draw_children(
+                tables.contexts, tables.children, tables.events, sums, symbol if with_parent else NONE, rng
+            )
             if 0 < len(drawn) < MOST and drawn.min() > UNKNOWN_TAG:
                 children: list[int] = drawn.tolist()
                 return children
 
     def _words(self, tags: list[tuple[int, int, int]], rng: np.random.Generator) -> list[int]:
-        """The words of the tags, from left to right."""
+        """Draw the words of the tags, from left to right."""
         tables, sums = self._tables["words"]
         path = np.zeros(tables.order + 1, np.int64)
         before, last = NONE, START_WORD
@@ -167,7 +168,7 @@ class TreeletSampler:
         return words
 
     def _context(self, tables: BackoffTables, symbols: tuple[int, ...]) -> int:
-        """The longest known context of these symbols, the nearest first."""
+        """The longest known context of these symbols, of which the nearest comes first."""
         context = 0
         for symbol in symbols:
             longer = find_context(tables.contexts, tables.children, context, symbol) if symbol != NONE else -1
@@ -192,7 +193,7 @@ class TreeletSampler:
 
 @njit(cache=True, nogil=True)
 def draw_children(contexts: Any, children: Any, events: Any, sums: Any, parent: int, rng: Any) -> Any:
-    """Symbols drawn one after the other until STOP, given the parent or (NONE) without it; MOST of them at most."""
+    """Draw symbols until STOP, at most MOST, given the parent, or without it if that is NONE."""
     drawn = np.empty(MOST, np.int32)
     path = np.zeros(8, np.int64)
     size = 0

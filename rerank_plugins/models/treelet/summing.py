@@ -1,4 +1,4 @@
-"""The probability of a sentence: a sum over its k best parses."""
+"""The probability of a sentence, summed over its k best parses."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from rerank_plugins.arrays import FloatArray, LongArray
 
 
 def sum_distinct(ln_p: FloatArray, sentence: NDArray[np.integer[Any]], shape: LongArray, sentences: int) -> FloatArray:
-    """(sentences) ln of the summed p of the trees of each, each shape once; -inf where there are none.
+    """(sentences) ln of the summed p of each sentence's trees, each shape once; -inf for a sentence without trees.
 
-    `ln_p`, `sentence` (ascending) and `shape` are those of the trees. Parses that transformations make equal are one
-    tree of the model, so they may not be counted twice.
+    `ln_p`, `sentence` (ascending) and `shape` belong to the trees. Parses that transformations make equal are one tree
+    of the model, and must not be counted twice.
     """
     _, first = np.unique(np.stack([sentence, shape]), axis=1, return_index=True)
     first.sort()

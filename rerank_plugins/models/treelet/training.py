@@ -1,4 +1,4 @@
-"""From trees to a treelet model: count the events of yields, words and symbols, and estimate each distribution."""
+"""Training of a treelet model: count the events of yields, words and symbols, and estimate each distribution."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from rerank_plugins.models.treelet.yields import YieldModel, train_yields
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 
-LEAST = 1e-9  # p of all unknown yields of a phrase together: rounding may leave nothing
+LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
 
 
 def collect(trees: Iterable[Tree], settings: Settings) -> TreeletCollector:
-    """The trees, as they come from a treebank or parser, transformed where the settings say so."""
+    """A collector of the trees of a treebank or parser, transformed if the settings require it."""
     collector = TreeletCollector()
     if settings.transformed:
         from rerank_plugins.trees.treelet_transforms import Transformations
@@ -39,7 +39,7 @@ def train(
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
-    """A model of the collected trees, which are gone from the collector afterwards. Raises ModelError for no trees."""
+    """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees."""
     if not collector.trees:
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
@@ -72,7 +72,7 @@ def train(
 
 
 def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
-    """(rules) p of each yield of the lowest order; of unknown rules, what the known ones of the phrase leave."""
+    """(rules) p of each yield by the lowest order; that of unknown rules is what the phrase's known rules leave."""
     p = np.exp(yields.score(rules.starts, rules.symbols))
     parents = rules.symbols[rules.starts[rules.unknown : -1]]
     known = np.bincount(parents, p[rules.unknown :], rules.unknown)
@@ -80,5 +80,5 @@ def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
     return np.asarray(p, np.float64)
 
 
-def _described(made: Estimate) -> dict[str, list[object]]:
-    return {"ngrams": list(made.ngrams), "discounts": [list(values) for values in made.discounts]}
+def _described(estimation: Estimate) -> dict[str, list[object]]:
+    return {"ngrams": list(estimation.ngrams), "discounts": [list(values) for values in estimation.discounts]}

@@ -1,12 +1,12 @@
-"""Makes `dependency-lm.zst`, the embedded English dependency language model.
+"""Builds `dependency-lm.zst`, the embedded English dependency language model.
 
-    rerank parse novels.txt.xz -o novels.conllu             # and so on: the texts through the embedded parser
+    rerank parse novels.txt.xz -o novels.conllu             # and the other texts: parsed by the embedded parser
     python -m rerank_plugins.resources.en.build_dependency_lm novels.conllu textbooks.conllu presidential.conllu \
         ewt-train.conllu gum-train.conllu
 
-An unlabelled model of order 3 on lower-cased words, Kneser–Ney, paths of three words that occur once cut off. These
-settings were chosen among those that fit in 10 MB by pseudo-questions made from a held-out novel. log10 values are
-rounded to 1/64 (a probability changes by at most 1.8 %), which halves the compressed file.
+The model is unlabelled, of order 3, on lower-cased words, with Kneser–Ney smoothing; paths of three words that occur
+once are pruned. Among the settings that fit in 10 MB, these were the best on artificial questions from a held-out
+novel. The log10 values are rounded to 1/64 (a probability changes by at most 1.8 %), which halves the compressed file.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeC
 from rerank_plugins.trees.dependency import read_conllu
 
 SETTINGS = Settings(order=3, labelled=False, smoothing="kneser-ney", min_count=5, lowercase=True, prune=(0, 0, 1))
-STEPS = 64  # of a log10 value between whole numbers
-LEVEL = 19  # of compression
+STEPS = 64  # log10 values are rounded to multiples of 1 / STEPS
+LEVEL = 19  # compression level
 
 
 def rounded(model: DependencyModel, steps: int) -> DependencyModel:
@@ -56,8 +56,9 @@ def main(arguments: Sequence[str]) -> None:
         plain = Path(folder) / "model"
         size = write_model(rounded(model, STEPS), plain)
         compress_model(plain, target, LEVEL)
-    made = model.provenance
-    print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
+    provenance = model.provenance
+    trained_on = f"{provenance['trees']} trees, {provenance['words']} words"
+    print(f"{target.name}: {trained_on}, {len(model.vocabulary)} in the vocabulary,")
     print(f"n-grams {model.tables.sizes}; {size} bytes, {target.stat().st_size} compressed")
 
 

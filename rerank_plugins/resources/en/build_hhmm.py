@@ -1,4 +1,4 @@
-r"""Makes what `hhmm.pcfg`, the embedded grammar of incremental parsing, is trained on: trees by the embedded grammar.
+r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental parsing: trees by the embedded grammar.
 
     build=rerank_plugins.resources.en.build_hhmm select=rerank_plugins.resources.en.build_treelet_lm
     python -m $build ewt-train.conllu.xz > ewt.txt
@@ -10,7 +10,7 @@ r"""Makes what `hhmm.pcfg`, the embedded grammar of incremental parsing, is trai
     rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb novels.ptb --weight gum-train.ptb=2 \
         --language en --compact -o hhmm.pcfg
 
-The module itself prints the sentences of a CoNLL-U treebank, of up to 60 words, as word/TAG, with tags of GUM.
+The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from collections.abc import Iterator
 from rerank_plugins.trees.penn import BRACKETS
 
 LONGEST = 60  # words
-TAGS = {"NFP": ":", "ADD": "NN", "GW": "NN", "AFX": "JJ", "XX": "FW"}  # of EWT, not of GUM's trees
+TAGS = {"NFP": ":", "ADD": "NN", "GW": "NN", "AFX": "JJ", "XX": "FW"}  # tags of EWT that GUM's trees do not have
 NAMES = {character: name for name, character in BRACKETS.items()}
 
 
 def tagged(name: str) -> Iterator[str]:
-    """The sentences of a CoNLL-U file packed by xz, a line each, tokens as word/TAG by the treebank's own tags."""
+    """The sentences of an xz-compressed CoNLL-U file, one per line, with tokens as word/TAG by the treebank's tags."""
     tokens: list[str] = []
     with lzma.open(name, "rt", encoding="utf-8") as lines:
         for line in lines:

@@ -1,12 +1,12 @@
-"""Makes `treelet-lm.zst`, the embedded English treelet language model.
+"""Builds `treelet-lm.zst`, the embedded English treelet language model.
 
     python -m rerank_plugins.resources.en.build_treelet_lm select textbooks.txt.xz 16000 > textbooks.txt
     rerank parse textbooks.txt -p pcfg,model=gum.pcfg,threshold=0.01 -o textbooks.ptb
     # the same with presidential (16000) and novels (32000)
     python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
 
-Selected are sentences of up to 60 words at random (the same ones each time), with brackets in their normal form. Words
-and rules that occur once have no number of their own, long n-grams that occur once are cut off, and log10 values are
+`select` draws random sentences of at most 60 words (the same ones each time), with brackets in their normal form. Words
+and rules that occur once have no number of their own, long n-grams that occur once are pruned, and log10 values are
 rounded to 1/64 (a probability changes by at most 1.8 %).
 """
 
@@ -34,8 +34,8 @@ from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.penn import normal_text
 
 SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1, 1, 2), prune_rules=(0, 0, 1, 2))
-STEPS = 64  # of a log10 value between whole numbers
-LEVEL = 19  # of compression
+STEPS = 64  # log10 values are rounded to multiples of 1 / STEPS
+LEVEL = 19  # compression level
 LONGEST = 60  # words of a selected sentence
 
 
@@ -51,7 +51,7 @@ def rounded(tables: BackoffTables) -> BackoffTables:
 
 
 def compact(model: TreeletModel) -> TreeletModel:
-    """The model with rounded tables; what unknown rules leave to the lowest order stays exact."""
+    """The model with rounded tables; the probabilities of unknown rules remain exact."""
     rules = rounded(model.rule_tables)
     rules.events["log10"][: model.rules.unknown] = model.rule_tables.events["log10"][: model.rules.unknown]
     yields = replace(model.yields, given_parent=rounded(model.yields.given_parent), alone=rounded(model.yields.alone))
@@ -66,7 +66,7 @@ def read(names: Sequence[str]) -> Iterator[Tree]:
 
 
 def select(name: str, number: int) -> Iterator[str]:
-    """Some sentences of a text, packed by xz."""
+    """A random selection of `number` sentences of an xz-compressed text."""
     with lzma.open(name, "rt", encoding="utf-8") as lines:
         sentences = [normal_text(line).split() for line in lines]
     short = [words for words in sentences if 1 <= len(words) <= LONGEST]
@@ -83,8 +83,9 @@ def build(arguments: Sequence[str]) -> None:
         plain = Path(folder) / "model"
         size = write_model(compact(model), plain)
         compress_model(plain, target, LEVEL)
-    made = model.provenance
-    print(f"{target.name}: {made['trees']} trees, {made['words']} words, {len(model.vocabulary)} in the vocabulary,")
+    provenance = model.provenance
+    trained_on = f"{provenance['trees']} trees, {provenance['words']} words"
+    print(f"{target.name}: {trained_on}, {len(model.vocabulary)} in the vocabulary,")
     print(f"{len(model.symbols)} symbols, rules {model.rule_tables.sizes}, words {model.word_tables.sizes};")
     print(f"{size} bytes, {target.stat().st_size} compressed")
 

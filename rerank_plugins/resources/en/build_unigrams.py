@@ -1,10 +1,11 @@
-"""Makes `unigrams.tsv.xz`: word frequencies of tokenised English text.
+"""Builds `unigrams.tsv.xz`, the word frequencies of tokenised English text.
 
     python -m rerank_plugins.resources.en.build_unigrams novels.txt.xz presidential.txt.xz textbooks.txt.xz
 
-One sentence per line, tokens separated by spaces. Brackets are counted in their normal form (trees/penn.py). Words seen
-once are left out (see models/vocabulary/unigrams.py); `</s>` has the number of sentences, and neither it
-nor another mark of the model may be a word of the text. The same texts give the same file.
+The texts have one sentence per line, with tokens separated by spaces. Brackets are counted in their normal form
+(trees/penn.py). Words that occur once are left out (see models/vocabulary/unigrams.py). The count of `</s>` is the
+number of sentences; neither it nor another mark of the model may be a word of the text. The same texts give the same
+file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rerank_plugins.trees.penn import normal_text
 
 
 def count_words(paths: Sequence[Path]) -> Counter[str]:
-    """How often each word and `</s>` occur in the files (plain or .xz).
+    """The counts of each word and of `</s>` in the files (plain or .xz).
 
     Raises FormatError naming the line that has a mark of the model (`<s>`, `</s>`, `<unk>`) for a word.
     """
@@ -41,7 +42,7 @@ def count_words(paths: Sequence[Path]) -> Counter[str]:
 
 
 def table(counts: Counter[str]) -> str:
-    """The file's text: a header, then `word<tab>count` for words seen twice or more, frequent words first."""
+    """The content of the file: a header, then `word<tab>count` for words that occur twice or more, by falling count."""
     kept = sorted(((word, n) for word, n in counts.items() if n > 1), key=lambda entry: (-entry[1], entry[0]))
     header = f"# tokens {counts.total()} types {len(counts)} kept {len(kept)}\n"
     return header + "".join(f"{word}\t{n}\n" for word, n in kept)

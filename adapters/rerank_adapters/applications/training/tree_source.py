@@ -1,7 +1,7 @@
-"""Trees for training: from treebanks, or from text that is parsed on the way.
+"""Trees for training: from treebanks, or from text that is parsed during training.
 
-What has been parsed lies in the cache of parses, so that an interrupted training continues where it stopped, and one
-with other settings parses nothing again. A sentence without a parse is left out, and counted.
+Parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and a training
+with other settings parses nothing again. Sentences without a parse are left out, and counted.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
-BLOCK = 1000
+BLOCK = 1000  # trees or sentences that are handled at a time
 
 
 @dataclass(frozen=True)
 class TreeKind(Generic[AnyTree]):
-    """A kind of trees: what the names of its treebanks end in (compressed or not), and how to get its trees."""
+    """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees."""
 
     endings: tuple[str, ...]
     read: Callable[[Iterable[str], str], Iterator[AnyTree]]
     of_parse: Callable[[Parse], AnyTree | None]
 
     def is_treebank(self, path: Path) -> bool:
-        """Whether the name says so: `ewt.conllu`, `ewt.conllu.xz`."""
+        """Whether the name of the file is that of a treebank of this kind, such as `ewt.conllu` or `ewt.conllu.xz`."""
         return any(ending in path.suffixes[-2:] for ending in self.endings)
 
 
@@ -54,10 +54,10 @@ CONSTITUENTS: TreeKind[Tree] = TreeKind((".ptb", ".mrg", ".brackets"), _clean_tr
 
 @dataclass
 class TreeSource(Generic[AnyTree]):
-    """Trees of files, in order: treebanks as they stand, any other text through `text` and the parser, line by line.
+    """The trees of files, in order: those of treebanks unchanged, and of any other text those of its parsed lines.
 
-    `counts` says how many sentences were parsed, `seen` is told of every BLOCK trees. The parser is built when the
-    first text comes.
+    Lines go through the steps of `text` before they are parsed. `counts` has the numbers of parsed sentences, and
+    `seen` is called with the number of trees of every block. The parser is built when it is first needed.
     """
 
     kind: TreeKind[AnyTree]
@@ -69,7 +69,7 @@ class TreeSource(Generic[AnyTree]):
     _built: CachedParser | None = None
 
     def trees(self, paths: Iterable[Path]) -> Iterator[AnyTree]:
-        """The trees of all the files."""
+        """The trees of all files. Raises FormatError."""
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
             while block := list(islice(trees, BLOCK)):
@@ -77,7 +77,7 @@ class TreeSource(Generic[AnyTree]):
                 self.seen(len(block))
 
     def provenance(self, paths: Iterable[Path]) -> dict[str, object]:
-        """What a model says of its training data: the files and, where text was parsed, the parser."""
+        """The provenance of the training data: the files and, if text was parsed, the parser and the text steps."""
         paths = list(paths)
         parsed = {} if all(map(self.kind.is_treebank, paths)) else {"parser": self.parser, "text": self.text.describe()}
         return {"files": [path.name for path in paths], **parsed}
