@@ -60,7 +60,8 @@ class NaiveHeadlex:
 
     def ln_p(self, tree):
         words = closed(tree.words(), self.vocabulary)
-        return sum(math.log(self.model[kind].p(context, x)) for kind, context, x in walk(tree, words))
+        factors = (self.model[kind].p(context, x) for kind, context, x in walk(tree, words))
+        return sum(math.log(p) if p else -math.inf for p in factors)
 
 
 def nodes(node):

@@ -37,7 +37,11 @@ def test_random_treebanks_agree_with_the_twin(trees, asked):
     model, naive = trained(trees), NaiveHeadlex(trees)
     for tree in [*trees[:2], asked]:
         if {(node.label, node.is_preterminal) for node in tree.nodes()} <= known:
-            assert model.score_trees([tree])[0] == pytest.approx(naive.ln_p(tree), abs=1e-4)
+            wanted = naive.ln_p(tree)
+            if wanted == -np.inf:  # small counts may leave nothing to smoothing: the tables have log10 p = -99 then
+                assert model.score_trees([tree])[0] < -99 * np.log(10)
+            else:
+                assert model.score_trees([tree])[0] == pytest.approx(wanted, abs=1e-4)
 
 
 def test_heads_are_those_of_lexicalised_trees():
