@@ -67,7 +67,7 @@ RUNS = {
     "hhmm_parsing": ("{data} {grammar} --every 5", r"\| small.pcfg \| [\d.]+ \| [\d.]+ \|"),
     "hhmm_table": (
         "{data} {grammar} --beams 20 --sentences 6 --lines 50",
-        r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms a word\n\d+-best list",
+        r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms per word\n\d+-best list",
     ),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),

@@ -1,1 +1,1 @@
-"""Experiments: each prints a table of the documentation, `python -m tests.experiments.NAME --help` says from what data."""
+"""Experiments: each prints a table of the documentation; `python -m tests.experiments.NAME --help` names the data."""

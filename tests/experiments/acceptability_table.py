@@ -1,18 +1,19 @@
 """Print tables of grammaticality: systems on minimal pairs or pseudo-negative examples (docs/results/acceptability.md).
 
-A system of `pairs` is NAME=FEATURE, a feature as of `-f` (`ngram-lm,model=kn5.ngram`), whose first column is the
-system's ln p of a sentence; a system of `negatives` is NAME=MODEL, a language model as of `--lm`
-(`ngram,model=kn5.ngram`). `text=STEP` among the options of either is a text step of its own
+A system of `pairs` is NAME=FEATURE, with a feature as in the option `-f` (`ngram-lm,model=kn5.ngram`), whose first
+column is the system's ln p of a sentence. A system of `negatives` is NAME=MODEL, with a language model as in the option
+`--lm` (`ngram,model=kn5.ngram`). The option `text=STEP` gives either a text step of its own
 (`ngram-lm,model=classes.ngram,text=classes:classes.tsv`).
 
-`pairs FILE` (any file of `rerank acceptability pairs`; BLiMP: its JSON lines): accuracy of each system with its 95 %
-interval, by total and by group, and p of McNemar's test against the first. With --fit all systems together, by weights
-fitted to the pairs of another file (`rerank negatives errors`), never to FILE; --unigrams adds ln p by unigrams and
-the number of words to them.
+`pairs FILE` reads any file that `rerank acceptability pairs` reads (for BLiMP, its JSON lines). It prints the accuracy
+of each system with its 95 % interval, in total and by group, and the p-value of McNemar's test against the first
+system. With --fit it also prints that of all systems together, by weights fitted to the pairs of another file (made by
+`rerank negatives errors`), never to FILE; --unigrams adds the unigram ln p and the number of words to them.
 
-`negatives FILE FILE` (Pauls & Klein 2012, §5.3; pairs of `rerank negatives` to tune on, then to test on): by the
-syntactic log-odds ratio, the feature `slr` with each model's own unigrams: pairwise accuracy, and independent accuracy,
-each sentence accepted where its ratio is above a threshold tuned on the first file; and pairwise accuracy by ln p alone.
+`negatives FILE FILE` (Pauls & Klein 2012, §5.3) reads pairs made by `rerank negatives`, first those to tune on, then
+those to test on. It prints the pairwise accuracy by the syntactic log-odds ratio (the feature `slr` with each model's
+own unigrams), the independent accuracy, where a sentence is accepted if its ratio is above a threshold tuned on the
+first file, and the pairwise accuracy by ln p alone.
 
 \b
     python -m tests.experiments.acceptability_table pairs blimp.jsonl.xz --by field "dependency LM=dependency-lm"
@@ -50,12 +51,12 @@ WORDS, UNIGRAM = "words", "unigram ln p"
 def first_columns(
     tables: list[dict[str, Any]], pairs: list[Pair], steps: tuple[str, ...], jobs: int, models: dict[str, Any]
 ) -> FeatureTable:
-    """A column for each table of a feature, called as its label is: the feature's first value. Rows: good, bad, …"""
-    own = {table["label"]: [table["text"]] for table in tables if "text" in table}
+    """(good, bad, …) x (features): the first value of each feature, in a column named by the feature's label."""
+    text_steps = {table["label"]: [table["text"]] for table in tables if "text" in table}
     features = [{**table, "text": table["label"]} if "text" in table else table for table in tables]
-    config = Config(feature=features, language_model=models, text=own, jobs=jobs)
+    config = Config(feature=features, language_model=models, text=text_steps, jobs=jobs)
     table = pair_table(Job.create(config, load_plugins(BUILTIN)), pairs, TextPipeline(steps))
-    labels = [each["label"] for each in tables]
+    labels = [feature_table["label"] for feature_table in tables]
     first = [next(i for i, name in enumerate(table.names) if name.rpartition(".")[0] == label or name == label)
              for label in labels]  # fmt: skip
     return FeatureTable.dense(tuple(labels), table.values[:, first], table.offsets)
@@ -64,40 +65,40 @@ def first_columns(
 def feature_scores(
     named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], unigram: str, jobs: int
 ) -> FeatureTable:
-    """A column for each system, the first of its feature, then ln p by unigrams and the number of words."""
+    """The first column of each system's feature, then the unigram ln p and the number of words."""
     tables = [{**plugin_table(spec), "label": name} for name, spec in named.items()]
     tables += [{**plugin_table(unigram), "label": UNIGRAM}, {"use": "length", "label": WORDS}]
     return first_columns(tables, pairs, steps, jobs, {})
 
 
 def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
-    """For each system, a language model, its ln p of the sentences and, as column `SLR NAME`, what `slr` makes of it."""
+    """The ln p of the sentences by each language model and, in columns `SLR NAME`, their syntactic log-odds ratios."""
     models, tables = {}, []
     for name, spec in named.items():
-        models[name], ours = plugin_options(plugin_table(spec), "text")
-        tables.append({"use": "ngram-lm", "lm": name, "label": name, **ours})
-        tables.append({"use": "slr", "lm": name, "label": slr_of(name), **ours})
+        models[name], text_option = plugin_options(plugin_table(spec), "text")
+        tables.append({"use": "ngram-lm", "lm": name, "label": name, **text_option})
+        tables.append({"use": "slr", "lm": name, "label": slr_of(name), **text_option})
     return first_columns(tables, pairs, steps, jobs, models)
 
 
 def slr_of(name: str) -> str:
-    """The column that has the syntactic log-odds ratio by a system."""
+    """The column of the syntactic log-odds ratio by a system."""
     return f"SLR {name}"
 
 
 def preferences(name: str, values: FloatArray) -> Preferences:
-    """By values of good, bad, good, …"""
+    """The preferences by the values of good, bad, good, … sentences."""
     return Preferences.of_scores(name, values[::2], values[1::2])
 
 
 def percent(share: float, count: int) -> str:
-    """A share and its interval."""
+    """A share and its 95 % interval, in per cent."""
     low, high = wilson_interval(share * count, count)
     return f"{100 * share:.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
 def print_pairs(pairs: list[Pair], table: FeatureTable, systems: list[Preferences], by: str) -> None:
-    """A row a group, a column a system."""
+    """Print one row per group and one column per system."""
     print(f"| {by} | pairs | " + " | ".join(system.system for system in systems) + " |")
     print("| --- |" + " ---: |" * (len(systems) + 1))
     group = np.array([pair.groups.get(by, "") for pair in pairs], object)
@@ -111,16 +112,16 @@ def print_pairs(pairs: list[Pair], table: FeatureTable, systems: list[Preference
 
 
 def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable) -> None:
-    """A row for each system."""
+    """Print one row per system."""
     print("| system | pairwise, SLR | independent, SLR | pairwise, ln p |\n| --- | ---: | ---: | ---: |")
     count = len(test.values) // 2
     good_dev, good_test = (np.arange(len(table.values)) % 2 == 0 for table in (dev, test))
-    tuned, asked = ({name: table.values[:, i] for i, name in enumerate(table.names)} for table in (dev, test))
+    tuning, testing = ({name: table.values[:, i] for i, name in enumerate(table.names)} for table in (dev, test))
     for system in named:
-        ratio = asked[slr_of(system)]
-        threshold = best_threshold(tuned[slr_of(system)], good_dev)
+        ratio = testing[slr_of(system)]
+        threshold = best_threshold(tuning[slr_of(system)], good_dev)
         independent = float(np.mean((ratio > threshold) == good_test))
-        by_slr, by_total = (preferences(system, values).accuracy for values in (ratio, asked[system]))
+        by_slr, by_total = (preferences(system, values).accuracy for values in (ratio, testing[system]))
         cells = [percent(by_slr, count), percent(independent, 2 * count), percent(by_total, count)]
         print(f"| {system} | " + " | ".join(cells) + " |")
 
@@ -128,21 +129,21 @@ def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable
 @experiment("acceptability_table", __doc__)
 @click.argument("kind", type=click.Choice(["pairs", "negatives"]))
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... NAME=FEATURE...")
-@click.option("--by", default="field", help="What the rows of `pairs` are groups by.")
-@click.option("--fit", type=FILE, help="Pairs to fit the weights of all systems together to.")
-@click.option("--unigrams", is_flag=True, help="Fit weights of unigram ln p and number of words too.")
+@click.option("--by", default="field", help="The column by which the rows of `pairs` are grouped.")
+@click.option("--fit", type=FILE, help="Fit the weights of all systems together to these pairs.")
+@click.option("--unigrams", is_flag=True, help="Fit weights of the unigram ln p and the number of words too.")
 @click.option(
     "--text",
     multiple=True,
-    help="A text step (repeatable); `none`: leave sentences as they are.  [default: penn-tokenize]",
+    help="Apply this text step (repeatable); `none` leaves sentences as they are.  [default: penn-tokenize]",
 )
-@click.option("--unigram", default="unigram", help="The feature whose first column is ln p by unigrams.")
-@click.option("--jobs", default=1, help="Processes that extract.")
+@click.option("--unigram", default="unigram", help="The feature whose first column is the unigram ln p.")
+@click.option("--jobs", default=1, help="The number of processes that extract features.")
 def main(
     kind: str, arguments: tuple[str, ...], by: str, fit: Path | None, unigrams: bool, text: tuple[str, ...],
     unigram: str, jobs: int,
 ) -> None:  # fmt: skip
-    """Score, print."""
+    """Score the sentences and print the table."""
     files = 1 if kind == "pairs" else 2
     paths, systems = [Path(path) for path in arguments[:files]], arguments[files:]
     if missing := [path for path in paths if not path.is_file()]:
@@ -155,26 +156,26 @@ def main(
 
     def scored(path: Path) -> tuple[list[Pair], FeatureTable]:
         say(f"scoring {path}")
-        found = read_pairs(path)
+        pairs = read_pairs(path)
         if kind == "negatives":
-            return found, model_scores(named, found, steps, jobs)
-        return found, feature_scores(named, found, steps, unigram, jobs)
+            return pairs, model_scores(named, pairs, steps, jobs)
+        return pairs, feature_scores(named, pairs, steps, unigram, jobs)
 
     if kind == "negatives":
         print_negatives(named, scored(paths[0])[1], scored(paths[1])[1])
     else:
-        asked, table = scored(paths[0])
+        pairs, table = scored(paths[0])
         compared = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
         if fit:
-            made = scored(fit)[1]
+            fitting = scored(fit)[1]
             kept = table.names if unigrams else tuple(named)
-            made, table = (matching_columns(each, kept) for each in (made, table))
-            weights = fit_weights(made)
+            fitting, table = (matching_columns(columns, kept) for columns in (fitting, table))
+            weights = fit_weights(fitting)
             compared.append(preferences("all together", table.values @ weights))
-            held_out = held_out_preferences(made, 10, 1.0, seed=1)
-            print(f"fitted to {len(made.values) // 2} pairs, of which 10-fold {100 * held_out.accuracy:.1f} % are right: "
+            held_out = held_out_preferences(fitting, 10, 1.0, seed=1)
+            print(f"fitted to {len(fitting.values) // 2} pairs; 10-fold accuracy on these {100 * held_out.accuracy:.1f} %; weights: "
                   + ", ".join(f"{name} {weight:.4g}" for name, weight in zip(table.names, weights, strict=True)) + "\n")  # fmt: skip
-        print_pairs(asked, table, compared, by)
+        print_pairs(pairs, table, compared, by)
     print(f"\n{time.process_time() - started:.0f} s of CPU in this process")
 
 

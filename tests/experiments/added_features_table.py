@@ -1,14 +1,15 @@
-"""Print what added features do for lists that were not tuned on (docs/results/reranking.md).
+"""Print what added features contribute on lists that were not tuned on (docs/results/reranking.md).
 
-The base system has the decoder's features, if any, and those of --base; each system adds FEATURE (`name,option=value`;
-several with `+` between), and `NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature takes its
-place. All are tuned from uniform weights. `held out` is 5-fold cross-validation on the tuning set, mean and deviation
-over 5 seeds: settings are chosen by it. On test: the score, the difference to the base system with its 95 % interval,
-and p by paired bootstrap and by approximate randomisation. `changed` counts 1-bests that differ from the base system's.
+The base system has the decoder's features, if any, and those of --base. Each system adds FEATURE (`name,option=value`;
+several are joined by `+`); `NAME=-COLUMN+FEATURE` leaves out a column of the decoder, so that a feature can replace it.
+All systems are tuned from uniform weights. `held out` is the score of 5-fold cross-validation on the tuning set, with
+mean and standard deviation over 5 seeds; settings are chosen by it. On the test set the table has the score, the
+difference to the base system with its 95 % interval, and the p-values of the paired bootstrap and of approximate
+randomisation. `changed` counts the 1-bests that differ from the base system's.
 
 LISTS is a folder of translations with tune.nbest.xz and test.nbest.xz (Moses), and .src and .ref of both (BLEU with
-tokenize=none, tuned by MIRA), or a file of HyPoradise's recognition hypotheses, *.jsonl, of which tuning and test set
-have 25 utterances in turns (WER, tuned by expected risk).
+tokenize=none, tuned by MIRA), or a file of HyPoradise's recognition hypotheses, *.jsonl, whose utterances go to the
+tuning set and the test set in alternating groups of 25 (WER, tuned by expected risk).
 
 \b
     python -m tests.experiments.added_features_table LISTS dependency-lm=dependency-lm "hhmm-lm=hhmm-lm,beam=50"
@@ -45,7 +46,7 @@ TURN = 25  # utterances
 
 
 class Kind(NamedTuple):
-    """What goes for lists of a kind: format, metric, tuner, features of the base system."""
+    """The settings for a kind of lists: the format, the metric, the tuner and the features of the base system."""
 
     nbest: str
     metric: str
@@ -58,7 +59,7 @@ SPEECH = Kind("hyporadise", "wer", "expected-risk", ("reciprocal-rank", "length"
 
 
 def translations(folder: Path, name: str, job: Job) -> Data:
-    """A set of translations, with its references."""
+    """A set of translations with its references."""
     files = [file_of(folder, f"{name}.{ending}") for ending in ("nbest.xz", "src", "ref")]
     nbests = read_nbest([files[0]], job.format, files[1])
     references = read_references([files[2]]).for_segments([n.segment_id for n in nbests])
@@ -66,42 +67,42 @@ def translations(folder: Path, name: str, job: Job) -> Data:
 
 
 def recognitions(file: Path, name: str, job: Job) -> Data:
-    """A set of recognition hypotheses, with the transcripts."""
+    """A set of recognition hypotheses with the transcripts."""
     nbests = read_nbest([file], job.format)
     transcripts = [json.loads(line)["ref"] for line in file.read_text("utf-8").splitlines()]
-    ours = [nbest for nbest in nbests if int(nbest.segment_id) // TURN % 2 == ("tune", "test").index(name)]
-    return Data(name, ours, [(transcripts[int(nbest.segment_id)],) for nbest in ours])
+    part = [nbest for nbest in nbests if int(nbest.segment_id) // TURN % 2 == ("tune", "test").index(name)]
+    return Data(name, part, [(transcripts[int(nbest.segment_id)],) for nbest in part])
 
 
 class Lists:
-    """A set of lists with its references, and the columns of every feature that any system has, each extracted once."""
+    """A set of lists with its references and the columns of the features of all systems, each extracted once."""
 
     def __init__(self, data: Data, job: Job) -> None:
         self.data, self.decoder = data, decoder_table(data.nbests)
         self.all = extract_with(job, data.nbests, self.decoder)
 
     def table(self, labels: set[str], without: set[str]) -> FeatureTable:
-        """The decoder's features, less some, and those of some labels."""
-        ours = [name.partition(".")[0] in labels for name in self.all.names[len(self.decoder.names) :]]
-        kept = [name not in without for name in self.decoder.names] + ours
+        """The decoder's features except those in `without`, and the features with these labels."""
+        added = [name.partition(".")[0] in labels for name in self.all.names[len(self.decoder.names) :]]
+        kept = [name not in without for name in self.decoder.names] + added
         names = tuple(name for name, keep in zip(self.all.names, kept, strict=True) if keep)
         return FeatureTable.dense(names, self.all.values[:, np.array(kept)], self.all.offsets)
 
     def texts(self, rows: np.ndarray) -> list[str]:
-        """The hypotheses of some rows, one for each list."""
-        places = rows - self.decoder.offsets[:-1]
-        return [nbest[place].text for nbest, place in zip(self.data.nbests, places, strict=True)]
+        """The hypotheses in these rows, one for each list."""
+        positions = rows - self.decoder.offsets[:-1]
+        return [nbest[position].text for nbest, position in zip(self.data.nbests, positions, strict=True)]
 
 
 @experiment("added_features_table", __doc__)
 @click.argument("lists", type=click.Path(exists=True, path_type=Path))
 @click.argument("added", nargs=-1, required=True, metavar="NAME=FEATURE...")
 @click.option("--base", multiple=True, metavar="FEATURE",
-              help="A feature of the base system (repeatable).  [default: length and consensus, or reciprocal-rank]")  # fmt: skip
-@click.option("--no-base", is_flag=True, help="The base system has the decoder's features alone.")
-@click.option("--changes", default=0, help="So many 1-bests that a system changes are shown.")
+              help="Add this feature to the base system (repeatable).  [default: length and consensus, or reciprocal-rank]")  # fmt: skip
+@click.option("--no-base", is_flag=True, help="Give the base system only the decoder's features.")
+@click.option("--changes", default=0, help="Show this many of the 1-bests that a system changes.")
 def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bool, changes: int) -> None:
-    """Extract, tune each system, compare, print."""
+    """Extract the features, tune and compare all systems, and print the table."""
     speech = lists.suffix == ".jsonl"
     kind, read = (SPEECH, recognitions) if speech else (TRANSLATION, translations)
     base = () if no_base else base or kind.base

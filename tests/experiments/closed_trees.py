@@ -1,7 +1,7 @@
-"""Write trees in the closed vocabulary of a grammar, in which other words are its signatures.
+"""Write trees in the closed vocabulary of a grammar, in which all other words are replaced by their signatures.
 
-Tables that compare models need one vocabulary for all: `hhmm_table` and `hhmm_grammars` take grammars that were trained
-on such trees. Trees of more than 40 words are left out; brackets go to standard output.
+Tables that compare models need the same vocabulary for all of them: `hhmm_table` and `hhmm_grammars` read grammars that
+were trained on such trees. Trees of more than 40 words are left out. The brackets are written to standard output.
 
 GRAMMAR is a file of `rerank train grammar`; TREEBANKS are files of brackets.
 
@@ -24,7 +24,7 @@ from tests.experiments.texts import cleaned_trees
 
 
 def with_words(tree: Tree, words: Sequence[str]) -> Tree:
-    """The tree over other words."""
+    """The same tree with other words."""
     from_last = iter(words[::-1])
     return tree.fold(
         lambda tag: Tree(tag.label, (next(from_last),)), lambda node, below: Tree(node.label, tuple(below))
@@ -34,9 +34,9 @@ def with_words(tree: Tree, words: Sequence[str]) -> Tree:
 @experiment("closed_trees", __doc__)
 @click.argument("grammar", type=FILE)
 @click.argument("treebanks", type=FILE, nargs=-1, required=True)
-@click.option("--longest", default=40, help="Trees of more words are left out.")
+@click.option("--longest", default=40, help="Leave out trees of more words.")
 def main(grammar: Path, treebanks: tuple[Path, ...], longest: int) -> None:
-    """Read, close, write."""
+    """Read the trees, replace unknown words and write the trees."""
     vocabulary = read_grammar(grammar).lexicon.index
     for path in treebanks:
         for tree in cleaned_trees(path):

@@ -1,11 +1,11 @@
 """Print Table 1 of Gubbins and Vlachos (2013): language models on sentence completion questions.
 
-Accuracies with 95 % intervals for orders 2 to 5: unlabelled and labelled dependency models and n-grams, each with stupid
-backoff (SB) and Kneser–Ney (KN), all with the same vocabulary; then the best of each kind compared, and their
-combination, with weights by 10-fold cross-validation over the questions.
+The table has accuracies with 95 % intervals for orders 2 to 5 of unlabelled and labelled dependency models and of
+n-gram models, each with stupid back-off (SB) and Kneser–Ney smoothing (KN), all with the same vocabulary. Below it the
+best models of each kind are compared and combined, with weights from 10-fold cross-validation over the questions.
 
-TEXT has one sentence a line, in Penn-style tokens; it is parsed once, through the cache of parses. QUESTIONS is a file
-as `rerank complete` reads it.
+TEXT has one sentence per line, in Penn-style tokens; it is parsed once, through the cache of parses. QUESTIONS is a
+file that `rerank complete` reads.
 
 \b
     python -m tests.experiments.completion_table novels.txt.xz questions.tsv
@@ -49,8 +49,8 @@ SMOOTHING: dict[str, Literal["stupid-backoff", "kneser-ney"]] = {"SB": "stupid-b
 
 
 def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict[str, FloatArray]:
-    """Ln p of each sentence by each n-gram model; a word that was cut off has an equal share of `<unk>`."""
-    found = {}
+    """The ln p of each sentence by each n-gram model; rare words share the probability of `<unk>` equally."""
+    totals = {}
     collector = TextCollector(Workspace())
     with open_text(text) as lines:
         collector.add(lines)
@@ -58,36 +58,36 @@ def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict
         types = len({word for line in lines for word in line.split()})
     vocabulary, tokens, _ = collector.finish(min_count)
     cut_off = max(1, types - (len(vocabulary) - len(SPECIAL)))
-    asked = vocabulary.encode(sentences)
+    encoded = vocabulary.encode(sentences)
     sentence = np.repeat(np.arange(len(sentences)), [len(words) + 1 for words in sentences])
     for order in ORDERS:
         for name, smoothing in (("SB", StupidBackoff()), ("KN", KneserNey())):
             events = TextEvents(tokens, len(vocabulary), order)
             tables = estimate(events, smoothing, never=[BOS], text=True).tables
-            scores, _ = score_text(tables, asked, BOS, EOS)
-            scores -= np.log(cut_off) * (asked == UNK)
-            found[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)
-    return found
+            scores, _ = score_text(tables, encoded, BOS, EOS)
+            scores -= np.log(cut_off) * (encoded == UNK)
+            totals[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)
+    return totals
 
 
 def dependency_totals(
     source: TreeSource[DependencyTree], text: Path, trees: list[DependencyTree], min_count: int
 ) -> dict[str, FloatArray]:
-    """Ln P(S | T) of each tree by each dependency model."""
-    found = {}
-    training = list(counted(source.trees([text]), "trees to learn from"))
+    """The ln P(S | T) of each tree by each dependency model."""
+    totals = {}
+    training = list(counted(source.trees([text]), "training trees"))
     for labelled in (False, True):
         for order in ORDERS:
             for name, smoothing in SMOOTHING.items():
                 collector = TreeCollector()
                 collector.add(training)
                 model = train(collector, Settings(order, labelled, smoothing, min_count))
-                found[f"{'Lab' if labelled else 'Unlab'}-{name} {order}"] = model.totals(trees)
-    return found
+                totals[f"{'Lab' if labelled else 'Unlab'}-{name} {order}"] = model.totals(trees)
+    return totals
 
 
 def percent(right: np.ndarray) -> str:
-    """Accuracy and its interval."""
+    """The accuracy and its 95 % interval, in per cent."""
     low, high = wilson_interval(int(right.sum()), len(right))
     return f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
@@ -95,11 +95,11 @@ def percent(right: np.ndarray) -> str:
 @experiment("completion_table", __doc__)
 @click.argument("text", type=FILE)
 @click.argument("questions_file", type=FILE, metavar="QUESTIONS")
-@click.option("--parser", default="english", help="The parser of the text and of the completions.")
-@click.option("--min-count", default=5, help="Rarer words are unknown to all models.")
-@click.option("--jobs", default=2, help="Processes that parse.")
+@click.option("--parser", default="english", help="Parse the text and the completions with this parser.")
+@click.option("--min-count", default=5, help="Treat rarer words as unknown in all models.")
+@click.option("--jobs", default=2, help="The number of processes that parse.")
 def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: int) -> None:
-    """Train, answer, print."""
+    """Train the models, answer the questions and print the table."""
     job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(BUILTIN))
     questions = read_questions(questions_file)
     data = completion_data(questions, TextPipeline(("penn-tokenize",)))

@@ -1,10 +1,10 @@
 """Print the speed of the constituency parser and of the grammar as a language model (docs/results/parsing.md).
 
-By the length of sentences and by pruning; and the hypotheses of n-best lists after one another against each alone.
-Sentences are cut or joined from the trees' words, several for each length. CPU seconds, compilation not counted. Lists
-are those of example_nbest/mt, without repetitions.
+One table has the speed by sentence length and pruning; another compares scoring the hypotheses of an n-best list one
+after the other with scoring each by itself. Several sentences of each length are cut or joined from the words of the
+trees. Times are CPU seconds without compilation. The lists are those of example_nbest/mt, without repetitions.
 
-No data are needed: the default text is that of the example's references, the grammar the embedded one.
+No data are needed: by default the text is that of the example's references and the grammar is the embedded one.
 
 \b
     python -m tests.experiments.constituency_speed --trees gum-dev.ptb
@@ -35,7 +35,7 @@ LENGTHS = (5, 10, 20, 40, 80)
 
 
 def seconds(action: Callable[[tuple[str, ...]], object], sentences: Sentences) -> float:
-    """CPU seconds a sentence."""
+    """CPU seconds per sentence."""
     action(sentences[0])
     started = time.process_time()
     for sentence in sentences:
@@ -44,7 +44,7 @@ def seconds(action: Callable[[tuple[str, ...]], object], sentences: Sentences) -
 
 
 def running_text(path: Path | None) -> list[str]:
-    """The words of the trees, or of the example's references."""
+    """The words of the trees in a file, or of the example's references where there is none."""
     if path is None:
         return EXAMPLE.read_text(encoding="utf-8").split()
     with open(path, encoding="utf-8") as lines:
@@ -52,23 +52,23 @@ def running_text(path: Path | None) -> list[str]:
 
 
 def of_length(words: Sequence[str], length: int) -> Sentences:
-    """Up to 60 pieces of so many words."""
+    """Up to 60 pieces of `length` words each."""
     number = min(60, max(4, 2000 // length), len(words) // length)
     return [tuple(words[i * length : (i + 1) * length]) for i in range(number)]
 
 
 def nbest_lists(lines: int) -> list[Sentences]:
-    """The distinct hypotheses of the lists in the first lines of the example."""
-    found: dict[str, dict[tuple[str, ...], None]] = {}
+    """The distinct hypotheses of each list in the first lines of the example."""
+    by_segment: dict[str, dict[tuple[str, ...], None]] = {}
     with open(EXAMPLE.with_name("tune.nbest"), encoding="utf-8") as stream:
         for line in islice(stream, lines):
             segment, text = line.split(" ||| ")[:2]
-            found.setdefault(segment, {})[tuple(text.split())] = None
-    return [list(texts) for texts in found.values()]
+            by_segment.setdefault(segment, {})[tuple(text.split())] = None
+    return [list(texts) for texts in by_segment.values()]
 
 
 def by_length(parser: ChartParser, words: Sequence[str], lengths: Sequence[int] = LENGTHS) -> Table:
-    """Sentences a second for each length."""
+    """A table of sentences per second, by length."""
     ids = parser.grammar.lexicon.ids
     inside, prefixes = Chart(PrefixChart(parser.grammar).rules), PrefixChart(parser.grammar)
     ways: dict[str, Callable[[tuple[str, ...]], object]] = {
@@ -90,11 +90,11 @@ def by_length(parser: ChartParser, words: Sequence[str], lengths: Sequence[int] 
             skipped = name == "mbr, 0" and length > 20
             row.append("–" if skipped else f"{1 / seconds(way, some):.1f}")
         rows.append(tuple(row))
-    return Table("Sentences a second, by length in words", ("words", *ways), tuple(rows))
+    return Table("Sentences per second, by length in words", ("words", *ways), tuple(rows))
 
 
 def of_lists(parser: ChartParser, lines: int = 1000) -> Table:
-    """The hypotheses of a list after one another, cells shared, against each alone, nothing shared."""
+    """A table of lists scored with shared cells, against hypotheses scored by themselves."""
     ids = parser.grammar.lexicon.ids
     rows = []
     for name, rules in (
@@ -117,16 +117,18 @@ def of_lists(parser: ChartParser, lines: int = 1000) -> Table:
         times = (f"{1e3 * apart / number:.2f}", f"{1e3 * together / number:.2f}", f"{apart / together:.1f}")
         rows.append((name, *times, f"{share:.0f} %"))
     columns = (f"{number} hypotheses in {len(lists)} lists", "alone, ms", "together, ms", "ratio", "cells shared")
-    return Table("Lists of hypotheses against single sentences, for one hypothesis", columns, tuple(rows))
+    return Table("Lists of hypotheses against single sentences, per hypothesis", columns, tuple(rows))
 
 
 @experiment("constituency_speed", __doc__)
-@click.option("--grammar", type=FILE, help="A file of `rerank train grammar`.  [default: the embedded one]")
-@click.option("--trees", type=FILE, help="A file of brackets, whose words are parsed.  [default: the example's text]")
-@click.option("--lengths", type=Listed(int), default=",".join(map(str, LENGTHS)), help="Words of a sentence.")
-@click.option("--lines", default=1000, help="Lines of the example's lists, from the first.")
+@click.option(
+    "--grammar", type=FILE, help="Use this grammar, made by `rerank train grammar`.  [default: the embedded one]"
+)
+@click.option("--trees", type=FILE, help="Parse the words of this file of brackets.  [default: the example's text]")
+@click.option("--lengths", type=Listed(int), default=",".join(map(str, LENGTHS)), help="Lengths of sentences in words.")
+@click.option("--lines", default=1000, help="Read this many lines of the example's lists.")
 def main(grammar: Path | None, trees: Path | None, lengths: tuple[int, ...], lines: int) -> None:
-    """Time everything, print."""
+    """Measure all times and print the tables."""
     parser, words = ChartParser(read_grammar(grammar or EMBEDDED)), running_text(trees)
     print(markdown_table(by_length(parser, words, lengths)), flush=True)
     print(markdown_table(of_lists(parser, lines)))

@@ -1,7 +1,7 @@
 """Print the store depth that trees need, by binarisation (docs/results/parsing.md).
 
-Shares are of the trees of up to 40 words that need at most 1, 2, 3, 4 incomplete constituents between words; Schuler et
-al. (2010) found over 97 % within 3 and over 99 % within 4.
+The columns have the shares of the trees of up to 40 words that need at most 1, 2, 3 or 4 incomplete constituents
+between words. Schuler et al. (2010) found that more than 97 % need at most 3 and more than 99 % at most 4.
 
 DATA is a folder with the treebanks treebank_gum/gum-train.ptb and treebank_craft/craft-train.ptb.xz, in brackets.
 """
@@ -28,10 +28,10 @@ DIRECTIONS: tuple[Literal["right", "left", "head"], ...] = ("right", "left", "he
 
 @experiment("depth_table", __doc__)
 @click.argument("data", type=FOLDER)
-@click.option("--longest", default=40, help="Trees of more words are left out.")
-@click.option("--every", default=1, help="Only every so many-th tree is taken.")
+@click.option("--longest", default=40, help="Leave out trees of more words.")
+@click.option("--every", default=1, help="Take only every n-th tree.")
 def main(data: Path, longest: int, every: int) -> None:
-    """Read, binarise, count, print."""
+    """Binarise the trees, count their depths and print the table."""
     files = {name: (file_of(data, file), labels) for name, (file, labels) in TREEBANKS.items()}
     print("| treebank | trees | binarisation | 1 | 2 | 3 | 4 | deepest |\n|---|---|---|---|---|---|---|---|")
     for name, (path, labels) in files.items():

@@ -1,4 +1,4 @@
-"""What all experiments have in common: they are commands whose errors are one line, and say how far they are."""
+"""The common part of all experiments: they are commands with one-line errors that report their progress."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Item = TypeVar("Item")
 
 
 class Experiment(click.Command):
-    """A command that ends with one line on stderr and exit code 2 where its data or options are wrong."""
+    """A command that ends with one line on stderr and exit code 2 where its data or its options are wrong."""
 
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> Any:
-        """Run the command; nothing is returned, as the process ends here unless all went well."""
+        """Run the command; after an error the process ends here."""
         extra.pop("standalone_mode", None)
         try:
             return super().main(args, f"python -m {PACKAGE}.{self.name}", standalone_mode=False, **extra)
         except click.ClickException as error:
-            message = f"{error.format_message().rstrip('.')}; --help says what is wanted"
+            message = f"{error.format_message().rstrip('.')}; see --help"
         except RerankError as error:
             message = str(error)
         except ModuleNotFoundError as error:
@@ -44,27 +44,27 @@ class Experiment(click.Command):
 
 
 def experiment(name: str, explanation: str | None) -> Callable[[Callable[..., Any]], Experiment]:
-    """Make a function the command of the module NAME (`__name__` may be `__main__`: so the name is said), with its help."""
+    """Turn a function into the command of the module `name` with this help (`__name__` may be `__main__`)."""
     settings = {"max_content_width": 110, "show_default": True, "help_option_names": ["-h", "--help"]}
     return click.command(name, cls=Experiment, help=explanation, context_settings=settings)
 
 
 class Listed(click.ParamType[Any] if TYPE_CHECKING else click.ParamType):  # type: ignore[misc]
-    """Values with commas between, each of one kind: `1,2,3`."""
+    """A list of values of one type, separated by commas: `1,2,3`."""
 
     def __init__(self, kind: Callable[[str], Any], known: Iterable[str] = ()) -> None:
         self.kind, self.known = kind, tuple(known)
         self.name = "a,b,…"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The values as a tuple; a default that is a tuple already is kept."""
+        """The values as a tuple; a default that already is a tuple is kept."""
         if not isinstance(value, str):
             return tuple(value)
         try:
             values = tuple(self.kind(part.strip()) for part in value.split(",") if part.strip())
         except ValueError:
             self.fail(
-                f"found {value!r}, expected values of the kind {self.kind.__name__} with commas between", param, ctx
+                f"found {value!r}, expected values of the kind {self.kind.__name__} separated by commas", param, ctx
             )
         unknown = [part for part in values if self.known and part not in self.known]
         if unknown:
@@ -73,7 +73,7 @@ class Listed(click.ParamType[Any] if TYPE_CHECKING else click.ParamType):  # typ
 
 
 def file_of(folder: Path, name: str) -> Path:
-    """The file NAME of a data folder. Raises RerankError where it is missing."""
+    """The file `name` in a data folder. Raises RerankError where it is missing."""
     path = folder / name
     if not path.is_file():
         raise RerankError(f"{path}: no such file, expected {name} in the data folder {folder}")
@@ -81,35 +81,35 @@ def file_of(folder: Path, name: str) -> Path:
 
 
 def named_values(options: Iterable[str], what: str) -> dict[str, str]:
-    """`NAME=VALUE` arguments as a mapping. Raises RerankError where one has no `=`."""
-    found = {}
+    """The arguments `NAME=VALUE` as a mapping. Raises RerankError for an argument without `=`."""
+    values = {}
     for option in options:
         name, equals, value = option.partition("=")
         if not (name and equals):
             raise RerankError(f"found {option!r}, expected {what}")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def weighted_files(options: Iterable[str]) -> dict[Path, float]:
-    """`FILE=WEIGHT` arguments. Raises RerankError where the weight is no number."""
-    found = {}
+    """The arguments `FILE=WEIGHT` as a mapping. Raises RerankError where a weight is not a number."""
+    weights = {}
     for option in options:
         name, _, weight = option.rpartition("=")
         try:
-            found[Path(name)] = float(weight)
+            weights[Path(name)] = float(weight)
         except ValueError:
             raise RerankError(f"found {option!r}, expected FILE=WEIGHT with a number as weight") from None
-    return found
+    return weights
 
 
 def say(text: str) -> None:
-    """A line on stderr about what is being done, which takes a while."""
+    """Print a line of progress on stderr."""
     print(text, file=sys.stderr, flush=True)
 
 
 def counted(items: Iterable[Item], what: str) -> Iterator[Item]:
-    """The items, one by one, with a bar that counts them on a terminal."""
+    """Yield the items while a progress bar counts them on a terminal."""
     with CountingBar(what) as bar:
         for item in items:
             yield item

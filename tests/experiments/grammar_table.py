@@ -1,12 +1,12 @@
-"""Print how well and how fast grammars parse (docs/results/parsing.md).
+"""Print the accuracy and the speed of parsing with grammars (docs/results/parsing.md).
 
-F1 of labelled brackets by EVALB's conventions, raw words, of sentences up to 40 words and of all; ln p per word is the
-exact (unpruned) inside probability of the sentences up to 40. GUM's trees are themselves a parser's, made from gold
-tags: F1 there is agreement with a parser. The trees of Natural Stories are corrected by hand.
+The table has the F1 of labelled brackets by EVALB's conventions, for sentences of up to 40 words and for all sentences,
+parsed from raw words. The trees of GUM were themselves made by a parser, from gold tags, so that F1 there measures the
+agreement with that parser. The trees of Natural Stories were corrected by hand.
 
 DATA is a folder with treebank_gum/gum-dev.ptb, treebank_craft/craft-dev.ptb.xz and
-eval_only/naturalstories/parses/penn/all-parses.txt.penn, or with those of --banks. MODELS are files of `rerank train
-grammar`, by default the embedded English grammar.
+eval_only/naturalstories/parses/penn/all-parses.txt.penn, or with those of --banks. MODELS are files made by `rerank
+train grammar`; the default is the embedded English grammar.
 
 \b
     python -m tests.experiments.grammar_table DATA                     # the embedded grammar
@@ -44,14 +44,14 @@ Decoder = Literal["mbr", "viterbi"]
 
 
 def read(path: Path, every: int) -> list[Tree]:
-    """Every so many-th tree of a treebank."""
+    """Every n-th tree of a treebank."""
     return cleaned_trees(path, CRAFT_LABELS)[::every]
 
 
 def row(
     model: Path, trees: Sequence[Tree], decoder: Decoder, threshold: float
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Scores of the sentences up to 40 words and of all, and sentences a second of CPU."""
+    """The scores of sentences of up to 40 words, those of all sentences, and the sentences per CPU second."""
     parser = PcfgParser(model=model, decoder=decoder, threshold=threshold)
     parser.parse([("warm", "up")])
     short, whole = Parseval(), Parseval()
@@ -59,24 +59,24 @@ def row(
     parses = parser.parse([tree.words() for tree in trees])
     seconds = time.process_time() - started
     for tree, parse in zip(trees, parses, strict=True):
-        found = parse.constituents[0].tree if parse.constituents else None
-        whole.add(tree, found)
+        best = parse.constituents[0].tree if parse.constituents else None
+        whole.add(tree, best)
         if len(tree.words()) <= SHORT:
-            short.add(tree, found)
+            short.add(tree, best)
     return short.percent(), whole.percent(), len(trees) / seconds
 
 
 @experiment("grammar_table", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("models", type=FILE, nargs=-1)
-@click.option("--every", default=1, help="Only every so many-th sentence is parsed.")
-@click.option("--banks", type=Listed(str, TREEBANKS), default=",".join(TREEBANKS), help="Treebanks to test on.")
-@click.option("--decoder", type=click.Choice(["mbr", "viterbi"]), default="mbr", help="How trees are chosen.")
-@click.option("--threshold", default=Decoding().threshold, help="Constituents less probable are pruned.")
+@click.option("--every", default=1, help="Parse only every n-th sentence.")
+@click.option("--banks", type=Listed(str, TREEBANKS), default=",".join(TREEBANKS), help="Test on these treebanks.")
+@click.option("--decoder", type=click.Choice(["mbr", "viterbi"]), default="mbr", help="The method that chooses trees.")
+@click.option("--threshold", default=Decoding().threshold, help="Prune constituents of lower probability.")
 def main(
     data: Path, models: tuple[Path, ...], every: int, banks: tuple[str, ...], decoder: Decoder, threshold: float
 ) -> None:
-    """Parse each treebank by each grammar."""
+    """Parse each treebank with each grammar and print the table."""
     files = {bank: file_of(data, TREEBANKS[bank]) for bank in banks}
     print("| grammar | symbols | binary rules | treebank | F1 ≤ 40 | F1 | exact | tags | coverage | sentences/s |")
     print("|---|---|---|---|---|---|---|---|---|---|")

@@ -1,11 +1,11 @@
-"""Compare grammars of the HHMM, split or not, and its two estimations (docs/results/hhmm.md).
+"""Compare grammars of the HHMM, with or without split symbols, and its two methods of estimation (docs/results/hhmm.md).
 
-Perplexities are of every other one of the sentences of each text, at beam 200 (and 500 for GUM dev); F1 is of trees of
-GUM dev of up to 40 words at beam 200. Words are scored a second of CPU.
+The perplexities are those of every other sentence of each text, at beam 200 (for GUM dev also 500). F1 is that of the
+trees of GUM dev of up to 40 words, at beam 200. The speed is in words scored per CPU second.
 
 DATA is a folder with treebank_gum/gum-dev.ptb, text_en/presidential.txt.xz and mt_nbest_tatoeba_de_en/test.ref. MODELS
-are files of `rerank train hhmm` and `rerank train grammar`, all of one treebank: their vocabularies have to be the same,
-for perplexities are compared.
+are files made by `rerank train hhmm` and `rerank train grammar` from the same treebank: their vocabularies must be the
+same, since perplexities are compared.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from tests.experiments.texts import Words, evaluated_texts, short_dev_trees
 
 
 def f1(model: HhmmModel, trees: Sequence[Tree]) -> float:
-    """EVALB's F1 in percent."""
+    """EVALB's F1, in per cent."""
     keeping, brackets = model.with_search(derivations=True), Parseval()
     for tree in counted(trees, "sentences parsed"):
-        found = best_tree(keeping, tree.words())
-        brackets.add(tree, found and found.scored.tree)
+        derivation = best_tree(keeping, tree.words())
+        brackets.add(tree, derivation and derivation.scored.tree)
     return brackets.percent()["F1"]
 
 
 def perplexity(model: HhmmModel, sentences: Sequence[Words]) -> tuple[float, float]:
-    """Perplexity, and words a second of CPU."""
+    """The perplexity, and the words scored per CPU second."""
     total, words, started = 0.0, 0, time.process_time()
     for sentence in counted(sentences, "sentences scored"):
         state = model.start()
@@ -53,24 +53,28 @@ def perplexity(model: HhmmModel, sentences: Sequence[Words]) -> tuple[float, flo
 @experiment("hhmm_grammars", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("models", type=FILE, nargs=-1, required=True)
-@click.option("--sentences", default=200, help="How many sentences of each text there are, half of them scored.")
-@click.option("--parsed", default=100, help="How many sentences of GUM dev are parsed.")
+@click.option("--sentences", default=200, help="Take this many sentences of each text and score half of them.")
+@click.option("--parsed", default=100, help="Parse this many sentences of GUM dev.")
 def main(data: Path, models: tuple[Path, ...], sentences: int, parsed: int) -> None:
-    """Score and parse by each model."""
+    """Score and parse with each model and print the table."""
     short, texts = short_dev_trees(data), evaluated_texts(data, sentences)
     trees = short[:: max(1, len(short) // parsed)][:parsed]
     vocabulary = read_hhmm(models[0])[0].lexicon.index
-    evaluated = {name: [closed(words, vocabulary) for words in found][1::2] for name, found in texts.items()}
+    evaluated = {
+        name: [closed(words, vocabulary) for words in sentence_list][1::2] for name, sentence_list in texts.items()
+    }
     header = "model", "symbols", "rules", "depth 4", *evaluated, "GUM dev, 500", "F1", "words/s", "words/s, 500"
     print("| " + " | ".join(header) + " |\n| --- " + "| ---: " * (len(header) - 1) + "|")
     for path in models:
         grammar, events = read_hhmm(path)
         if set(grammar.lexicon.words) != set(vocabulary):
-            raise RerankError(f"{path}: has another vocabulary than {models[0]}, so perplexities cannot be compared")
+            raise RerankError(
+                f"{path}: has a vocabulary other than that of {models[0]}, so perplexities cannot be compared"
+            )
         model = HhmmModel(grammar, beam=200, events=events)
         cells = [f"{grammar.size:,}", f"{len(grammar.binary):,}", f"{100 * model.tables.mass:.1f}"]
         perplexity(model, [("the", "dog")])
-        measured = [perplexity(model, found) for found in evaluated.values()]
+        measured = [perplexity(model, test) for test in evaluated.values()]
         wide, slow = perplexity(model.with_search(beam=500), evaluated["GUM dev"])
         cells += [f"{value:.1f}" for value, _ in measured] + [f"{wide:.1f}", f"{f1(model, trees):.1f}"]
         cells += [f"{measured[0][1]:,.0f}", f"{slow:,.0f}"]

@@ -1,9 +1,10 @@
-"""Print how well and how fast the HHMM parses: F1 of the best derivation (docs/results/hhmm.md).
+"""Print the accuracy and the speed of parsing with the HHMM: the F1 of the best derivation (docs/results/hhmm.md).
 
-Labelled brackets by EVALB's conventions, of sentences of GUM dev of up to 40 words; sentences a second of CPU, compilation not counted.
+The F1 is that of labelled brackets by EVALB's conventions, for the sentences of GUM dev of up to 40 words. The speed is
+in sentences per CPU second, without compilation.
 
-DATA is a folder with treebank_gum/gum-dev.ptb. MODELS are files of `rerank train hhmm` or `rerank train grammar`, by
-default the embedded English one.
+DATA is a folder with treebank_gum/gum-dev.ptb. MODELS are files made by `rerank train hhmm` or `rerank train grammar`;
+the default is the embedded English one.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from tests.experiments.texts import short_dev_trees
 @experiment("hhmm_parsing", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("models", type=FILE, nargs=-1)
-@click.option("--every", default=4, help="Only every so many-th sentence is parsed.")
-@click.option("--beam", default=200, help="Stores kept after each word.")
+@click.option("--every", default=4, help="Parse only every n-th sentence.")
+@click.option("--beam", default=200, help="Keep this many stores after each word.")
 def main(data: Path, models: tuple[Path, ...], every: int, beam: int) -> None:
-    """Parse by each model."""
+    """Parse with each model and print the table."""
     trees = short_dev_trees(data)[::every]
     print(f"{len(trees)} sentences, beam {beam}\n\n| model | F1 | sentences/s |\n| --- | ---: | ---: |")
     for path in models or (EMBEDDED,):
@@ -36,8 +37,8 @@ def main(data: Path, models: tuple[Path, ...], every: int, beam: int) -> None:
         model = HhmmModel(grammar, beam=beam, events=events, derivations=True)
         best_tree(model, ("the", "dog"))
         started = time.process_time()
-        value = f1(model, trees)
-        print(f"| {path.name} | {value:.1f} | {len(trees) / (time.process_time() - started):.1f} |", flush=True)
+        accuracy = f1(model, trees)
+        print(f"| {path.name} | {accuracy:.1f} | {len(trees) / (time.process_time() - started):.1f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Print perplexity, speed and depth of the incremental HHMM beside n-gram models (docs/results/hhmm.md).
+"""Print the perplexity, the speed and the depth of the incremental HHMM beside n-gram models (docs/results/hhmm.md).
 
-All models see one closed vocabulary, that of the grammar: unknown words are its signatures, in training and test (for a
-grammar of more text, `closed_trees` makes the trees). The weights of a mixture are fitted to every other sentence of a
-text; perplexities are those of the rest, `</s>` counted. The part `lengths` has milliseconds a word by the length of a
-sentence; the part `lists` compares an n-best list with its hypotheses one by one.
+All models have the same closed vocabulary, that of the grammar: in training and test texts unknown words are replaced
+by its signatures (`closed_trees` makes the trees for a grammar of more text). The weights of a mixture are fitted to
+every other sentence of a text; the perplexities are those of the remaining sentences, with `</s>` counted as a word.
+The part `lengths` prints milliseconds per word by sentence length; the part `lists` compares scoring an n-best list
+with scoring its hypotheses one by one.
 
 DATA is a folder with treebank_gum/gum-train.ptb and gum-dev.ptb; text_en/presidential.txt.xz, textbooks.txt.xz and
-novels.txt.xz, a tokenised sentence a line; mt_nbest_tatoeba_de_en/test.ref and test.nbest.xz (Moses). GRAMMAR is a file
-of `rerank train grammar` or `train hhmm`, by default the embedded English one.
+novels.txt.xz, with one tokenised sentence per line; mt_nbest_tatoeba_de_en/test.ref and test.nbest.xz (Moses). GRAMMAR
+is a file made by `rerank train grammar` or `train hhmm`; the default is the embedded English one.
 
 \b
     python -m tests.experiments.hhmm_table DATA gum.pcfg --more more.pcfg
@@ -57,13 +58,13 @@ Texts = Mapping[str, Sequence[Words]]
 @experiment("hhmm_table", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("grammar", type=FILE, required=False)
-@click.option("--more", type=FILE, help="A grammar of more text with the same vocabulary.")
-@click.option("--parts", type=Listed(str, PARTS), default=",".join(PARTS), help="What is printed.")
+@click.option("--more", type=FILE, help="Add this grammar of more text with the same vocabulary.")
+@click.option("--parts", type=Listed(str, PARTS), default=",".join(PARTS), help="Print these parts.")
 @click.option(
-    "--beams", type=Listed(int), default=",".join(map(str, BEAMS)), help="Beams of the HHMM; 500 is always in."
+    "--beams", type=Listed(int), default=",".join(map(str, BEAMS)), help="Beams of the HHMM; 500 is always added."
 )
-@click.option("--sentences", default=200, help="How many sentences of each text there are, half of them to test on.")
-@click.option("--lines", default=150_000, help="How many lines of each further text the larger 5-gram model reads.")
+@click.option("--sentences", default=200, help="Take this many sentences of each text and test on half of them.")
+@click.option("--lines", default=150_000, help="Train the larger 5-gram model on this many lines of each further text.")
 def main(
     data: Path,
     grammar: Path | None,
@@ -73,7 +74,7 @@ def main(
     sentences: int,
     lines: int,
 ) -> None:
-    """Train, score, print."""
+    """Print the parts that were chosen."""
     path = grammar or EMBEDDED
     if "perplexity" in parts:
         perplexities(data, path, more, sorted({*beams, 500}), sentences, lines)
@@ -84,12 +85,12 @@ def main(
 
 
 def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int], count: int, lines: int) -> None:
-    """The table of all models, mixtures below."""
+    """Print the table of all models and, below them, of mixtures."""
     grammar = HhmmLanguageModel(path).hhmm.grammar
     vocabulary = grammar.lexicon.index
     replaced = UnknownWords().replaced(sentences_of_trees(file_of(data, GUM_TRAIN)))
     treebank = [closed(words, vocabulary) for words in replaced]
-    texts = {name: [closed(s, vocabulary) for s in found] for name, found in evaluated_texts(data, count).items()}
+    texts = {name: [closed(s, vocabulary) for s in text] for name, text in evaluated_texts(data, count).items()}
     further = [file_of(data, name) for name in MORE_TEXT]
     print(f"{grammar.size} symbols, {len(grammar.binary):,} binary rules, {len(vocabulary):,} words")
     print("depth: " + ", ".join(f"{d} {100 * fitting_mass(grammar, d):.2f} %" for d in DEPTHS), flush=True)
@@ -108,7 +109,9 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
         if more:
             larger = HhmmLanguageModel(more)
             if set(larger.hhmm.grammar.lexicon.words) != set(vocabulary):
-                raise RerankError(f"{more}: has another vocabulary than {path}, so perplexities cannot be compared")
+                raise RerankError(
+                    f"{more}: has a vocabulary other than that of {path}, so perplexities cannot be compared"
+                )
             models |= {f"HHMM, more text, beam {beam}": HhmmLanguageModel(more, beam=beam) for beam in beams}
             pairs += [(name, "HHMM, more text, beam 500") for name in ("5-gram", "5-gram, more text")]
         print("| model | " + " | ".join(texts) + " | words/s |\n| --- " + "| ---: " * (1 + len(texts)) + "|")
@@ -122,49 +125,51 @@ def perplexities(data: Path, path: Path, more: Path | None, beams: Sequence[int]
 
 
 def scored(model: LanguageModel, texts: Texts) -> tuple[dict[str, list[FloatArray]], float]:
-    """Ln p of the words of each sentence, and words a second of CPU."""
+    """The ln p of the words of each sentence, and the words scored per CPU second."""
     model.score([["the", "dog"]])
     started = time.process_time()
-    found = {text: list(model.score(sentences)) for text, sentences in texts.items()}
+    scores = {text: list(model.score(sentences)) for text, sentences in texts.items()}
     seconds = time.process_time() - started
-    return found, sum(len(words) for sentences in texts.values() for words in sentences) / seconds
+    return scores, sum(len(words) for sentences in texts.values() for words in sentences) / seconds
 
 
 def print_row(name: str, values: Sequence[float], pace: str) -> None:
-    """A line of the table."""
+    """Print a row of the table."""
     print(f"| {name} | " + " | ".join(f"{value:.1f}" for value in values) + f" | {pace} |", flush=True)
 
 
 def perplexity(scores: Sequence[FloatArray]) -> float:
-    """Of every other sentence."""
+    """The perplexity of every other sentence."""
     return math.exp(-np.concatenate(scores[1::2]).mean())
 
 
 def mixture(columns: Sequence[Sequence[FloatArray]]) -> float:
-    """Perplexity of every other sentence by a mixture whose weights are fitted to those between."""
+    """The perplexity of every other sentence by a mixture whose weights are fitted to the remaining ones."""
     held_out, test = (np.stack([np.concatenate(scores[part::2]) for scores in columns], axis=1) for part in (0, 1))
     return math.exp(-mixed(test, fit_weights(held_out)).mean())
 
 
 def by_length(path: Path) -> None:
-    """CPU a word by the length of the sentence: linear time."""
+    """Print the CPU time per word by sentence length, which shows that the time is linear."""
     model = HhmmLanguageModel(path, beam=200)
     sentence = ("the man who saw the dog in the garden said that the old house was near the sea , and " * 30).split()
     model.score([sentence[:10]])
     for count in LENGTHS:
         started = time.process_time()
         model.score([sentence[:count]])
-        print(f"{count} words: {1000 * (time.process_time() - started) / count:.2f} ms a word", flush=True)
+        print(f"{count} words: {1000 * (time.process_time() - started) / count:.2f} ms per word", flush=True)
 
 
 def of_a_list(data: Path, path: Path) -> None:
-    """An n-best list against its hypotheses one by one, and how much of the work its trie saves."""
+    """Time an n-best list against its hypotheses one by one, and print how much work its trie saves."""
     by_segment: dict[str, list[list[str]]] = {}
     with open_text(file_of(data, "mt_nbest_tatoeba_de_en/test.nbest.xz")) as lines:
         for line in islice(lines, 4000):
             segment, text, *_ = line.split(" ||| ")
             by_segment.setdefault(segment, []).append(text.split())
-    nbest = max(list(by_segment.values())[:20], key=lambda found: len(found[0]) if len(found) > 90 else 0)
+    nbest = max(
+        list(by_segment.values())[:20], key=lambda hypotheses: len(hypotheses[0]) if len(hypotheses) > 90 else 0
+    )
     model = HhmmLanguageModel(path)
     model.score(nbest[:1])
     started = time.process_time()
@@ -174,7 +179,7 @@ def of_a_list(data: Path, path: Path) -> None:
     ended = time.process_time()
     words, steps = prefixes(nbest)
     if list(together) != alone:
-        raise RerankError("a list has other scores than its hypotheses one by one")
+        raise RerankError("the scores of a list differ from those of its hypotheses one by one")
     print(
         f"{len(nbest)}-best list of {words / len(nbest):.1f} words, beam 500: {middle - started:.2f} s as a list, "
         f"{ended - middle:.2f} s one by one; {steps} steps for {words} words ({100 * (1 - steps / words):.0f} % saved)"

@@ -1,7 +1,7 @@
-"""Print CPU seconds of the parsers by grammars on long sentences (docs/results/svs.md).
+"""Print the CPU seconds of the grammar-based parsers on long sentences (docs/results/svs.md).
 
-Sentences are joined from the words of the trees, three up to 100 words, one of each longer length; the embedded models,
-defaults, compilation not counted.
+The sentences are joined from the words of the trees: three of each length up to 100 words, one of each greater length.
+The parsers use the embedded models and their default options; compilation is not counted.
 
 TREES is a file of brackets with some 2,000 words.
 
@@ -24,11 +24,11 @@ from tests.experiments.constituency_speed import running_text
 from tests.experiments.experiment import FILE, experiment
 
 LENGTHS = (40, 60, 80, 100, 200, 520)
-START = 1000  # word at which the first sentence begins
+START = 1000  # the word at which the first sentence begins
 
 
 def seconds(parser: Parser, sentences: Sequence[tuple[str, ...]]) -> float:
-    """CPU seconds a sentence."""
+    """CPU seconds per sentence."""
     started = time.process_time()
     parser.parse(sentences)
     return (time.process_time() - started) / len(sentences)
@@ -36,10 +36,10 @@ def seconds(parser: Parser, sentences: Sequence[tuple[str, ...]]) -> float:
 
 @experiment("long_sentences", __doc__)
 @click.argument("trees", type=FILE)
-@click.option("--longest", default=LENGTHS[-1], help="Longer sentences are not parsed.")
-@click.option("--start", default=START, help="The word at which the first sentence begins.")
+@click.option("--longest", default=LENGTHS[-1], help="Leave out longer sentences.")
+@click.option("--start", default=START, help="Begin the first sentence at this word.")
 def main(trees: Path, longest: int, start: int) -> None:
-    """Parse, print."""
+    """Parse the sentences and print the table."""
     words = running_text(trees)
     if len(words) < start + longest:
         raise RerankError(f"{trees}: has {len(words)} words, expected {start + longest} or more")

@@ -1,10 +1,11 @@
-"""Print how fast n-gram models are trained and asked, beside KenLM's lmplz and queries (docs/results/language-models.md).
+"""Print the speed of training and querying n-gram models, beside KenLM's lmplz and queries (docs/results/language-models.md).
 
-Training is timed in a process of its own, from the plain text to the model file: CPU and wall seconds, and peak memory.
-Scoring is of the first sentences of the text, in CPU time, models loaded; KenLM reads the ARPA file of the same model.
+Training is timed in a process of its own, from the plain text to the model file, with CPU and wall seconds and peak
+memory. Scoring is timed in CPU seconds on the first sentences of the text, after the models are loaded; KenLM reads the
+ARPA file of the same model.
 
-TEXTS are tokenised, a sentence a line. lmplz is a program of KenLM (https://kheafield.com/code/kenlm): without --lmplz
-there is no row of it.
+TEXTS are tokenised, with one sentence per line. lmplz is a program of KenLM (https://kheafield.com/code/kenlm); its row
+is left out without --lmplz.
 
 \b
     python -m tests.experiments.ngram_speed tatoeba.txt.xz novels.txt.xz --lmplz kenlm/build/bin/lmplz
@@ -32,11 +33,11 @@ from rerank_plugins.language_models.ngram import NgramLanguageModel
 from tests.experiments.experiment import FILE, experiment, say
 
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
-WARM = "a b c\nb c a\n" * 5  # a first training compiles
+WARM = "a b c\nb c a\n" * 5  # training on this first compiles the kernels
 
 
 def timed(command: Sequence[str | Path]) -> tuple[float, float, float]:
-    """CPU seconds, wall seconds and peak GiB of a program. Raises RerankError where it fails."""
+    """The CPU seconds, wall seconds and peak GiB of a program. Raises RerankError where it fails."""
     started = time.perf_counter()
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
@@ -47,7 +48,7 @@ def timed(command: Sequence[str | Path]) -> tuple[float, float, float]:
 
 
 def plain_text(texts: Sequence[Path], path: Path, most: int | None) -> tuple[int, int]:
-    """Write the sentences of all files as plain text; how many sentences and words these are."""
+    """Write the sentences of all files as plain text; return the numbers of sentences and words."""
     sentences = words = 0
     with open(path, "w", encoding="utf-8") as plain:
         for text in texts:
@@ -59,7 +60,7 @@ def plain_text(texts: Sequence[Path], path: Path, most: int | None) -> tuple[int
 
 
 def words_a_second(model: LanguageModel, sentences: Sequence[Sequence[str]]) -> float:
-    """Of CPU time; `</s>` counts as a word. The model has been loaded."""
+    """The words scored per CPU second, with `</s>` counted as a word; the model is already loaded."""
     totals = getattr(model, "totals", model.score)
     totals(sentences[:2])
     started = time.process_time()
@@ -69,13 +70,13 @@ def words_a_second(model: LanguageModel, sentences: Sequence[Sequence[str]]) -> 
 
 @experiment("ngram_speed", __doc__)
 @click.argument("texts", type=FILE, nargs=-1, required=True)
-@click.option("--order", default=5, help="Words of the longest n-grams.")
-@click.option("--memory", default="8G", help="As for `rerank train ngram`.")
-@click.option("--lmplz", type=FILE, help="The program lmplz.")
-@click.option("--most", type=int, help="Only so many first sentences of each text are read.  [default: all]")
-@click.option("--asked", default=100_000, help="Sentences scored, from the first; 0: only training is timed.")
+@click.option("--order", default=5, help="The order of the models.")
+@click.option("--memory", default="8G", help="The option of `rerank train ngram`.")
+@click.option("--lmplz", type=FILE, help="Compare with this program lmplz.")
+@click.option("--most", type=int, help="Read only this many sentences of each text.  [default: all]")
+@click.option("--asked", default=100_000, help="Score this many sentences; with 0, time only the training.")
 def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, most: int | None, asked: int) -> None:
-    """Train, score, print."""
+    """Train and score with each program and print the tables."""
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
         text, model, arpa = scratch / "text", scratch / "lm.ngram", scratch / "lm.arpa"
@@ -108,12 +109,13 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         timed([*ours, text, "-o", model, "--arpa", arpa])
         with open_text(text) as lines:
             some = [line.split() for line in islice(lines, asked)]
-        found = NgramLanguageModel(model), KenlmLanguageModel(arpa)
-        if not np.allclose(found[0].totals(some[:100]), found[1].totals(some[:100]), atol=1e-2):
-            raise RerankError("KenLM gives other scores by the same model")
-        print(f"\n| scoring, {sum(found[0].ngrams.tables.sizes):,} n-grams | words/s |\n| --- | ---: |")
-        for name, each in zip(("ours", "KenLM"), found, strict=True):
-            print(f"| {name} | {words_a_second(each, some):,.0f} |", flush=True)
+        own, kenlm = NgramLanguageModel(model), KenlmLanguageModel(arpa)
+        if not np.allclose(own.totals(some[:100]), kenlm.totals(some[:100]), atol=1e-2):
+            raise RerankError("the scores of KenLM by the same model differ")
+        print(f"\n| scoring, {sum(own.ngrams.tables.sizes):,} n-grams | words/s |\n| --- | ---: |")
+        loaded: dict[str, LanguageModel] = {"ours": own, "KenLM": kenlm}
+        for name, language_model in loaded.items():
+            print(f"| {name} | {words_a_second(language_model, some):,.0f} |", flush=True)
 
 
 if __name__ == "__main__":

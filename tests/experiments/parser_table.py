@@ -1,7 +1,7 @@
-"""Print scores of the embedded English parser beside the arc-eager one (docs/results/parsing.md).
+"""Print the scores of the embedded English parser beside an arc-eager one (docs/results/parsing.md).
 
-The arc-eager parser learns from the gold tags of both treebanks, and parses with those that the embedded parser's tagger
-predicts. UPOS, UAS and LAS in per cent; sentences a second of CPU.
+The arc-eager parser is trained on the gold tags of both treebanks and parses with the tags that the embedded parser's
+tagger predicts. UPOS, UAS and LAS are in per cent, the speed is in sentences per CPU second.
 
 DATA is a folder with treebank_ewt/ewt-train.conllu.xz and ewt-dev.conllu.xz, treebank_gum/gum-train.conllu.xz and
 gum-dev.conllu.xz.
@@ -30,13 +30,13 @@ Trees = Sequence[DependencyTree]
 
 
 def read(path: Path, most: int | None) -> list[DependencyTree]:
-    """The first trees of a CoNLL-U file. Raises FormatError."""
+    """The first trees of a CoNLL-U file. Raises FormatError where it is malformed."""
     with open_text(path) as lines:
         return list(read_conllu(lines, str(path)))[:most]
 
 
 def without_punctuation(tree: DependencyTree) -> DependencyTree:
-    """The tree without its punctuation, where that governs nothing and something is left."""
+    """The tree without its punctuation marks, unless one of them is needed or nothing else is left."""
     governing = set(tree.heads)
     mark = [i not in governing and all(unicodedata.category(c)[0] == "P" for c in w) for i, w in enumerate(tree.words)]
     kept = [i for i, marked in enumerate(mark) if not marked]
@@ -49,38 +49,38 @@ def without_punctuation(tree: DependencyTree) -> DependencyTree:
 
 
 def bare(tree: DependencyTree) -> DependencyTree:
-    """As a recogniser would give it: lower case, no punctuation."""
+    """The tree as for a recogniser's output: in lower case, without punctuation."""
     tree = without_punctuation(tree)
     return replace(tree, words=tuple(word.lower() for word in tree.words))
 
 
 def print_row(name: str, gold: Trees, parse: Callable[[Trees], Trees]) -> None:
-    """A line of the table: scores and sentences a second of CPU."""
+    """Print a row of the table: the scores and the sentences per CPU second."""
     parse(gold[:1])
     started = time.process_time()
-    found = parse(gold)
+    parsed = parse(gold)
     seconds = time.process_time() - started
     scores = Attachment()
-    for tree, other in zip(gold, found, strict=True):
-        scores.add(tree, other)
+    for tree, guess in zip(gold, parsed, strict=True):
+        scores.add(tree, guess)
     values = " | ".join(f"{value:.2f}" for value in scores.percent().values())
     print(f"| {name} | {values} | {len(gold) / seconds:,.0f} |", flush=True)
 
 
 def by_embedded_parser(parser: EnglishParser, trees: Trees) -> list[DependencyTree]:
-    """The sentences of gold trees, tagged and parsed. Raises RerankError for one without a parse."""
-    found = [parse.dependencies for parse in parser.parse([tree.words for tree in trees])]
-    parsed = [tree for tree in found if tree is not None]
-    if len(parsed) < len(found):
-        raise RerankError(f"{len(found) - len(parsed)} sentences have no parse, expected one for each")
+    """Tag and parse the sentences of gold trees. Raises RerankError for a sentence without a parse."""
+    trees_or_none = [parse.dependencies for parse in parser.parse([tree.words for tree in trees])]
+    parsed = [tree for tree in trees_or_none if tree is not None]
+    if len(parsed) < len(trees_or_none):
+        raise RerankError(f"{len(trees_or_none) - len(parsed)} sentences have no parse, expected one for each")
     return parsed
 
 
 @experiment("parser_table", __doc__)
 @click.argument("data", type=FOLDER)
-@click.option("--most", type=int, help="Only so many first trees of each file are taken.  [default: all]")
+@click.option("--most", type=int, help="Take only this many trees of each file.  [default: all]")
 def main(data: Path, most: int | None) -> None:
-    """Train the arc-eager parser, parse by both, print."""
+    """Train the arc-eager parser, parse with both parsers and print the table."""
     train = [tree for name in GOLD.values() for tree in read(file_of(data, f"{name}-train.conllu.xz"), most)]
     dev = {name: read(file_of(data, f"{path}-dev.conllu.xz"), most) for name, path in GOLD.items()}
     english = EnglishParser()

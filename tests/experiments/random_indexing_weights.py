@@ -1,10 +1,11 @@
-"""Print what the weights of random indexing do (docs/results/similarity.md).
+"""Print the effect of weights in random indexing (docs/results/similarity.md).
 
-Pearson's r of the bare cosine with people's scores of similarity, on the two sets of STS 2012 by which the defaults were
-chosen, for vectors trained with and without weights of contexts, and sentences with and without weights of words.
+The cells are Pearson's r of the plain cosine with human scores of similarity, on the two sets of STS 2012 that were
+used to choose the defaults, for vectors trained with and without weights of contexts and for sentences with and without
+weights of words.
 
 DATA is a folder with sts/2012.OnWN.test.tsv and sts/2012.SMTeuroparl.train.tsv (`score<TAB>sentence<TAB>sentence`).
-TEXTS are tokenised, a sentence a line.
+TEXTS are tokenised, with one sentence per line.
 
 \b
     python -m tests.experiments.random_indexing_weights DATA novels.txt.xz textbooks.txt.xz presidential.txt.xz
@@ -40,7 +41,7 @@ BY_DOCUMENT_ALONE = {("none (paper)", "idf"), ("sif", "none"), ("sif", "sif")}
 
 
 def vectors_of(texts: tuple[Path, ...], settings: Settings) -> RandomIndexModel:
-    """A model of the lines of all files."""
+    """A model trained on the lines of all files."""
     lines: list[str] = []
     for path in texts:
         with open_text(path) as stream:
@@ -49,7 +50,7 @@ def vectors_of(texts: tuple[Path, ...], settings: Settings) -> RandomIndexModel:
 
 
 def correlation(model: RandomIndexModel, space: str, weighting: Weighting, pairs: ScoredPairs) -> float:
-    """Of the cosines of the pairs with their scores."""
+    """Pearson's r of the cosines of the pairs with their scores."""
     first, second = (model.sentence_vectors(side, space, weighting) for side in (pairs.first, pairs.second))
     return pearson(np.sum(first * second, axis=1), pairs.scores)
 
@@ -57,9 +58,9 @@ def correlation(model: RandomIndexModel, space: str, weighting: Weighting, pairs
 @experiment("random_indexing_weights", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("texts", type=FILE, nargs=-1, required=True)
-@click.option("--min-count", default=5, help="Rarer words have no vector.")
+@click.option("--min-count", default=5, help="Train no vectors for rarer words.")
 def main(data: Path, texts: tuple[Path, ...], min_count: int) -> None:
-    """Train, compare, print."""
+    """Train the models, compute the correlations and print the table."""
     text = TextPipeline(("penn-tokenize",))
     sets = [read_scored(file_of(data, f"sts/{name}.tsv"), text) for name in SETS.values()]
     print(

@@ -1,12 +1,15 @@
 """Regress reading times on measures of complexity: Tables 2 and 3 of Wu et al. (2010), on Natural Stories.
 
-The data are mean self-paced reading times of words (stories 1-7), so the random effect is of the word form alone and
-stories are fixed effects; the paper has single readings, and random effects of subjects. A word with punctuation or a
-clitic is several tokens: surprisals add up, entropy reductions too, embedding is before the first and after the last.
-Left out are the first and last word of a sentence (the paper: of a line), and words read in under 150 or over 1500 ms.
+The data are mean self-paced reading times of words (stories 1-7). The only random effect is therefore that of the word
+form, and stories are fixed effects; the paper has single readings and random effects of subjects. A word with
+punctuation or a clitic consists of several tokens: their surprisals are added up, and so are their entropy reductions;
+the embedding difference is taken between the depth before the first token and that after the last. The first and the
+last word of a sentence are left out (in the paper, of a line), and so are words read in less than 150 or more than
+1500 ms.
 
 DATA is a folder with eval_only/naturalstories/parses/penn/all-parses-aligned.txt.penn and processed_wordinfo.tsv, and
-with text_en/textbooks.txt.xz and presidential.txt.xz for the bigrams. The package statsmodels is needed (the extra `ml`).
+with text_en/textbooks.txt.xz and presidential.txt.xz for the bigrams. The package statsmodels is needed (the extra
+`ml`).
 """
 
 from __future__ import annotations
@@ -34,13 +37,13 @@ TREES, TIMES = f"{STORIES}/parses/penn/all-parses-aligned.txt.penn", f"{STORIES}
 TEXTS = ("text_en/textbooks.txt.xz", "text_en/presidential.txt.xz")
 Token = tuple[str, str, tuple[int, int]]  # tag, token, (story, zone)
 LEAF = re.compile(r"\(([^\s()]+) ([^\s()]+)/(\d+)\.(\d+)(?:\.\d+)?\)")
-OPEN = ("NN", "VB", "JJ", "RB", "CD", "FW")  # tags of open-class words begin so
+OPEN = ("NN", "VB", "JJ", "RB", "CD", "FW")  # prefixes of the tags of open-class words
 BASE = ("order", "reciprocal_length", "unigram", "bigram")
 MEASURES = ("surprisal", "entropy_reduction", "embedding_difference")
 
 
 def sentences(path: Path) -> Iterator[list[Token]]:
-    """Each sentence as (tag, token, (story, zone)); traces are left out."""
+    """Yield each sentence as a list of (tag, token, (story, zone)), without traces."""
     with open_text(path) as lines:
         text = "".join(lines)
     for tree in text.split("(ROOT")[1:]:
@@ -52,17 +55,17 @@ def sentences(path: Path) -> Iterator[list[Token]]:
 def words(
     path: Path, model: HhmmLanguageModel, bigrams: LanguageModel, unigrams: UnigramLanguageModel, stories: int
 ) -> Iterator[dict[str, Any]]:
-    """One row a word of the first stories: story, form and factors; those of the word before as `…_before`."""
+    """Yield one row per word of the first stories: story, form and factors; `…_before` are those of the word before."""
     parsed = [sentence for sentence in sentences(path) if sentence and sentence[0][2][0] <= stories]
     texts = [[token for _, token, _ in sentence] for sentence in parsed]
     measured, bigram = model.complexity(texts), bigrams.score(texts)
     lost = sum(float(each.lost.sum()) for each in measured)
-    print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; lost words: {lost:.0f}")
+    print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; unparsed words: {lost:.0f}")
     before: dict[str, Any] | None = None
     for sentence, measures, ln_p in zip(parsed, measured, bigram, strict=True):
         keys = [key for _, _, key in sentence]
-        places = sorted(set(keys), key=keys.index)
-        for place, key in enumerate(places):
+        distinct = sorted(set(keys), key=keys.index)
+        for position, key in enumerate(distinct):
             tokens = [i for i, other in enumerate(keys) if other == key]
             form = "".join(sentence[i][1] for i in tokens)
             row: dict[str, Any] = {
@@ -70,7 +73,7 @@ def words(
                 "story": key[0],
                 "form": form.lower(),
                 "open": sentence[tokens[0]][0].startswith(OPEN),
-                "edge": place in (0, len(places) - 1),
+                "edge": position in (0, len(distinct) - 1),
                 "order": key[1],
                 "reciprocal_length": -math.log(len(form)),
                 "unigram": float(unigrams.ln(sentence[tokens[0]][1])),
@@ -86,14 +89,14 @@ def words(
 
 
 def reading_times(path: Path) -> dict[tuple[int, int], float]:
-    """Mean milliseconds of each word, by (story, zone)."""
+    """The mean reading time of each word in milliseconds, by (story, zone)."""
     with open_text(path) as lines:
         rows = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
         return {(int(row["item"]), int(row["zone"])): float(row["meanItemRT"]) for row in rows}
 
 
 class Fit(NamedTuple):
-    """A regression by maximum likelihood: coefficients, their standard errors, ln p of the data, parameters."""
+    """A regression by maximum likelihood: coefficients, standard errors, ln p of the data and number of parameters."""
 
     params: Any
     bse: Any
@@ -102,15 +105,15 @@ class Fit(NamedTuple):
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion."""
+        """Akaike's information criterion."""
         return float(2 * self.parameters - 2 * self.llf)
 
 
 def fit(frame: Any, factors: Sequence[str]) -> Fit:
-    """A random intercept for each word form, fixed ones for stories; factors are centred and scaled.
+    """Fit a random intercept for each word form and fixed ones for stories; the factors are centred and scaled.
 
-    With λ the ratio of variances, the model is least squares on y - θ_i mean_i(y), θ_i = 1 - 1 / sqrt(1 + n_i λ), for
-    a form i with n_i readings; λ is where the likelihood is highest.
+    With λ the ratio of the variances, the model is least squares on y - θ_i mean_i(y), θ_i = 1 - 1 / sqrt(1 + n_i λ),
+    for a form i with n_i readings; λ maximises the likelihood.
     """
     import pandas as pd
     import statsmodels.api as sm
@@ -133,7 +136,7 @@ def fit(frame: Any, factors: Sequence[str]) -> Fit:
 
 
 def table(name: str, frame: Any) -> Any:
-    """Coefficients (ms for one standard deviation) and t, then what each measure adds to all others."""
+    """Print coefficients (ms per standard deviation) with t, and the likelihood ratio of each; return correlations."""
     from scipy.stats import chi2
 
     print(f"\n{name}: {len(frame)} words, mean {frame['time'].mean():.1f} ms")
@@ -149,23 +152,25 @@ def table(name: str, frame: Any) -> Any:
         t = whole.params[factor] / whole.bse[factor]
         row = f"| {factor} | {whole.params[factor]:.2f} | {whole.bse[factor]:.2f} | {t:.2f} |"
         print(f"{row} {ratio:.1f}, {chi2.sf(max(ratio, 0), 1):.2g}, {less.aic:.0f} |", flush=True)
-    print(f"AIC of the whole: {whole.aic:.0f}; of the base factors alone: {fit(frame, list(BASE)).aic:.0f}")
+    print(f"AIC of the full model: {whole.aic:.0f}; of the base factors only: {fit(frame, list(BASE)).aic:.0f}")
     return frame[factors].corr()
 
 
 @experiment("reading_times", __doc__)
 @click.argument("data", type=FOLDER)
-@click.option("--beam", default=200, help="Stores that the HHMM keeps after each word.")
+@click.option("--beam", default=200, help="Keep this many stores of the HHMM after each word.")
 @click.option(
-    "--model", type=FILE, help="A file of `rerank train hhmm` or `train grammar`.  [default: the embedded one]"
+    "--model",
+    type=FILE,
+    help="Use this model, made by `rerank train hhmm` or `train grammar`.  [default: the embedded one]",
 )
-@click.option("--stories", default=7, help="How many stories are taken, from the first.")
+@click.option("--stories", default=7, help="Take this many stories.")
 def main(data: Path, beam: int, model: Path | None, stories: int) -> None:
-    """Measure, fit, print."""
+    """Compute the measures, fit the regressions and print the tables."""
     trees, times = file_of(data, TREES), reading_times(file_of(data, TIMES))
     files = [file_of(data, name) for name in TEXTS]
     import pandas as pd
-    import statsmodels.api  # noqa: F401 (a package that is missing is named before the work)
+    import statsmodels.api  # noqa: F401 (a missing package is reported before the work)
 
     say("training bigrams")
     text = [sentence for path in files for sentence in sentences_of_text(path, 100_000)]

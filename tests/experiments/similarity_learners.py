@@ -1,10 +1,12 @@
-"""Compare ways to learn a similarity of sentences that holds for sources nobody scored, by sources left out.
+"""Compare learners of sentence similarity by how well they generalise to sources without human scores.
 
-`left out` is the mean over the sources of the correlation of what is learnt from the others: by this, and not by the
-test sets beside it, a learner is chosen. Every learner turns centred values of each source into weights.
+`left out` is the mean over the sources of the correlation on the source of what is learnt from the others. A learner is
+chosen by this number and not by the test sets beside it. Every learner computes weights from the centred values of each
+source.
 
-DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`), and perhaps with
-eval_only/sts_benchmark/*.csv, which is then a third source to learn from. The options are those of `rerank similarity`.
+DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`). It may have
+eval_only/sts_benchmark/*.csv too, which is then a third source to learn from. The options are those of `rerank
+similarity`.
 """
 
 from __future__ import annotations
@@ -24,14 +26,14 @@ from rerank_plugins.arrays import FloatArray
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import TESTS, Sets, read_sets, with_measures
 
-Learner = Callable[[Training], FloatArray]  # weights of all values
+Learner = Callable[[Training], FloatArray]  # returns the weights of all measures
 
 
 def prepared(training: Training, own: bool = False) -> tuple[list[FloatArray], list[FloatArray], FloatArray]:
-    """Values and scores of each source less their means, and deviations; `own`: divided by those of the source."""
+    """The centred values and scores of each source, and the deviations; with `own`, divided by the source's own."""
     values, scores = [], []
     for source in np.unique(training.source):
-        x, y = (each[training.source == source] for each in (training.values, training.scores))
+        x, y = (array[training.source == source] for array in (training.values, training.scores))
         x, y = x - x.mean(axis=0), y - y.mean()
         values.append(x / positive(x.std(axis=0)) if own else x)
         scores.append(y / y.std() if own else y)
@@ -39,11 +41,12 @@ def prepared(training: Training, own: bool = False) -> tuple[list[FloatArray], l
 
 
 def positive(deviations: FloatArray) -> FloatArray:
+    """The deviations as divisors: infinite where a value is constant."""
     return np.where(deviations > 1e-9, deviations, np.inf)
 
 
 def correlations(training: Training) -> FloatArray:
-    """(sources, names) of each measure by itself."""
+    """(sources, names): the correlation of each measure by itself."""
     sources = [training.source == source for source in np.unique(training.source)]
     return np.array([[pearson(x, training.scores[rows]) for x in training.values[rows].T] for rows in sources])
 
@@ -52,7 +55,7 @@ def ridge(
     training: Training, *, pairs: float = 0.0, penalty: float = 0.0, power: float = 0.0, over: Callable[..., FloatArray] = np.mean,
     negative: bool = True, own: bool = False,
 ) -> FloatArray:  # fmt: skip
-    """`pairs` is the penalty a pair, `penalty` one in all; `power` of the correlation by which a measure is trusted."""
+    """Ridge regression with the penalty `pairs` per pair and `penalty` in total; trust is a power of the correlation."""
     values, scores, deviations = prepared(training, own)
     trust = np.maximum(0.0, over(correlations(training), axis=0)) ** power if power else np.ones(len(deviations))
     scale: FloatArray = trust / trust.max() / deviations
@@ -65,7 +68,7 @@ def ridge(
 
 
 def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
-    """argmin of ½ w'Sw - r'w over w ≥ 0."""
+    """The w ≥ 0 that minimises ½ w'Sw - r'w."""
     from scipy.optimize import nnls
 
     lower = np.linalg.cholesky(square)
@@ -74,30 +77,30 @@ def not_negative(square: FloatArray, right: FloatArray) -> FloatArray:
 
 
 def selected(training: Training, *, penalty: float = 100.0, most: int = 30) -> FloatArray:
-    """Forward selection by what tells apart the pairs of a source."""
+    """Forward selection by the correlation within sources."""
     t = training
-    found = select(
+    regression = select(
         t.values, t.scores, t.source, t.names, penalty=penalty, most=most, rng=np.random.default_rng(1)
     )  # fmt: skip
-    weights = dict(zip(found.columns, found.weights, strict=True))
+    weights = dict(zip(regression.columns, regression.weights, strict=True))
     return np.array([weights.get(name, 0.0) for name in t.names])
 
 
 def as_paper(training: Training) -> FloatArray:
-    """The paper's: linear regression over all pairs alike, on those of its measures that forward selection keeps."""
+    """The paper's learner: linear regression over all pairs, on those of its measures that forward selection keeps."""
     part = training.of(SimilaritySettings(learner="paper"))
-    found = select_as_paper(part.values, part.scores, part.names, rng=np.random.default_rng(1))
-    weights = dict(zip(found.columns, found.weights, strict=True))
+    regression = select_as_paper(part.values, part.scores, part.names, rng=np.random.default_rng(1))
+    weights = dict(zip(regression.columns, regression.weights, strict=True))
     return np.array([weights.get(name, 0.0) for name in training.names])
 
 
 def shrunk(training: Training) -> FloatArray:
-    """The package's own: `ridge` with trust in the square of the correlation."""
+    """The package's own learner: `ridge` with trust by the square of the correlation."""
     return shrunk_weights(training.values, training.scores, training.source, 100.0)[0]
 
 
 def mean_of_best(training: Training, *, size: int) -> FloatArray:
-    """The measures that go along best with the scores, each divided by its deviation."""
+    """The mean of the measures that correlate best with the scores, each divided by its deviation."""
     best = np.argsort(-correlations(training).mean(axis=0))[:size]
     weights = np.zeros(len(training.names))
     weights[best] = 1 / prepared(training)[2][best]
@@ -105,7 +108,7 @@ def mean_of_best(training: Training, *, size: int) -> FloatArray:
 
 
 def families(training: Training, *, pairs: float) -> FloatArray:
-    """Non-negative ridge regression on the mean of each family's measures."""
+    """Non-negative ridge regression on the means of each family's measures."""
     values, scores, deviations = prepared(training)
     kinds = [family_of(name) for name in training.names]
     means = np.array([[(kind == name) / kinds.count(name) for name in dict.fromkeys(kinds)] for kind in kinds], float)
@@ -117,7 +120,7 @@ def families(training: Training, *, pairs: float) -> FloatArray:
 
 
 def across(training: Training, *, pairs: float, most: int = 15, tolerance: float = 0.002) -> FloatArray:
-    """Forward selection by the correlation in each source of the weights of the others."""
+    """Forward selection by the correlation on each source with weights learnt from the others."""
     values, scores, deviations = prepared(training)
     squares = [(x / deviations).T @ (x / deviations) / len(x) for x in values]
     rights = [(x / deviations).T @ y / len(x) for x, y in zip(values, scores, strict=True)]
@@ -128,12 +131,12 @@ def across(training: Training, *, pairs: float, most: int = 15, tolerance: float
         return np.linalg.solve(square + pairs * np.eye(len(columns)), np.mean([rights[s][columns] for s in of], axis=0))
 
     def reached(columns: list[int]) -> float:
-        found = []
+        per_source = []
         for held in parts:
             w = weights(columns, [s for s in parts if s != held] or [held])
             size = np.sqrt(w @ squares[held][np.ix_(columns, columns)] @ w) * scores[held].std()
-            found.append(w @ rights[held][columns] / size if size > 0 else 0.0)
-        return float(np.mean(found))
+            per_source.append(w @ rights[held][columns] / size if size > 0 else 0.0)
+        return float(np.mean(per_source))
 
     chosen: list[int] = []
     curve: list[float] = []
@@ -178,22 +181,24 @@ NO_SHAPE = ("forward selection within sources, λ = 100 (`selected`)", "**truste
 
 
 def left_out(learner: Learner, training: Training, own: bool) -> float:
-    found = []
+    """The mean correlation on each source of what is learnt from the others."""
+    per_source = []
     for source in np.unique(training.source):
         held = training.source == source
-        part = Training(training.names, *(each[~held] for each in (training.values, training.scores, training.source)))
-        found.append(pearson(applied(learner(part), training.values[held], own), training.scores[held]))
-    return float(np.mean(found))
+        part = Training(training.names, *(rows[~held] for rows in (training.values, training.scores, training.source)))
+        per_source.append(pearson(applied(learner(part), training.values[held], own), training.scores[held]))
+    return float(np.mean(per_source))
 
 
 def applied(weights: FloatArray, values: FloatArray, own: bool) -> FloatArray:
+    """The similarities by some weights; with `own`, the values are divided by their own deviations."""
     return values / (positive(values.std(axis=0)) if own else 1.0) @ weights
 
 
 @experiment("similarity_learners", __doc__)
 @with_measures
 def main(**options: Any) -> None:
-    """Measure, learn, print."""
+    """Compute the measures, learn with each learner and print the table."""
     started = time.process_time()
     sets = read_sets(**options)
     tables = [sets.only(sets.sources[:size]) for size in (2, len(sets.sources))]
@@ -201,12 +206,13 @@ def main(**options: Any) -> None:
     for label, learner in LEARNERS.items():
         row(label, learner, sets, tables)
     for label in NO_SHAPE:
-        less = [each.without(["shape"]) for each in tables]
+        less = [training.without(["shape"]) for training in tables]
         row(f"{label}, less `shape`", LEARNERS[label], sets, less)
     print(f"\n{time.process_time() - started:.0f} s of CPU time")
 
 
 def row(label: str, learner: Learner, sets: Sets, tables: Sequence[Training]) -> None:
+    """Print the row of a learner."""
     cells = []
     own = isinstance(learner, partial) and learner.keywords.get("own", False)
     for training in tables:

@@ -1,7 +1,7 @@
-"""The STS sets for the tables of similarity: measures of all pairs, sources to learn from, sets to test on.
+"""The STS sets for the tables of similarity: the measures of all pairs, the training sources and the test sets.
 
-Trained on the files of 2012, tested on those of 2013 to 2015. The STS benchmark is a third source, less every pair with
-a sentence that stands in a test file.
+The training files are those of 2012, the test files those of 2013 to 2015. The STS benchmark is a third source, without
+the pairs that have a sentence of a test file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEADER = ("headlines 13", "OnWN 13", "FNWN 13", "mean 13", "images 14", "headlin
 
 @dataclass(frozen=True)
 class Sets:
-    """Measures and scores of the pairs: to learn from (by the number of their source in `sources`) and to test on."""
+    """The measures and scores of the training pairs, whose sources are numbers in `sources`, and of the test pairs."""
 
     training: Training
     sources: tuple[str, ...]
@@ -39,30 +39,32 @@ class Sets:
     dropped: int
 
     def only(self, sources: Sequence[str]) -> Training:
-        """The pairs of some sources, which are the first ones."""
+        """The training pairs of the first sources."""
         rows = self.training.source < len(sources)
         t = self.training
         return Training(t.names, t.values[rows], t.scores[rows], t.source[rows])
 
     def row(self, scores: Mapping[str, FloatArray]) -> str:
-        """Cells of a table: correlations of the test sets and their means weighted by pairs."""
-        found = [pearson(scores[name], self.scores[name]) for name in TESTS]
+        """The cells of a row: the correlations on the test sets and their means weighted by pairs."""
+        values = [pearson(scores[name], self.scores[name]) for name in TESTS]
         sizes = [len(self.scores[name]) for name in TESTS]
-        means = np.average(found[:3], weights=sizes[:3]), np.average(found, weights=sizes)
-        return " | ".join(f"{cell:.3f}" for cell in (*found[:3], means[0], *found[3:], means[1]))
+        means = np.average(values[:3], weights=sizes[:3]), np.average(values, weights=sizes)
+        return " | ".join(f"{cell:.3f}" for cell in (*values[:3], means[0], *values[3:], means[1]))
 
 
 def with_measures(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the folder of data and the options of measures, which the command passes to `read_sets`."""
+    """Add the argument of the data folder and the options of measures, which the command passes to `read_sets`."""
     options = (
         click.argument("data", type=FOLDER),
-        click.option("--vectors", type=FILE, help="A model of `rerank train random-indexing`."),
-        click.option("--esa", type=FILE, help="A model of `rerank train esa`."),
+        click.option("--vectors", type=FILE, help="A model made by `rerank train random-indexing`."),
+        click.option("--esa", type=FILE, help="A model made by `rerank train esa`."),
         click.option(
-            "--svs", type=click.Path(path_type=Path), help="A model of `rerank train svs`; `en`: the embedded one."
+            "--svs",
+            type=click.Path(path_type=Path),
+            help="A model made by `rerank train svs`; `en` is the embedded one.",
         ),
         click.option("--wordnet", type=FOLDER, help="WordNet's folder `dict`."),
-        click.option("--entities", default="capitals", show_default=True, help="What finds names."),
+        click.option("--entities", default="capitals", show_default=True, help="The recogniser of names."),
     )
     for option in reversed(options):
         command = option(command)
@@ -70,46 +72,46 @@ def with_measures(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_sets(data: Path, **options: Any) -> Sets:
-    """The sets in a folder, with the measures of the options. Raises RerankError where a file is missing."""
+    """Read the sets in a folder and compute the measures. Raises RerankError where a file is missing."""
     for name in (*(f"{test}.test" for test in TESTS), *SOURCES):
         file_of(data, f"sts/{name}.tsv")
     say("measuring all pairs")
     measures, text = measures_of(**options), TextPipeline(("penn-tokenize",))
     tests = {name: _scored(data / "sts" / f"{name}.test.tsv") for name in TESTS}
     parts = [(_scored(data / "sts" / f"{name}.tsv"), source) for name, source in SOURCES.items()]
-    seen = {_normal(sentence) for found in tests.values() for pair in found.pairs for sentence in pair}
+    seen = {_normal(sentence) for test in tests.values() for pair in test.pairs for sentence in pair}
     dropped = 0
     for path in sorted((data / "eval_only" / "sts_benchmark").glob("*.csv")):
-        found = _scored(path)
-        kept = _unseen(found, seen)
-        dropped += len(found.pairs) - len(kept.pairs)
+        pairs = _scored(path)
+        kept = _unseen(pairs, seen)
+        dropped += len(pairs.pairs) - len(kept.pairs)
         parts.append((kept, "benchmark"))
     sources = tuple(dict.fromkeys(source for _, source in parts))
     training = Training(
         measures.names,
-        np.concatenate([measure(found, measures, text) for found, _ in parts]),
-        np.concatenate([_scores(found) for found, _ in parts]),
-        np.concatenate([np.full(len(found.pairs), sources.index(source)) for found, source in parts]),
+        np.concatenate([measure(pairs, measures, text) for pairs, _ in parts]),
+        np.concatenate([_scores(pairs) for pairs, _ in parts]),
+        np.concatenate([np.full(len(pairs.pairs), sources.index(source)) for pairs, source in parts]),
     )
-    values = {name: measure(found, measures, text) for name, found in tests.items()}
-    return Sets(training, sources, values, {name: _scores(found) for name, found in tests.items()}, dropped)
+    values = {name: measure(pairs, measures, text) for name, pairs in tests.items()}
+    return Sets(training, sources, values, {name: _scores(pairs) for name, pairs in tests.items()}, dropped)
 
 
 def _scored(path: Path) -> SentencePairs:
-    found = read_sentence_pairs(path)
-    if found.scores is None:
-        raise FormatError("has no scores, expected one of each pair", path=str(path))
-    return found
+    pairs = read_sentence_pairs(path)
+    if pairs.scores is None:
+        raise FormatError("has no scores, expected one for each pair", path=str(path))
+    return pairs
 
 
-def _scores(found: SentencePairs) -> FloatArray:
-    assert found.scores is not None  # `_scored` has seen to it
-    return found.scores
+def _scores(pairs: SentencePairs) -> FloatArray:
+    assert pairs.scores is not None  # `_scored` ensures it
+    return pairs.scores
 
 
 @dataclass(frozen=True)
 class ScoredPairs:
-    """Tokenised sentences of pairs, and (n) people's scores of their similarity."""
+    """The tokenised sentences of pairs, and (n) the human scores of their similarity."""
 
     first: list[list[str]]
     second: list[list[str]]
@@ -118,14 +120,14 @@ class ScoredPairs:
 
 def read_scored(path: Path, text: TextPipeline) -> ScoredPairs:
     """The pairs of a file. Raises FormatError where it has no scores."""
-    found = _scored(path)
-    first, second = ([s.split() for s in text.apply([pair[side] for pair in found.pairs])] for side in (0, 1))
-    return ScoredPairs(first, second, _scores(found))
+    pairs = _scored(path)
+    first, second = ([s.split() for s in text.apply([pair[side] for pair in pairs.pairs])] for side in (0, 1))
+    return ScoredPairs(first, second, _scores(pairs))
 
 
-def _unseen(found: SentencePairs, seen: set[str]) -> SentencePairs:
-    keep = [i for i, pair in enumerate(found.pairs) if not seen & set(map(_normal, pair))]
-    return replace(found, pairs=tuple(found.pairs[i] for i in keep), scores=_scores(found)[keep])
+def _unseen(pairs: SentencePairs, seen: set[str]) -> SentencePairs:
+    keep = [i for i, pair in enumerate(pairs.pairs) if not seen & set(map(_normal, pair))]
+    return replace(pairs, pairs=tuple(pairs.pairs[i] for i in keep), scores=_scores(pairs)[keep])
 
 
 def _normal(sentence: str) -> str:

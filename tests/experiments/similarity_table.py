@@ -1,9 +1,10 @@
-"""Print textual similarity on the STS sets: systems, families of measures, selections (docs/results/similarity.md).
+"""Print textual similarity on the STS sets: systems, families of measures, selected measures (docs/results/similarity.md).
 
-`left out` is the mean over the sources of the correlation of what is learnt from the others.
+`left out` is the mean over the sources of the correlation on the source of what is learnt from the others.
 
-DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`), and perhaps with
-eval_only/sts_benchmark/*.csv, which is then a third source to learn from. The options are those of `rerank similarity`.
+DATA is a folder with sts/2012.*.tsv, sts/2013.*.test.tsv and so on (`score<TAB>sentence<TAB>sentence`). It may have
+eval_only/sts_benchmark/*.csv too, which is then a third source to learn from. The options are those of `rerank
+similarity`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from rerank_adapters.applications.similarity.training import SimilaritySettings,
 from tests.experiments.experiment import experiment
 from tests.experiments.similarity_sets import HEADER, TESTS, Sets, read_sets, with_measures
 
-LIKE_TAKELAB = ("takelab", "overlap", "shape")  # and the measures of ours in the families of theirs
+LIKE_TAKELAB = ("takelab", "overlap", "shape")  # the families that correspond to TakeLab's measures
 RUNS = {
     "shrunk, one for all": SimilaritySettings(),
     "shrunk, mixed": SimilaritySettings("mixed"),
@@ -72,27 +73,29 @@ PAPER = {
 @experiment("similarity_table", __doc__)
 @with_measures
 def main(**options: Any) -> None:
-    """Measure, learn, print."""
+    """Compute the measures, learn all systems and print the tables."""
     started = time.process_time()
     sets = read_sets(**options)
     names = sets.training.names
-    head("A measure on its own, nothing learnt", HEADER)
+    head("Single measures, without learning", HEADER)
     for name in (name for name in ALONE if name in names):
         print(f"| `{name}` | {sets.row({test: sets.values[test][:, names.index(name)] for test in TESTS})} |")
     for run, cells in PAPER.items():
         print(f"| {run} | {cells}")
     tables("Trained on 2012", sets, sets.sources[:2])
     if len(sets.sources) > 2:
-        why = f"{sets.dropped} pairs dropped whose sentences stand in a test file"
+        why = f"{sets.dropped} pairs with a sentence of a test file are left out"
         tables(f"Trained on 2012 and the STS benchmark ({why})", sets, sets.sources)
     print(f"\n{time.process_time() - started:.0f} s of CPU time")
 
 
 def head(title: str, header: Sequence[str]) -> None:
+    """Print the title and the header of a table."""
     print(f"\n{title}\n\n| system | {' | '.join(header)} |\n| --- |" + " ---: |" * len(header))
 
 
 def tables(title: str, sets: Sets, sources: Sequence[str]) -> None:
+    """Print the tables of the systems that learn from these sources."""
     training = sets.only(sources)
     head(f"{title}: {len(training.scores)} pairs of {len(sources)} sources", ("left out", *HEADER))
     runs = dict(RUNS)
@@ -119,11 +122,12 @@ def tables(title: str, sets: Sets, sources: Sequence[str]) -> None:
 
 
 def has(training: Training, family: str) -> bool:
+    """Whether there is a measure of this family."""
     return family in map(family_of, training.names)
 
 
 def one_by_one(title: str, sets: Sets, training: Training) -> None:
-    """Table 4 of the paper: its own measures, one by one, beside those that are selected without them."""
+    """Print Table 4 of the paper: each of its own measures, added to those that are selected without them."""
     own = [family for family in OWN if has(training, family)]
     base = fit(training.without(own), ["all"], SimilaritySettings(learner="selected")).regressions["all"].columns
     head(title, HEADER)

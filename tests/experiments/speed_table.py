@@ -1,9 +1,8 @@
-"""Print the table of speeds in docs/results/reranking.md, on real lists and on generated ones.
+"""Print the table of speeds in docs/results/reranking.md, for real lists and for generated ones.
 
-CPU seconds, compilation not counted (but for the generated lists, where it was done before); peak memory is of the whole
-process up to that row.
+Times are CPU and wall seconds without compilation. The peak memory is that of the whole process up to the row.
 
-LISTS is a folder with tune.nbest.xz (Moses) and tune.ref, tokenised: BLEU with tokenize=none.
+LISTS is a folder with tune.nbest.xz (Moses) and tune.ref, both tokenised; the metric is BLEU with tokenize=none.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ Result = TypeVar("Result")
 def timed(
     rows: Rows, what: str, action: Callable[[], Result], note: Callable[[Result], str] = lambda result: ""
 ) -> Result:
-    """Run the action once to compile, once for the clock, and add a row."""
+    """Run the action once to compile its kernels and once to time it, and add a row."""
     say(what)
     action()
     begin, wall = time.process_time(), time.perf_counter()
@@ -54,12 +53,12 @@ def timed(
 
 
 def seeded(tuner: Tuner, data: TuningData, start: FloatArray) -> TuningResult:
-    """One tuning, each time from the same seed."""
+    """Tune with the same seed each time."""
     return tuner.tune(data, start, np.random.default_rng(1))
 
 
 def real_lists(rows: Rows, folder: Path) -> None:
-    """Reading, statistics, tuners and significance on the lists of a folder."""
+    """Add the rows of reading, statistics, tuners and significance on the lists of a folder."""
     metric = Bleu(tokenize="none")
 
     def read() -> tuple[FeatureTable, FloatArray]:
@@ -90,7 +89,7 @@ def real_lists(rows: Rows, folder: Path) -> None:
 
 
 def generated(segments: int = 1000, size: int = 1000, features: int = 20) -> TuningData:
-    """Lists whose BLEU statistics depend on a hidden weighting of the features, with noise."""
+    """Generate lists whose BLEU statistics depend on hidden weights of the features, with noise."""
     rng = np.random.default_rng(0)
     rows = segments * size
     values = rng.normal(size=(rows, features))
@@ -107,9 +106,9 @@ def generated(segments: int = 1000, size: int = 1000, features: int = 20) -> Tun
 @experiment("speed_table", __doc__)
 @click.argument("lists", type=FOLDER)
 @click.option("--generated", "sizes", type=Listed(int), default="1000,1000,20",
-              help="Segments, hypotheses of each and features of the lists that are made for the last row.")  # fmt: skip
+              help="Segments, hypotheses per segment and features of the generated lists.")  # fmt: skip
 def main(lists: Path, sizes: tuple[int, ...]) -> None:
-    """Time everything, print."""
+    """Measure all times and print the table."""
     if len(sizes) != 3:
         raise click.UsageError(f"--generated: found {len(sizes)} numbers, expected segments,hypotheses,features")
     rows: Rows = []

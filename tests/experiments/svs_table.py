@@ -1,12 +1,13 @@
 """Print the tables of Wu & Schuler (2011): parsing with and without concepts, perplexity, speed (docs/results/svs.md).
 
-Models are trained on GUM train (`--bank craft`: CRAFT's) and the trees of `--more`, each of which counts as often as its
-weight says, and tested on dev: sentences of up to 40 words, labelled brackets by EVALB's conventions. With
-`--threshold 0`, the default, nothing is pruned, as in the paper. Means and deviations are over random beginnings of EM.
+The models are trained on GUM train (with `--bank craft`, on CRAFT's) and on the trees of `--more`, weighted as stated.
+They are tested on the sentences of up to 40 words of the development set, by labelled brackets with EVALB's
+conventions. With `--threshold 0`, the default, nothing is pruned, as in the paper. Means and standard deviations are
+over random initialisations of EM.
 
-A row of the table `parsing` is named `baseline` (one concept: the plain grammar), `lex-10` (10 headwords as concepts),
-`50hw-10` (50 headwords in 10 clusters), `embedded` (the model that is shipped) or `latent` (the grammar with latent
-states that is).
+A row of the table `parsing` is named `baseline` (one concept, the plain grammar), `lex-10` (10 headwords as concepts),
+`50hw-10` (50 headwords in 10 clusters), `embedded` (the embedded model) or `latent` (the embedded grammar with latent
+states).
 
 DATA is a folder with treebank_gum/gum-train.ptb and gum-dev.ptb, or treebank_craft/craft-train.ptb.xz and
 craft-dev.ptb.xz.
@@ -76,14 +77,14 @@ ROWS = (
 VOCABULARY = 20_000
 NUMBER = re.compile(r"[-+]?[\d.,:/]*\d[\d.,:/]*%?")
 LENGTHS = (5, 10, 15, 20, 25, 30, 35, 40)
-FITTED = 20  # words from which on time is fitted as a power of the length
+FITTED = 20  # the shortest length in words at which time is fitted as a power of the length
 Decoder = Literal["vector", "mbr"]
 Parts = Sequence[tuple[list[Tree], float]]
 Parse = Callable[[Words], Tree | None]
 
 
 class Options(NamedTuple):
-    """What the command line says."""
+    """The options of the command line."""
 
     data: Path
     bank: str
@@ -100,17 +101,17 @@ class Options(NamedTuple):
 
     @property
     def training(self) -> Path:
-        """The treebank to learn from."""
+        """The training treebank."""
         return file_of(self.data, BANKS[self.bank][0])
 
     @property
     def dev(self) -> Path:
-        """The treebank to test on."""
+        """The test treebank."""
         return file_of(self.data, BANKS[self.bank][1])
 
 
 class Treebank:
-    """Treebanks as they are read, each with its weight, states of their trees found once; models of them."""
+    """Weighted treebanks, whose states are computed once, and the models trained on them."""
 
     def __init__(self, parts: Parts, settings: SvsSettings, tagged: Tagged | None = None) -> None:
         self.parts, self.settings, self.tagged = parts, settings, tagged
@@ -125,12 +126,12 @@ class Treebank:
 
     @cached_property
     def forest(self) -> Forest:
-        """The same in arrays."""
+        """The trees with their states, as arrays."""
         return plant([state.tree for state in self.states], self.settings.unknown, self.weights)
 
     @cached_property
     def grammar(self) -> Grammar:
-        """The plain grammar, whose lexicon all models have."""
+        """The plain grammar, whose lexicon all models share."""
         forest, tagged = self.forest, None
         if self.tagged:
             treebanks, weights = [trees for trees, _ in self.parts], [weight for _, weight in self.parts]
@@ -139,7 +140,7 @@ class Treebank:
         return grammar_of_counts(forest.labels, *names, forest.words, counts, self.settings.smoothing, {}, tagged)
 
     def model(self, headwords: int, clustering: Clustering | None = None) -> SvsModel:
-        """Clusters, or without `clustering` the headwords themselves."""
+        """A model with clusters of headwords as concepts or, without `clustering`, the headwords themselves."""
         if headwords not in self.observed:
             self.observed[headwords] = observe(self.forest, headwords)
         seen = self.observed[headwords]
@@ -153,23 +154,23 @@ class Treebank:
 
 
 def read_training(options: Options) -> list[tuple[list[Tree], float]]:
-    """Treebanks to learn from, each with how often its trees count."""
+    """The training treebanks with their weights."""
     weights = {options.training: 1.0} | options.more
     return [(cleaned_trees(path, CRAFT_LABELS, KEPT), weight) for path, weight in weights.items()]
 
 
 def read_bank(options: Options, settings: SvsSettings) -> Treebank:
-    """Treebanks and tagged words to learn from."""
+    """The training treebanks and the tagged words."""
     return Treebank(read_training(options), settings, read_tagged(options.tagged, lambda line: None))
 
 
 def short_dev(options: Options) -> list[Tree]:
-    """The trees to test on, of up to 40 words."""
+    """The test trees of up to 40 words."""
     return [tree for tree in cleaned_trees(options.dev, CRAFT_LABELS) if len(tree.words()) <= SHORT]
 
 
 def parseval(parse: Parse, trees: Sequence[Tree]) -> FloatArray:
-    """Labelled recall, precision, F1 and exact matches in per cent."""
+    """(4): labelled recall, precision, F1 and exact matches, in per cent."""
     brackets = Parseval()
     for tree in counted(trees, "sentences parsed"):
         brackets.add(tree, parse(tree.words()))
@@ -178,24 +179,24 @@ def parseval(parse: Parse, trees: Sequence[Tree]) -> FloatArray:
 
 
 def latent_parses() -> Parse:
-    """Parsing by the embedded grammar with latent states."""
+    """A function that parses with the embedded grammar with latent states."""
     parser = ChartParser(read_or_embedded(None))
     return lambda words: parser.parse(words, Decoding("mbr"))[0].tree
 
 
 def vector_parses(model: SvsModel, decoder: Decoder, threshold: float) -> Parse:
-    """Parsing by a model with concepts."""
+    """A function that parses with a model with concepts."""
     parser = SvsParser(model, threshold, decoder)
 
     def parse(words: Words) -> Tree | None:
-        found = parser.parse(words)
-        return found.tree() if found else None
+        derivation = parser.parse(words)
+        return derivation.tree() if derivation else None
 
     return parse
 
 
 def models_of(row: str, bank: Treebank, clustering: Clustering, seeds: Sequence[int]) -> Iterator[SvsModel]:
-    """The models of a row, made one by one."""
+    """Train and yield the models of a row."""
     if row == "baseline":
         yield bank.model(0, replace(clustering, concepts=1))
         return
@@ -208,14 +209,14 @@ def models_of(row: str, bank: Treebank, clustering: Clustering, seeds: Sequence[
 
 
 def row_name(text: str) -> str:
-    """The name of a row as it is. Raises ValueError for what names none."""
+    """The text, which must be the name of a row. Raises ValueError where it is not."""
     if text in ("baseline", "latent", "embedded") or re.fullmatch(r"lex-\d+|\d+hw-\d+", text):
         return text
     raise ValueError(text)
 
 
 def parsing(options: Options, settings: SvsSettings) -> None:
-    """Table 1."""
+    """Print Table 1."""
     bank = read_bank(options, settings)
     trees = short_dev(options)[:: options.every]
     print(f"{len(trees)} sentences of up to {SHORT} words, threshold {options.threshold:g}")
@@ -227,59 +228,61 @@ def parsing(options: Options, settings: SvsSettings) -> None:
         if row == "latent":
             scores["mbr"] = [parseval(latent_parses(), trees)]
         else:
-            given = row == "embedded"
-            for model in [read_model(EMBEDDED)] if given else models_of(row, bank, settings.clustering, options.seeds):
+            embedded = row == "embedded"
+            for model in (
+                [read_model(EMBEDDED)] if embedded else models_of(row, bank, settings.clustering, options.seeds)
+            ):
                 for decoder in options.decoders:
                     parses = vector_parses(model, decoder, options.threshold)
                     scores.setdefault(decoder, []).append(parseval(parses, trees))
-        for name, found in scores.items():
-            mean = np.mean(found, axis=0)
-            deviation = f" ± {np.std(found, axis=0, ddof=1)[2]:.2f}" if len(found) > 1 else ""
-            cells = f"{mean[0]:.2f} | {mean[1]:.2f} | {mean[2]:.2f}{deviation} | {mean[3]:.1f} | {len(found)}"
+        for name, values in scores.items():
+            mean = np.mean(values, axis=0)
+            deviation = f" ± {np.std(values, axis=0, ddof=1)[2]:.2f}" if len(values) > 1 else ""
+            cells = f"{mean[0]:.2f} | {mean[1]:.2f} | {mean[2]:.2f}{deviation} | {mean[3]:.1f} | {len(values)}"
             print(f"| {row} | {name} | {cells} |", flush=True)
 
 
 def with_closed_vocabulary(trees: Sequence[Tree], known: Container[str]) -> list[Tree]:
-    """Numbers are `num`, words outside the vocabulary `unk`."""
+    """The trees with numbers replaced by `num` and words outside the vocabulary by `unk`."""
     return [with_words(tree, [closed_form(word, known) for word in tree.words()]) for tree in trees]
 
 
 def closed_form(word: str, known: Container[str]) -> str:
-    """The word as the closed vocabulary has it."""
+    """The form of a word in the closed vocabulary."""
     if NUMBER.fullmatch(word):
         return "num"
     return word if word in known else "unk"
 
 
 def perplexity(options: Options, settings: SvsSettings) -> None:
-    """Table 2. Where there are fewer than 20,000 words, those that occur once are left out too: `unk` must occur."""
+    """Print Table 2. Words that occur once are left out of the vocabulary too, so that `unk` occurs in any case."""
     read = read_training(options)
     counts = Counter(word for trees, _ in read for tree in trees for word in tree.words() if not NUMBER.fullmatch(word))
     known = {word for word, count in counts.most_common(VOCABULARY) if count > 1}
-    kept = UnknownWords(first=0, rate=0.0)  # nothing more becomes unknown
+    kept = UnknownWords(first=0, rate=0.0)  # no further words become unknown
     train = [(with_closed_vocabulary(trees, known), weight) for trees, weight in read]
     bank = Treebank(train, replace(settings, unknown=kept))
     dev = [tree.words() for tree in with_closed_vocabulary(short_dev(options), known)][:: options.every]
     print(f"{len(known) + 2} words, {len(dev)} sentences of {sum(map(len, dev))} words")
-    print("| concepts | perplexity a word | without a tree |")
+    print("| concepts | perplexity per word | without a tree |")
     print("|---:|---:|---:|", flush=True)
     for concepts in options.concepts:
-        found = []
+        results = []
         for seed in options.seeds if concepts > 1 else options.seeds[:1]:
-            say(f"{concepts} concepts, beginning {seed}")
+            say(f"{concepts} concepts, initialisation {seed}")
             clustering = replace(settings.clustering, concepts=concepts, seed=seed)
             parser = SvsParser(bank.model(options.headwords, clustering))
             logps = np.array([parser.log_probability(words) for words in counted(dev, "sentences scored")])
             derived = np.isfinite(logps)
-            size = sum(len(words) for words, there in zip(dev, derived, strict=True) if there)
-            found.append((float(np.exp(-logps[derived].sum() / size)), int((~derived).sum())))
-        values = np.array(found)
+            size = sum(len(words) for words, has_tree in zip(dev, derived, strict=True) if has_tree)
+            results.append((float(np.exp(-logps[derived].sum() / size)), int((~derived).sum())))
+        values = np.array(results)
         deviation = f" ± {values[:, 0].std(ddof=1):.1f}" if len(values) > 1 else ""
         print(f"| {concepts} | {values[:, 0].mean():.1f}{deviation} | {values[:, 1].max():.0f} |", flush=True)
 
 
 def seconds(action: Callable[[Words], object], sentences: Sequence[Words]) -> float:
-    """CPU seconds a sentence."""
+    """CPU seconds per sentence."""
     started = time.process_time()
     for sentence in sentences:
         action(sentence)
@@ -287,19 +290,19 @@ def seconds(action: Callable[[Words], object], sentences: Sequence[Words]) -> fl
 
 
 def speed(options: Options, settings: SvsSettings) -> None:
-    """Figure 3: seconds a sentence."""
+    """Print Figure 3, the seconds per sentence."""
     bank = read_bank(options, settings)
     dev = [tree.words() for tree in cleaned_trees(options.dev, CRAFT_LABELS)]
     by_length = {length: [words for words in dev if len(words) == length][: options.sentences] for length in LENGTHS}
     by_length = {length: sentences for length, sentences in by_length.items() if sentences}
     for concepts in options.concepts:
         model = bank.model(1000, replace(settings.clustering, concepts=concepts))
-        print(f"{concepts} concepts: seconds a sentence")
+        print(f"{concepts} concepts: seconds per sentence")
         speed_of(model, options.threshold or 1e-4, by_length)
 
 
 def speed_of(model: SvsModel, threshold: float, by_length: Mapping[int, Sequence[Words]]) -> None:
-    """The rows of one model, and the power of the length that each column grows with."""
+    """Print the rows of one model, and the power of the length with which each column grows."""
     exact, pruned = SvsParser(model, 0.0), SvsParser(model, threshold)
 
     def vectors(words: Words) -> None:
@@ -317,7 +320,7 @@ def speed_of(model: SvsModel, threshold: float, by_length: Mapping[int, Sequence
     rows = []
     for length, sentences in by_length.items():
         for action in actions.values():
-            action(sentences[0])  # room for the chart is made
+            action(sentences[0])  # allocates the chart
         rows.append([length, *(seconds(action, sentences) for action in actions.values())])
         print("| " + " | ".join(f"{value:.2g}" for value in rows[-1]) + " |", flush=True)
     table = np.log(np.array([row for row in rows if row[0] >= FITTED]))
@@ -332,27 +335,29 @@ TABLES = {"parsing": parsing, "perplexity": perplexity, "speed": speed}
 @experiment("svs_table", __doc__)
 @click.argument("data", type=FOLDER)
 @click.argument("table", type=click.Choice(list(TABLES)))
-@click.option("--bank", type=click.Choice(list(BANKS)), default="gum", help="The treebank.")
-@click.option("--more", multiple=True, metavar="FILE=WEIGHT", help="Further trees to learn from (repeatable).")
+@click.option("--bank", type=click.Choice(list(BANKS)), default="gum", help="Train and test on this treebank.")
+@click.option("--more", multiple=True, metavar="FILE=WEIGHT", help="Train on these trees too (repeatable).")
 @click.option("--tagged", multiple=True, metavar="FILE=WEIGHT",
-              help="Tagged words for the lexicon, CoNLL-U or trees, as `rerank train svs` takes them (repeatable).")  # fmt: skip
-@click.option("--rare", default=SvsSettings.rare, help="Symbols counted less often give way to less annotated ones.")
-@click.option("--rows", type=Listed(row_name), default=",".join(ROWS), help="Rows of the table of parsing.")
-@click.option("--decoders", type=Listed(str, ("vector", "mbr")), default="vector,mbr", help="How trees are chosen.")
-@click.option("--seeds", type=Listed(int), default="1,2,3", help="Random beginnings.")
-@click.option("--concepts", type=Listed(int), default="1,5", help="Rows of the other tables.")
-@click.option("--headwords", default=1000, help="Headwords of the models whose perplexity is measured.")
-@click.option("--iterations", default=Clustering().iterations, help="Iterations of EM.")
-@click.option("--rule-prior", default=Clustering().rule_prior, help="Pseudo-counts of rules.")
-@click.option("--restarts", default=1, help="Beginnings of which the likeliest is kept.")
-@click.option("--threshold", default=0.0, help="Constituents less probable are pruned; 0: none.")
-@click.option("--every", default=1, help="Only every so many-th sentence is tested.")
-@click.option("--sentences", default=5, help="Sentences of each length of the table of speed.")
+              help="Add tagged words to the lexicon, from CoNLL-U or trees, as in `rerank train svs` (repeatable).")  # fmt: skip
+@click.option("--rare", default=SvsSettings.rare, help="Replace symbols of lower counts by less annotated ones.")
+@click.option("--rows", type=Listed(row_name), default=",".join(ROWS), help="The rows of the table of parsing.")
+@click.option(
+    "--decoders", type=Listed(str, ("vector", "mbr")), default="vector,mbr", help="The methods that choose trees."
+)
+@click.option("--seeds", type=Listed(int), default="1,2,3", help="Seeds of the random initialisations.")
+@click.option("--concepts", type=Listed(int), default="1,5", help="The numbers of concepts in the other tables.")
+@click.option("--headwords", default=1000, help="The number of headwords in the models of the table of perplexity.")
+@click.option("--iterations", default=Clustering().iterations, help="The number of iterations of EM.")
+@click.option("--rule-prior", default=Clustering().rule_prior, help="The pseudo-counts of rules.")
+@click.option("--restarts", default=1, help="The number of random initialisations, of which the likeliest is kept.")
+@click.option("--threshold", default=0.0, help="Prune constituents of lower probability; with 0, prune none.")
+@click.option("--every", default=1, help="Test only every n-th sentence.")
+@click.option("--sentences", default=5, help="The number of sentences of each length in the table of speed.")
 def main(
     table: str, rare: int, iterations: int, rule_prior: float, restarts: int,
     more: tuple[str, ...], tagged: tuple[str, ...], **others: Any,
 ) -> None:  # fmt: skip
-    """Train, test, print."""
+    """Train and test the models and print the table."""
     options = Options(more=weighted_files(more), tagged=weighted_files(tagged), **others)
     clustering = Clustering(iterations=iterations, restarts=restarts, rule_prior=rule_prior)
     TABLES[table](options, SvsSettings("en", rare=rare, clustering=clustering))

@@ -1,4 +1,4 @@
-"""Sentences and trees of a data folder, as several experiments read them."""
+"""Sentences and trees of a data folder, which several experiments read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHORT = 40  # words of a tree
 
 
 def cleaned_trees(path: Path, labels: Mapping[str, str] | None = None, keep: Collection[str] = ()) -> list[Tree]:
-    """The trees of a file of brackets without traces and function tags, those without words left out."""
+    """The trees of a file of brackets, without traces, function tags and trees that have no words."""
     with open_text(path) as lines:
         return [tree for tree in (clean(tree, labels, keep) for tree in read_trees(lines, str(path))) if tree]
 
@@ -33,14 +33,14 @@ def sentences_of_trees(path: Path) -> list[Words]:
 
 
 def sentences_of_text(path: Path, most: int) -> list[Words]:
-    """The first sentences of a text, one a line, of 3 to 60 words."""
+    """The first `most` sentences of 3 to 60 words of a text, which has one sentence per line."""
     with open_text(path) as lines:
         sentences = (tuple(line.split()) for line in lines)
         return list(islice((words for words in sentences if SHORTEST <= len(words) <= LONGEST), most))
 
 
 def evaluated_texts(folder: Path, most: int) -> dict[str, list[Words]]:
-    """Sentences in and out of the domain of GUM, so many of each text."""
+    """At most `most` sentences of each text, inside and outside the domain of GUM."""
     gum = sentences_of_trees(file_of(folder, GUM_DEV))
     return {
         "GUM dev": gum[:: max(1, len(gum) // most)][:most],
@@ -50,11 +50,11 @@ def evaluated_texts(folder: Path, most: int) -> dict[str, list[Words]]:
 
 
 def short_dev_trees(folder: Path) -> list[Tree]:
-    """The trees of GUM's development part of up to 40 words."""
+    """The trees of GUM's development set of up to 40 words."""
     return [tree for tree in cleaned_trees(file_of(folder, GUM_DEV)) if len(tree.words()) <= SHORT]
 
 
 def ngram_model(sentences: list[Words], order: int, path: Path) -> NgramLanguageModel:
-    """An n-gram model of the sentences, by default settings; its file is `path`."""
+    """Train an n-gram model on the sentences with default settings; its file is `path`."""
     train([(path.name, (" ".join(words) for words in sentences))], NgramSettings(order)).ngrams.save(path)
     return NgramLanguageModel(path)

@@ -1,10 +1,11 @@
-"""Write the names in a treebank as Stanza's `ner_tagger` learns them, or say how well a recogniser finds them.
+"""Write the names in a treebank as training data of Stanza's `ner_tagger`, or print how well a recogniser finds them.
 
-A name is a longest run of proper nouns (NNP, NNPS), with a word such as `of` or two between them, that is connected: one
-word of it has its head outside. Names that a recogniser gives count once a sentence, whole and in lower case.
+A name is a longest run of proper nouns (NNP, NNPS), with up to two words such as `of` between them, that is connected,
+which means that exactly one of its words has its head outside. A name that a recogniser finds is compared as a whole,
+in lower case, and counts once per sentence.
 
-TREEBANK is a file in CoNLL-U. With -o the names are written as JSON; without, precision, recall and F1 of the rules by
-capitals, or of the recogniser of --entities, are printed.
+TREEBANK is a file in CoNLL-U. With -o the names are written as JSON. Without it, precision, recall and F1 of the
+recogniser of --entities are printed; the default is that by capital letters.
 
 \b
     python -m tests.experiments.treebank_names train.conllu.xz -o train.json
@@ -33,14 +34,16 @@ Row = tuple[str, str, int]  # word, part of speech, head (from 0)
 
 
 def sentences(path: Path) -> Iterator[list[Row]]:
-    """Words, fine tags and heads. Raises FormatError for a line that is none of CoNLL-U."""
+    """Yield the words, fine tags and heads of each sentence. Raises FormatError for a line that is not CoNLL-U."""
     rows: list[Row] = []
     with open_text(path) as lines:
-        for number, line in enumerate((each.rstrip("\n") for each in lines), 1):
+        for number, line in enumerate((text.rstrip("\n") for text in lines), 1):
             if line and not line.startswith("#"):
                 fields = line.split("\t")
                 if len(fields) != 10 or not fields[6].isdigit():
-                    raise FormatError("expected ten fields of CoNLL-U, the seventh a head", path=str(path), line=number)
+                    raise FormatError(
+                        "expected ten fields of CoNLL-U, with a head in the seventh", path=str(path), line=number
+                    )
                 rows.append((fields[1], fields[4], int(fields[6]) - 1))
             elif not line and rows:
                 yield rows
@@ -50,20 +53,20 @@ def sentences(path: Path) -> Iterator[list[Row]]:
 
 
 def names(rows: list[Row]) -> list[range]:
-    """The places of the names of a sentence."""
-    found, start = [], 0
+    """The ranges of the names in a sentence."""
+    ranges, start = [], 0
     while start < len(rows):
         end = start + 1
         if rows[start][1] in PROPER:
             while (longer := _longer(rows, start, end)) > end:
                 end = longer
-            found.append(range(start, end))
+            ranges.append(range(start, end))
         start = end
-    return found
+    return ranges
 
 
 def _longer(rows: list[Row], start: int, end: int) -> int:
-    """The end of the run with one more proper noun, or the same where there is none that is connected."""
+    """The end of the run with one more proper noun, or `end` where no connected one follows."""
     at = end
     while at < len(rows) and at - end < BETWEEN and rows[at][1] not in PROPER and rows[at][0].lower() in LINKS:
         at += 1
@@ -74,7 +77,7 @@ def _longer(rows: list[Row], start: int, end: int) -> int:
 
 
 def tagged(rows: list[Row]) -> list[dict[str, str]]:
-    """A sentence as Stanza's training takes it."""
+    """A sentence in the form of Stanza's training data."""
     labels = ["O"] * len(rows)
     for name in names(rows):
         labels[name.start : name.stop] = ["B-NAME"] + ["I-NAME"] * (len(name) - 1)
@@ -83,10 +86,10 @@ def tagged(rows: list[Row]) -> list[dict[str, str]]:
 
 @experiment("treebank_names", __doc__)
 @click.argument("treebank", type=FILE)
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where the names are written, as JSON.")
-@click.option("--entities", default="capitals", help="What finds names, as for `rerank similarity`.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="Write the names to this file, as JSON.")
+@click.option("--entities", default="capitals", help="The recogniser of names, as for `rerank similarity`.")
 def main(treebank: Path, output: Path | None, entities: str) -> None:
-    """Write the names, or print how well they are found."""
+    """Write the names, or print how well the recogniser finds them."""
     trees = list(sentences(treebank))
     if output:
         with open_atomic(output) as stream:
@@ -98,11 +101,11 @@ def main(treebank: Path, output: Path | None, entities: str) -> None:
         {" ".join(row[0] for row in rows[name.start : name.stop]).lower() for name in names(rows)} for rows in trees
     ]
     recogniser = recogniser_of(entities)
-    found = list(map(set, recogniser.entities(words) if recogniser else map(named_entities, words)))
-    both = sum(len(a & b) for a, b in zip(found, wanted, strict=True))
-    there, real = sum(map(len, found)), sum(map(len, wanted))
-    f1 = 2 * both / max(1, there + real)
-    print(f"precision {both / max(1, there):.3f}, recall {both / max(1, real):.3f}, F1 {f1:.3f}")
+    recognised = list(map(set, recogniser.entities(words) if recogniser else map(named_entities, words)))
+    correct = sum(len(a & b) for a, b in zip(recognised, wanted, strict=True))
+    predicted, actual = sum(map(len, recognised)), sum(map(len, wanted))
+    f1 = 2 * correct / max(1, predicted + actual)
+    print(f"precision {correct / max(1, predicted):.3f}, recall {correct / max(1, actual):.3f}, F1 {f1:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Print perplexities of syntactic language models and a 5-gram model trained on the same trees (the paper's Table 2).
+"""Print perplexities of syntactic language models and a 5-gram model of the same trees (the paper's Table 2).
 
-Every model of a training set has one vocabulary, and unknown words as the same signatures. Perplexities are per word and
-end of sentence; those of models of trees sum over the k best parses by the grammar, so they are upper bounds, but for
-PCFG-LA (the grammar's own inside probability; `--latent` must have been trained on the first training set alone).
+All models of a training set have the same vocabulary, with the same signatures of unknown words. Perplexities are per
+word, with the end of a sentence counted as a word. Those of tree models sum over the k best parses by the grammar and
+are therefore upper bounds; that of PCFG-LA is exact (the inside probability by the grammar of `--latent`, which must
+have been trained on the first training set only).
 
-GRAMMAR is a file of `rerank train grammar`; training sets are files of brackets, tests files of brackets or of text, a
-tokenised sentence a line. Files in brackets end in .ptb, .mrg or .brackets.
+GRAMMAR is a file made by `rerank train grammar`. Training sets are files of brackets; test sets are files of brackets
+or of text with one tokenised sentence per line. The names of files of brackets end in .ptb, .mrg or .brackets.
 
 \b
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
@@ -53,7 +54,7 @@ Totals = tuple[FloatArray, FloatArray]
 
 
 class Parsed(NamedTuple):
-    """The best trees of each sentence, as the parser gives them and transformed."""
+    """The best trees of each sentence, as parsed and transformed."""
 
     as_parsed: list[list[Tree]]
     transformed: list[list[Tree]]
@@ -63,13 +64,13 @@ Parses = Mapping[str, Parsed]
 
 
 def read_sentences(path: Path, longest: int, most: int) -> list[Words]:
-    """Sentences of brackets or text, of up to `longest` words."""
+    """The first `most` sentences of up to `longest` words of a file of brackets or of text."""
     with open_text(path) as lines:
         if CONSTITUENTS.is_treebank(path):
-            found = [tree.words() for tree in CONSTITUENTS.read(lines, str(path))]
+            sentences = [tree.words() for tree in CONSTITUENTS.read(lines, str(path))]
         else:
-            found = [tuple(normal_text(line).split()) for line in lines]
-    return [words for words in found if 0 < len(words) <= longest][:most]
+            sentences = [tuple(normal_text(line).split()) for line in lines]
+    return [words for words in sentences if 0 < len(words) <= longest][:most]
 
 
 def read_trees(paths: Sequence[Path]) -> list[Tree]:
@@ -82,83 +83,85 @@ def read_trees(paths: Sequence[Path]) -> list[Tree]:
 
 
 def perplexity(totals: FloatArray, sentences: Sequence[Words]) -> float:
-    """From ln p of each sentence; `</s>` counts as a word."""
+    """The perplexity by the ln p of each sentence, with `</s>` counted as a word."""
     return float(np.exp(-totals.sum() / sum(len(words) + 1 for words in sentences)))
 
 
 def closed_lines(vocabulary: ClosedVocabulary, tokens: np.ndarray, sentences: Sequence[Words]) -> list[str]:
-    """The sentences in the words of the vocabulary."""
+    """The sentences as lines of words of the closed vocabulary."""
     ends = np.cumsum([len(words) for words in sentences])
     names = vocabulary.words
     return [" ".join(names[i] for i in row.tolist()) for row in np.split(tokens, ends[:-1])]
 
 
 def ngram_totals(trees: Sequence[Tree], tests: Mapping[str, Sequence[Words]], order: int) -> dict[str, FloatArray]:
-    """Sentences by an n-gram model of the same closed text."""
+    """The ln p of the sentences of each test by an n-gram model of the same closed text."""
     sentences = [tree.words() for tree in trees]
     vocabulary, tokens = close_vocabulary(sentences, UnknownWords())
     lines = closed_lines(vocabulary, tokens, sentences)
     ngrams = train_ngrams([("", lines)], NgramSettings(order), jobs=1).ngrams
-    found = {}
+    totals = {}
     for name, test in tests.items():
         closed = [line.split() for line in closed_lines(vocabulary, vocabulary.encode(test), test)]
         scores = score_text(ngrams.tables, ngrams.vocabulary.encode(closed))[0]
         starts = np.cumsum([0, *(len(words) + 1 for words in test[:-1])])
-        found[name] = np.add.reduceat(scores, starts)
-    return found
+        totals[name] = np.add.reduceat(scores, starts)
+    return totals
 
 
 def tree_totals(variant: str, trees: Sequence[Tree], changed: Sequence[Tree], tests: Parses) -> dict[str, Totals]:
-    """Ln p of the sentences of each test by their first parse, and by all, of one model of trees."""
+    """The ln p of the sentences of each test by a tree model, with the first parse only and with all parses."""
     if variant == "headlex":
         collapsed = headlex.train(headlex.collect(trees), HeadlexSettings(), jobs=1)
         return {
-            name: (collapsed.score_sentences(first(found.as_parsed)), collapsed.score_sentences(found.as_parsed))
-            for name, found in tests.items()
+            name: (collapsed.score_sentences(first(test.as_parsed)), collapsed.score_sentences(test.as_parsed))
+            for name, test in tests.items()
         }
     settings = Settings(variant)  # type: ignore[arg-type]
     collector = TreeletCollector()
     collector.add(changed if settings.transformed else trees)
     model = train(collector, settings, jobs=1)
     totals = {}
-    for name, found in tests.items():
-        asked = found.transformed if settings.transformed else found.as_parsed
-        best, all_ = (model.score_sentences(each, settings.transformed) for each in (first(asked), asked))
+    for name, test in tests.items():
+        parses = test.transformed if settings.transformed else test.as_parsed
+        best, all_ = (model.score_sentences(some, settings.transformed) for some in (first(parses), parses))
         totals[name] = best, all_
     return totals
 
 
 def first(parses: Sequence[Sequence[Tree]]) -> list[Sequence[Tree]]:
-    """Of each sentence the best parse alone."""
+    """Only the best parse of each sentence."""
     return [trees[:1] for trees in parses]
 
 
 def parsed(parser: ChartParser, test: Sequence[Words], k: int) -> tuple[list[Words], Parsed]:
-    """The sentences that have trees, and these."""
-    found = [parser.parse(words, Decoding("mbr", k=k)) for words in counted(test, "sentences parsed")]
-    kept = [i for i, trees in enumerate(found) if trees]
-    as_parsed = [[each.tree for each in found[i]] for i in kept]
+    """The sentences that have parses, and their trees."""
+    derivations = [parser.parse(words, Decoding("mbr", k=k)) for words in counted(test, "sentences parsed")]
+    kept = [i for i, best in enumerate(derivations) if best]
+    as_parsed = [[scored.tree for scored in derivations[i]] for i in kept]
     return [test[i] for i in kept], Parsed(as_parsed, [list(map(transform, trees)) for trees in as_parsed])
 
 
 @experiment("treelet_perplexity", __doc__)
 @click.argument("grammar", type=FILE)
-@click.option("--latent", type=FILE, help="A grammar for PCFG-LA, of the first training set.")
+@click.option("--latent", type=FILE, help="The grammar of PCFG-LA, trained on the first training set.")
 @click.option(
-    "--training", multiple=True, required=True, metavar="NAME=FILE[,FILE]…", help="A training set (repeatable)."
+    "--training", multiple=True, required=True, metavar="NAME=FILE[,FILE]…", help="Train on this set (repeatable)."
 )
-@click.option("--test", "asked", multiple=True, required=True, metavar="NAME=FILE", help="A test set (repeatable).")
-@click.option("-k", default=1000, help="Parses of a sentence that are summed over.")
-@click.option("--longest", default=30, help="Words of the longest test sentence.")
-@click.option("--most", default=100, help="Sentences of a test set, from the first.")
+@click.option(
+    "--test", "asked", multiple=True, required=True, metavar="NAME=FILE", help="Test on this set (repeatable)."
+)
+@click.option("-k", default=1000, help="Sum over this many parses of a sentence.")
+@click.option("--longest", default=30, help="Leave out test sentences of more words.")
+@click.option("--most", default=100, help="Take this many sentences of each test set.")
 def main(
     grammar: Path, latent: Path | None, training: Sequence[str], asked: Sequence[str], k: int, longest: int, most: int
 ) -> None:
-    """Parse the tests, train, score, print."""
+    """Parse the test sets, train and score the models and print the table."""
     files = {
-        name: [Path(file) for file in found.split(",")] for name, found in named_values(training, "NAME=FILE").items()
+        name: [Path(file) for file in value.split(",")] for name, value in named_values(training, "NAME=FILE").items()
     }
-    missing = [path for found in files.values() for path in found if not path.is_file()]
+    missing = [path for paths in files.values() for path in paths if not path.is_file()]
     if missing:
         raise RerankError(f"{missing[0]}: no such file, expected trees in brackets (--training)")
     sentences = {
@@ -181,14 +184,14 @@ def main(
         for variant in [*ORDERS, "headlex"]:
             started = time.process_time()
             totals = tree_totals(variant, trees, changed, parses)
-            values = [f"{perplexity(found, tests[test]):.1f}" for test, both in totals.items() for found in both]
+            values = [f"{perplexity(ln_p, tests[test]):.1f}" for test, both in totals.items() for ln_p in both]
             print(row, NAMES.get(variant, "HEADLEX"), "|", " | ".join(values), "|", flush=True)
             say(f"{time.process_time() - started:.0f} s")
         if latent and number == 0:
             own = read_grammar(latent)
             exact = {test: perplexity(inside_all(own, words), words) for test, words in tests.items()}
             print(row, "PCFG-LA |", " | ".join(f"| {value:.1f}" for value in exact.values()), "|")
-        exact = {test: perplexity(found, tests[test]) for test, found in ngram_totals(trees, tests, 5).items()}
+        exact = {test: perplexity(ln_p, tests[test]) for test, ln_p in ngram_totals(trees, tests, 5).items()}
         print(row, "5-gram |", " | ".join(f"| {value:.1f}" for value in exact.values()), "|", flush=True)
 
 

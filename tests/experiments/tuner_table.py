@@ -1,10 +1,11 @@
-"""Print how each tuner does on lists that it was not tuned on (docs/results/reranking.md).
+"""Print the scores of each tuner on lists that it was not tuned on (docs/results/reranking.md).
 
-Every tuner starts from uniform weights. `cross-validation` is 5 folds of the tuning set, 3 seeds: the settings were
-chosen by it. `test` is the mean, lowest and highest over 5 seeds; CPU seconds are of one tuning, compilation not counted.
+Every tuner starts from uniform weights. `cross-validation` is the score of 5 folds of the tuning set with 3 seeds, by
+which the settings were chosen. `test` has the mean, the lowest and the highest score over 5 seeds. CPU seconds are
+those of one tuning, without compilation.
 
-LISTS is a folder with tune.nbest.xz and test.nbest.xz (Moses), and .src and .ref of both, tokenised: BLEU with
-tokenize=none. Each FEATURE (`name,option=value`) is added to the decoder's own.
+LISTS is a folder with tune.nbest.xz and test.nbest.xz (Moses), and .src and .ref of both, all tokenised; the metric is
+BLEU with tokenize=none. Each FEATURE (`name,option=value`) is added to the decoder's own.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ SEEDS = (1, 2, 3, 4, 5)
 @experiment("tuner_table", __doc__)
 @click.argument("lists", type=FOLDER)
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
-@click.option("--tuners", type=Listed(str), default="", help="Rows of the table.  [default: every tuner]")
+@click.option("--tuners", type=Listed(str), default="", help="Tune with these tuners.  [default: every tuner]")
 @click.option(
     "--seeds",
     type=click.IntRange(1, len(SEEDS)),
     default=len(SEEDS),
-    help="How many seeds the results on test are of; cross-validation has 3 of them.",
+    help="Use this many seeds for the test set, and at most 3 of them for cross-validation.",
 )
 def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds: int) -> None:
-    """Extract, tune by each tuner, print."""
+    """Extract the features, tune with each tuner and print the table."""
     tables = [plugin_table(feature) for feature in features]
     config = Config(metric=[{"use": "bleu", "tokenize": "none"}], feature=tables)
     job = Job.create(config, load_plugins(BUILTIN))

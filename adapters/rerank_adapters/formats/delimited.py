@@ -89,8 +89,8 @@ class DelimitedFormat(NBestFormat):
 
     def _check_width(self, width: int, line: str, path: str, number: int) -> tuple[int, int | None]:
         if width < self.columns_at_least:
-            found = "an empty line" if not line.strip() else f"{width} column{'s' if width > 1 else ''}"
-            raise FormatError(f"found {found}, expected {self.layout}", path=path, line=number)
+            content = "an empty line" if not line.strip() else f"{width} column{'s' if width > 1 else ''}"
+            raise FormatError(f"found {content}, expected {self.layout}", path=path, line=number)
         return self._places(width)
 
     def _places(self, width: int) -> tuple[int, int | None]:
