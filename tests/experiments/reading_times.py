@@ -59,8 +59,8 @@ def words(
     parsed = [sentence for sentence in sentences(path) if sentence and sentence[0][2][0] <= stories]
     texts = [[token for _, token, _ in sentence] for sentence in parsed]
     measured, bigram = model.complexity(texts), bigrams.score(texts)
-    lost = sum(float(each.lost.sum()) for each in measured)
-    print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; unparsed words: {lost:.0f}")
+    unparsed = sum(float(measures.lost.sum()) for measures in measured)
+    print(f"{len(texts)} sentences, {sum(map(len, texts))} tokens; unparsed words: {unparsed:.0f}")
     before: dict[str, Any] | None = None
     for sentence, measures, ln_p in zip(parsed, measured, bigram, strict=True):
         keys = [key for _, _, key in sentence]
