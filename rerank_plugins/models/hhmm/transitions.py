@@ -38,7 +38,7 @@ from numba import njit
 
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, WITHIN
-from rerank_plugins.models.hhmm.recombination import add, best_rows, new_table
+from rerank_plugins.models.hhmm.recombination import add, best_rows, descending, new_table, nth_highest, with_room
 
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
@@ -121,6 +121,7 @@ def promote(
         edge = rules.expected[min(d, last), b]
         v = values[i] / edge[q]
         key = stores[i].copy()
+        table = with_room(table, count, rules.promotions[q + 1] - rules.promotions[q])
         # Every left child p that q can become by unary rules, with probability U*[p, q].
         for k in range(rules.promotions[q], rules.promotions[q + 1]):
             p, reaching = rules.places[k], rules.reaching[k]
@@ -130,7 +131,7 @@ def promote(
             best = max(best, bound)
             key[-1] = p
             inner = entropy[i] if entropies else -1.0
-            table, count = add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
+            count = add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
     return table, count
 
 
@@ -153,18 +154,19 @@ def transit(
     some = len(contexts) > 0
     done = np.full(len(rules.p) if some else 0, -1, np.int64)  # the last store and kind that used a rule's counts
     # The most probable stores come first, so that the bound rises early.
-    for j in np.argsort(-before.sums[:n], kind="mergesort"):
+    for j in descending(before.sums, np.arange(n)):
         store = before.stores[j]
         d = _depth(store)
         top = store[d - 1] if d else root << 16 | root
         a, b, p = top >> 16, top & LOW, store[-1]
+        table = with_room(table, count, 2 * (rules.starts[p + 1] - rules.starts[p]))
         v, ratio = before.sums[j], before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
-            inner = max(0.0, before.spread[j] / v + np.log(v))
+            inner = max(0.0, before.spread[j] / v + math.log(v))
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
-            bound = max(bound, FAR * np.partition(table.sums[:count], count - width)[count - width])
+            bound = max(bound, FAR * nth_highest(table.sums, count, width))
             full = 2 * count
         edge, most = rules.expected[min(d, last), b], rules.most[min(d, last), b]
         # P(event) = share P0(event) + extra: P0 is multiplied by v times the share of its kind, the counted extra by
@@ -194,7 +196,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        table, count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             # All other rules, by the grammar alone. `limit` bounds the values of the rules that follow: their worth is
             # below twice the present one, their E* below the largest of the row.
             limit = 2.0 * within * most
@@ -207,7 +209,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d] = rules.parent[r] << 16 | rules.right[r]
-                        table, count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
+                        count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
             key[d] = EMPTY
         # Cross-element reduction (23) and awaited transition (21): b_d becomes c in the same element.
         if d > 0:
@@ -222,7 +224,7 @@ def transit(
                     if value > bound:
                         bound = max(bound, threshold * value)
                         key[d - 1] = top & ~LOW | rules.right[r]
-                        table, count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                        count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
             # All other rules q' -> p c, for each node q' that b_d can become by unary rules, with U*[b_d, q'].
             for i in range(rules.filled[b], rules.filled[b + 1]):
                 share = cross * rules.filling[i]
@@ -235,7 +237,7 @@ def transit(
                         if value > bound:
                             bound = max(bound, threshold * value)
                             key[d - 1] = top & ~LOW | rules.right[r]
-                            table, count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                            count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
     return table, count
 
 
@@ -260,11 +262,12 @@ def emit(
         row, own = opening_of(edges, size, d, a, c) if some else -1, 1.0
         if row >= 0:
             own = openings[row, -1]
+        table = with_room(table, count, len(tags) + 1)
         v = before.sums[j] / (word.ahead[d, c] if row < 0 else word.opened[row])
         ratio = before.likely[j] / before.sums[j]
         inner = -1.0
         if entropies:
-            inner = max(0.0, before.spread[j] / before.sums[j] + np.log(before.sums[j]))
+            inner = max(0.0, before.spread[j] / before.sums[j] + math.log(before.sums[j]))
         key = store.copy()
         # The awaited symbol c itself reads the word, by unary rules and a preterminal: the node a_d is complete.
         if d > 0:
@@ -274,9 +277,7 @@ def emit(
                 key[d - 1] = EMPTY
                 key[-1] = a
                 more = inner + word.mixed[c] if entropies else inner
-                table, count = add(
-                    table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS
-                )
+                count = add(table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS)
                 key[d - 1] = store[d - 1]
         # Expansion (20): a preterminal x down the left edge of c reads the word.
         if d < depth:
@@ -287,7 +288,7 @@ def emit(
                 if value > threshold * best:
                     best = max(best, value)
                     key[-1] = x
-                    table, count = add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
+                    count = add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
     return table, count
 
 
@@ -296,10 +297,10 @@ def started(rules: Any, word: Any, depth: int, root: int, mass: float) -> Any:
     """Return the result of step 2 for the first word: the empty store, which awaits ROOT."""
     table = new_table(1, depth + 1)
     row = opening_of(rules.counted.edges, len(rules.starts) - 1, 0, root, root)
-    table.stores[0] = EMPTY
+    table.stores[0, :] = EMPTY
     table.sums[0] = table.likely[0] = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
-    table.spread[0] = -table.sums[0] * np.log(table.sums[0]) if table.sums[0] > 0 else 0.0
-    table.back[0] = EMPTY
+    table.spread[0] = -table.sums[0] * math.log(table.sums[0]) if table.sums[0] > 0 else 0.0
+    table.back[0, :] = EMPTY
     return table, 1 if table.sums[0] > 0 else 0
 
 
@@ -321,15 +322,29 @@ def advanced(
     else:
         promoted, n = new_table(1, depth + 1), 0
         awaiting, m = started(rules, word, depth, root, mass)
-    p = awaiting.sums[:m].sum()
+    p = 0.0
+    for j in range(m):
+        p += awaiting.sums[j]
     # Step 3 for the best stores, and the best of the stores that it yields.
     rows = best_rows(awaiting.sums, m, width)
     table, count = emit(rules, word, awaiting, rows, depth, root, threshold, entropies)
     kept = best_rows(table.sums, count, width)
-    sums, best = table.sums[kept], table.likely[kept]
-    inner = np.zeros(len(kept))
-    if entropies:
-        inner = np.maximum(0.0, table.spread[kept] / sums + np.log(sums))
+    size = len(kept)
+    after = np.empty((size, depth + 1), np.int32)
+    sums, best, inner = np.empty(size), np.empty(size), np.zeros(size)
+    total, highest = 0.0, 0.0
+    for i in range(size):
+        row = kept[i]
+        for element in range(depth + 1):
+            after[i, element] = table.stores[row, element]
+        sums[i], best[i] = table.sums[row], table.likely[row]
+        total, highest = total + sums[i], max(highest, best[i])
+        if entropies:
+            inner[i] = max(0.0, table.spread[row] / sums[i] + math.log(sums[i]))
+    # Normalise: values are conditioned on the words, likely values on the best one.
+    for i in range(size):
+        sums[i] /= total
+        best[i] /= highest
     # Join the back-pointers of the three steps.
     back = np.empty((len(kept), 5), np.int32)
     for i in range(len(kept)):
@@ -340,8 +355,4 @@ def advanced(
         back[i, 2] = awaiting.back[state, 2]
         back[i, 3] = table.back[kept[i], 1]
         back[i, 4] = table.back[kept[i], 2]
-    # Normalise: values are conditioned on the words, likely values on the best one.
-    total, highest = 1.0, 1.0
-    if len(kept):
-        total, highest = sums.sum(), best.max()
-    return p, table.stores[kept], sums / total, best / highest, np.log(highest), inner, back
+    return p, after, sums, best, math.log(highest) if size else 0.0, inner, back
