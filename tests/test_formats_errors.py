@@ -5,7 +5,8 @@ import pytest
 from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.hyporadise import HyporadiseFormat
-from rerank_adapters.formats.reading import check_same_features, read_nbest, stream_nbest
+from rerank_adapters.formats.merging import check_same_features
+from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import Hypothesis, NBestList
 

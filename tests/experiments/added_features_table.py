@@ -123,7 +123,7 @@ def main(lists: Path, added: tuple[str, ...], base: tuple[str, ...], no_base: bo
         say(f"tuning {name}")
         wanted = {labels[spec] for spec in [*base, *parts] if spec in labels}
         without = {spec[1:] for spec in parts if spec.startswith("-")}
-        tables = {part: each.table(wanted, without) for part, each in sets.items()}
+        tables = {part: part_lists.table(wanted, without) for part, part_lists in sets.items()}
         problem = tuning_data(job, sets["tune"].data, tables["tune"])
         start = start_weights(job, sets["tune"].data, tables["tune"])
         held_out[name] = cross_validate(problem, {name: job.tuner}, start, 5, SEEDS).rows[0]

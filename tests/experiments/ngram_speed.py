@@ -82,9 +82,9 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         text, model, arpa = scratch / "text", scratch / "lm.ngram", scratch / "lm.arpa"
         sentences, words = plain_text(texts, text, most)
         (scratch / "warm").write_text(WARM, encoding="utf-8")
-        ours: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order), "--memory", memory]
-        timed([*ours, scratch / "warm", "-o", scratch / "warm.ngram"])
-        programs: dict[str, list[str | Path]] = {"rerank train ngram": [*ours, text, "-o", model]}
+        train: list[str | Path] = [*RERANK, "train", "ngram", "--order", str(order), "--memory", memory]
+        timed([*train, scratch / "warm", "-o", scratch / "warm.ngram"])
+        programs: dict[str, list[str | Path]] = {"rerank train ngram": [*train, text, "-o", model]}
         if lmplz:
             options: list[str | Path] = [
                 "-o",
@@ -106,7 +106,7 @@ def main(texts: tuple[Path, ...], order: int, memory: str, lmplz: Path | None, m
         if not asked:
             return
         say("writing ARPA for KenLM")
-        timed([*ours, text, "-o", model, "--arpa", arpa])
+        timed([*train, text, "-o", model, "--arpa", arpa])
         with open_text(text) as lines:
             some = [line.split() for line in islice(lines, asked)]
         own, kenlm = NgramLanguageModel(model), KenlmLanguageModel(arpa)

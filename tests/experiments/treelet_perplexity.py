@@ -149,13 +149,19 @@ def parsed(parser: ChartParser, test: Sequence[Words], k: int) -> tuple[list[Wor
     "--training", multiple=True, required=True, metavar="NAME=FILE[,FILE]…", help="Train on this set (repeatable)."
 )
 @click.option(
-    "--test", "asked", multiple=True, required=True, metavar="NAME=FILE", help="Test on this set (repeatable)."
+    "--test", "test_sets", multiple=True, required=True, metavar="NAME=FILE", help="Test on this set (repeatable)."
 )
 @click.option("-k", default=1000, help="Sum over this many parses of a sentence.")
 @click.option("--longest", default=30, help="Leave out test sentences of more words.")
 @click.option("--most", default=100, help="Take this many sentences of each test set.")
 def main(
-    grammar: Path, latent: Path | None, training: Sequence[str], asked: Sequence[str], k: int, longest: int, most: int
+    grammar: Path,
+    latent: Path | None,
+    training: Sequence[str],
+    test_sets: Sequence[str],
+    k: int,
+    longest: int,
+    most: int,
 ) -> None:
     """Parse the test sets, train and score the models and print the table."""
     files = {
@@ -165,7 +171,7 @@ def main(
     if missing:
         raise RerankError(f"{missing[0]}: no such file, expected trees in brackets (--training)")
     sentences = {
-        name: read_sentences(Path(file), longest, most) for name, file in named_values(asked, "NAME=FILE").items()
+        name: read_sentences(Path(file), longest, most) for name, file in named_values(test_sets, "NAME=FILE").items()
     }
     parser = ChartParser(read_grammar(grammar))
     tests: dict[str, list[Words]] = {}
