@@ -107,7 +107,7 @@ def test_recognisers_that_there_are_not(tmp_path):
 
 @needs_stanza
 def test_files_of_stanza_that_are_not_there(tmp_path):
-    with pytest.raises(ModelError, match=r"none\.pt: no such file \(wanted for --entities stanza\)"):
+    with pytest.raises(ModelError, match=r"none\.pt: no such file \(needed for --entities stanza\)"):
         StanzaEntities(model=tmp_path / "none.pt").entities([["a"]])
     with pytest.raises(ModelError, match=r"resources\.json: no such file"):
         StanzaEntities(folder=tmp_path).entities([["a"]])

@@ -28,7 +28,7 @@ class BiaffineParser(Parser, PickledFields):
     """
 
     model: Path = option(doc="model of `rerank train dependency-parser`")
-    language: str = option("", doc="code of the language, as in en: a model for another one is refused")
+    language: str = option("", doc="code of the language, such as en: a model for another one is refused")
 
     @cached_property
     def _model(self) -> BiaffineModel:

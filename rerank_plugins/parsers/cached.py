@@ -91,7 +91,9 @@ class CachedParser(Parser):
             parses = list(zip(batch, self.parser.parse(batch), strict=True))
             self._counts["parsed"] = self.parsed + len(batch)
             if self._cache and self._identity:
-                self._cache.save(self._identity, [(words, parse) for words, parse in parses if _over(words, parse)])
+                self._cache.save(
+                    self._identity, [(words, parse) for words, parse in parses if _has_own_words(words, parse)]
+                )
             self._remember(parses)
         return [self._known[key] for key in keys]
 
@@ -107,6 +109,6 @@ class CachedParser(Parser):
             logger.warning("%d sentences have no parse, %d in all (first: %r)", len(unparsed), self.unparsed, text)
 
 
-def _over(words: tuple[str, ...], parse: Parse) -> bool:
+def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:
     """Whether the trees have the tokens as words, as the cache on disk requires; tokens word/TAG are different."""
     return not parse.constituents or parse.constituents[0].tree.words() == words

@@ -29,7 +29,7 @@ class HhmmParser(Parser, PickledFields):
     """
 
     model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
-    language: str = option("", doc="code of the language, as in en: a grammar for another one is refused")
+    language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
     beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
     threshold: float = option(1e-6, doc="stores below this share of the best one's probability are pruned")

@@ -18,6 +18,7 @@ from rerank_plugins.interfaces import Parse, ScoredTree, Sentence
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 
+# The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
 USUAL = b"""\
 ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X acl acl:relcl advcl advcl:relcl
 advmod amod appos aux aux:pass case cc ccomp compound compound:prt conj cop csubj dep det det:predet discourse

@@ -27,7 +27,7 @@ class PcfgParser(EverySentence, PickledFields):
     """
 
     model: Path | None = option(None, doc="grammar of `rerank train grammar`; default: the embedded English one")
-    language: str = option("", doc="code of the language, as in en: a grammar for another one is refused")
+    language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
     decoder: Literal["mbr", "viterbi"] = option(
         "mbr", doc="mbr: the trees whose rules have the highest posterior; viterbi: the most probable derivations"
     )

@@ -26,8 +26,8 @@ class StanzaEntities(PickledFields):
     Raises ModelError in the same cases as Stanza's parser.
     """
 
-    language: str = option("en", doc="code of the language, as in en")
-    package: str = option("", doc="package of the models, as in ontonotes; empty: Stanza's default")
+    language: str = option("en", doc="code of the language, such as en")
+    package: str = option("", doc="package of the models, such as ontonotes; empty: Stanza's default")
     folder: Path | None = option(None, doc="folder with Stanza's resources.json and models, instead of downloads")
     model: Path | None = option(None, doc="model file (.pt)")
     vectors: Path | None = option(None, doc="word vectors that the model was trained with (.pt)")

@@ -36,8 +36,8 @@ class StanzaParser(Parser, PickledFields):
 
     engines: ClassVar[tuple[str, ...]] = ("stanza",)
 
-    language: str = option("en", doc="code of the language, as in en")
-    package: str = option("", doc="package of the models, as in ewt; empty: Stanza's default")
+    language: str = option("en", doc="code of the language, such as en")
+    package: str = option("", doc="package of the models, such as ewt; empty: Stanza's default")
     folder: Path | None = option(None, doc="folder with Stanza's resources.json and models, instead of downloads")
     tagger: Path | None = option(None, doc="model file of the tagger (.pt), for `parser` and `constituency`")
     parser: Path | None = option(None, doc="model file of the dependency parser (.pt)")

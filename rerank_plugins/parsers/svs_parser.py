@@ -26,7 +26,7 @@ class VectorParser(EverySentence, PickledFields):
     """
 
     model: Path | None = option(None, doc="model of `rerank train svs`; default: the embedded English one")
-    language: str = option("", doc="code of the language, as in en: a model for another one is refused")
+    language: str = option("", doc="code of the language, such as en: a model for another one is refused")
     decoder: Literal["mbr", "vector"] = option(
         "mbr", doc="mbr: the tree whose rules have the highest posterior; vector: the best vector of each constituent"
     )

@@ -32,7 +32,9 @@ class UdpipeParser(Parser, PickledFields):
     engines: ClassVar[tuple[str, ...]] = ("ufal.udpipe",)
 
     model: Path = option(doc="UDPipe 1 model (.udpipe)")
-    language: str = option("", doc="language, as in english: a published model with the name of another one is refused")
+    language: str = option(
+        "", doc="language, such as english: a published model with the name of another one is refused"
+    )
     beam: int = option(5, doc="width of the parser's beam; 1: greedy, twice as fast")
 
     def __post_init__(self) -> None:
