@@ -33,8 +33,7 @@ from rerank_plugins.trees.treelet_transforms import (
     unmark_numbers,
     unmark_temporal,
 )
-from rerank_plugins.trees.treelet_transforms.number_classes import number_class
-from rerank_plugins.trees.treelet_transforms.tags import nouns_of
+from rerank_plugins.trees.treelet_transforms.tags import nouns_of, number_class
 from rerank_plugins.trees.unaries import join_unaries, split_unaries
 from tests import naive_transforms, naive_trees
 from tests.random_trees import binary_trees, english_trees, phrases, trees

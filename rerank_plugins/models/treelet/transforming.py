@@ -28,7 +28,7 @@ from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import ROOT, Tree
 from rerank_plugins.trees.heads import CONJUNCTIONS, HeadRules, english_heads
 from rerank_plugins.trees.treelet_transforms import TEMPORAL, annotate_heads, mark_numbers, mark_temporal
-from rerank_plugins.trees.treelet_transforms.gapped_sentences import MARK
+from rerank_plugins.trees.treelet_transforms.labels import MARK
 from rerank_plugins.trees.treelet_transforms.tags import PLAIN
 
 REMEMBERED = 50_000  # distinct subtrees, about 1 kB each

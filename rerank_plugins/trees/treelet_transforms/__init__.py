@@ -12,16 +12,23 @@ from collections.abc import Collection
 from rerank_plugins.trees.cleaning import category, relabel
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules
-from rerank_plugins.trees.treelet_transforms.flattening import flatten_vps
-from rerank_plugins.trees.treelet_transforms.gapped_sentences import mark_gaps, unmark_gaps
-from rerank_plugins.trees.treelet_transforms.labels import annotate_heads, remove_heads
-from rerank_plugins.trees.treelet_transforms.np_flattening import flatten_nps
-from rerank_plugins.trees.treelet_transforms.number_classes import mark_numbers, unmark_numbers
-from rerank_plugins.trees.treelet_transforms.parent_annotation import annotate_parents, remove_parents
+from rerank_plugins.trees.treelet_transforms.flattening import delete_unaries, flatten_nps, flatten_sbars, flatten_vps
+from rerank_plugins.trees.treelet_transforms.labels import (
+    annotate_heads,
+    annotate_parents,
+    mark_gaps,
+    remove_heads,
+    remove_parents,
+    unmark_gaps,
+)
 from rerank_plugins.trees.treelet_transforms.pipeline import Transformations
-from rerank_plugins.trees.treelet_transforms.sbar_flattening import flatten_sbars
-from rerank_plugins.trees.treelet_transforms.tags import TEMPORAL, mark_temporal, unmark_temporal
-from rerank_plugins.trees.treelet_transforms.unary_deletion import delete_unaries
+from rerank_plugins.trees.treelet_transforms.tags import (
+    TEMPORAL,
+    mark_numbers,
+    mark_temporal,
+    unmark_numbers,
+    unmark_temporal,
+)
 
 __all__ = [
     "TEMPORAL",

@@ -1,12 +1,17 @@
-"""Head annotation: every node is marked with its head word if that is of a closed class, else with its head tag.
+"""The transformations that refine the labels of phrases: heads, gapped sentences and parents.
 
-A preterminal of an open class stays as it is: its head tag is its label. A bracket is marked alike in every spelling.
+Head annotation marks every node with its head word if that is of a closed class, and else with its head tag; a
+preterminal of an open class stays as it is, because its head tag is its label, and a bracket is marked alike in every
+spelling. Gap annotation marks an S or SBAR that has a VP before any NP, and so most likely an empty subject. Parent
+annotation marks VPs and the children of the root with the category of their parent: VP-VBD^S.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rerank_plugins.trees.cleaning import category, relabel
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.trees.constituency import ROOT, Known, Tree
 from rerank_plugins.trees.heads import PUNCTUATION, HeadRules, english_heads
 from rerank_plugins.trees.penn import normal_form
 from rerank_plugins.trees.treelet_transforms.tags import PLAIN
@@ -54,3 +59,59 @@ def annotate_heads(
 def remove_heads(tree: Tree) -> Tree:
     """The tree before `annotate_heads`."""
     return relabel(tree, category)
+
+
+MARK = "-GAP"
+
+
+def mark_gaps(tree: Tree, known: Known | None = None) -> Tree:
+    """The tree with gapped sentences marked.
+
+    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> print(mark_gaps(*read_trees(["(S-to (VP-to (TO to) (VP-VB (VB win))))"])))
+    (S-to-GAP (VP-to (TO to) (VP-VB (VB win))))
+    """
+
+    def phrase(node: Tree, children: list[Tree]) -> Tree:
+        below = [category(child.label) for child in children]
+        first = next((name for name in below if name in ("NP", "VP")), "")
+        gapped = category(node.label) in ("S", "SBAR") and first == "VP"
+        return Tree(node.label + MARK if gapped else node.label, tuple(children))
+
+    return tree.fold(lambda tag: tag, phrase, known)
+
+
+def unmark_gaps(tree: Tree) -> Tree:
+    """The tree before `mark_gaps`."""
+    return relabel(tree, lambda label: label.removesuffix(MARK) if category(label) in ("S", "SBAR") else label)
+
+
+def annotate_parents(tree: Tree, known: Known | None = None) -> Tree:
+    """The tree with those nodes marked.
+
+    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> print(annotate_parents(*read_trees(["(ROOT (S-VB (VP-VB (VB Go))))"])))
+    (ROOT (S-VB^ROOT (VP-VB^S (VB Go))))
+    """
+    return _renamed(tree, lambda label, mark: label + mark, known)
+
+
+def remove_parents(tree: Tree) -> Tree:
+    """The tree before `annotate_parents`."""
+    return _renamed(tree, str.removesuffix)
+
+
+def _renamed(tree: Tree, rename: Callable[[str, str], str], known: Known | None = None) -> Tree:
+    """The tree where `rename(label, ^ and the parent's category)` is the label of each VP and child of the root."""
+
+    def phrase(node: Tree, children: list[Tree]) -> Tree:
+        above = category(node.label)
+        named = [
+            Tree(rename(child.label, "^" + above), child.children)
+            if above == ROOT or category(child.label) == "VP"
+            else child
+            for child in children
+        ]
+        return Tree(node.label, tuple(named))
+
+    return tree.fold(lambda tag: tag, phrase, known)

@@ -12,15 +12,9 @@ from functools import partial
 
 from rerank_plugins.trees.constituency import Known, Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
-from rerank_plugins.trees.treelet_transforms.flattening import flatten_vps
-from rerank_plugins.trees.treelet_transforms.gapped_sentences import mark_gaps
-from rerank_plugins.trees.treelet_transforms.labels import annotate_heads
-from rerank_plugins.trees.treelet_transforms.np_flattening import flatten_nps
-from rerank_plugins.trees.treelet_transforms.number_classes import mark_numbers
-from rerank_plugins.trees.treelet_transforms.parent_annotation import annotate_parents
-from rerank_plugins.trees.treelet_transforms.sbar_flattening import flatten_sbars
-from rerank_plugins.trees.treelet_transforms.tags import TEMPORAL, mark_temporal
-from rerank_plugins.trees.treelet_transforms.unary_deletion import delete_unaries
+from rerank_plugins.trees.treelet_transforms.flattening import delete_unaries, flatten_nps, flatten_sbars, flatten_vps
+from rerank_plugins.trees.treelet_transforms.labels import annotate_heads, annotate_parents, mark_gaps
+from rerank_plugins.trees.treelet_transforms.tags import TEMPORAL, mark_numbers, mark_temporal
 
 REMEMBERED = 20_000  # distinct subtrees, about 2 kB each
 

@@ -1,11 +1,14 @@
-"""Temporal NPs: nouns that head NP-TMP constituents have tags of their own: NN -> NNT, NNS -> NNTS, NNP -> NNTP.
+"""The transformations that refine the tags of words: temporal nouns and classes of numbers.
 
-The paper marks every noun that heads an NP-TMP at least once in the treebank. Few treebanks have that tag, so a list of
-calendar words comes with this package; `nouns_of` makes one from a treebank that has it.
+Nouns that head NP-TMP constituents have tags of their own: NN -> NNT, NNS -> NNTS, NNP -> NNTP. The paper marks every
+noun that heads an NP-TMP at least once in the treebank. Few treebanks have that label, so this module has a list of
+calendar words; `nouns_of` makes such a list from a treebank that has the label. Numbers (CD) fall into five classes:
+CD-YR, CD-NM, CD-DC, CD-MX and CD-AL.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 
@@ -61,3 +64,37 @@ def nouns_of(trees: Iterable[Tree], minimum: int = 1, rules: HeadRules | None = 
             if category(node.label) == "NP" and "TMP" in functions and node.head_tag in MARKED:
                 counts[node.head_word.lower()] += 1
     return frozenset(word for word, count in counts.items() if count >= minimum)
+
+
+CLASSES = frozenset({"CD-YR", "CD-NM", "CD-DC", "CD-MX", "CD-AL"})
+
+
+def number_class(word: str) -> str:
+    """YR: four digits (years, mostly); NM: digits; DC: with a decimal point; MX: letters and digits; AL: no digit.
+
+    Signs other than the point do not matter: 1,000 and 2/3 are NM, twenty-five is AL.
+
+    >>> [number_class(word) for word in ("1984", "25", "109.85", "1980s", "million")]
+    ['YR', 'NM', 'DC', 'MX', 'AL']
+    """
+    if re.fullmatch(r"[0-9]{4}", word):
+        return "YR"
+    if not re.search(r"\d", word):
+        return "AL"
+    if re.search(r"[^\W\d_]", word):
+        return "MX"
+    return "DC" if "." in word else "NM"
+
+
+def mark_numbers(tree: Tree, known: Known | None = None) -> Tree:
+    """The tree with the class of each number in its tag."""
+
+    def tag(node: Tree) -> Tree:
+        return Tree(f"CD-{number_class(node.word)}", node.children) if node.label == "CD" else node
+
+    return tree.fold(tag, lambda node, children: Tree(node.label, tuple(children)), known)
+
+
+def unmark_numbers(tree: Tree) -> Tree:
+    """The tree before `mark_numbers`."""
+    return relabel(tree, lambda label: "CD" if label in CLASSES else label)
