@@ -804,7 +804,7 @@ def test_weights_of_a_reranker_go_into_a_decoder_without_its_features(root, tune
     give = ("weights", tuned / "weights.toml", "--to", "moses-ini", "--template", template)
     said = refused(*give)
     assert "'length'" in said
-    assert said.endswith("--decoder-only leaves out features that the decoder does not have")
+    assert said.endswith("--decoder-only leaves out the features that the decoder lacks")
     done(*give, "--decoder-only", "-o", tmp_path / "new.ini")
     dense = read_weights(tuned / "weights.toml").dense
     assert read_weights(tmp_path / "new.ini").dense == {name: dense[name] for name in OWN}

@@ -160,7 +160,7 @@ def test_systems_that_do_not_fit(place):
         refused_leaving_all(place, *evaluate, "x=good.en", "--baseline", "y")
         == "no system named 'y' to compare with (known: x)"
     )
-    assert refused_leaving_all(place, *evaluate).startswith("nothing to evaluate: give at least one SYSTEM")
+    assert refused_leaving_all(place, *evaluate).startswith("there is nothing to evaluate: name at least one SYSTEM")
 
 
 def test_a_feature_that_needs_the_source(place):
@@ -294,7 +294,7 @@ CHANGES = {
     "no references": (
         'references = ["good.en"]\n\n[[test]]',
         "[[test]]",
-        "the tuning set has no references, and weights are tuned",
+        "the tuning set has no references, without which",
     ),
     "metrics of the same name": (
         "[tuner]",
@@ -353,7 +353,7 @@ MISTAKES = {
     "twice": (("extract", "good", "-o", "x", "-f", "length", "-f", "length"), "[[feature]] 2: another feature has the label 'length'"),
     "taken": (("extract", "good", "-o", "x", "-f", "length,label=LM0"), "the decoder has a feature 'LM0' too"),
     "plugin file": (("--plugin", "none.py", "plugins"), "plugin none.py: no such Python file"),
-    "table to stdout": (("extract", "good", "-o", "-"), "a feature table goes to a file, not to stdout"),
+    "table to stdout": (("extract", "good", "-o", "-"), "a feature table is written to a file, not to stdout"),
     "folds": (("cross-validate", "good", "-r", "good.en", "--folds", "3"), "3 folds of 2 segments"),
     "template": (("weights", "good.toml", "--to", "moses-ini"), "--to moses-ini needs --template"),
 }  # fmt: skip
@@ -467,7 +467,7 @@ def test_no_space_left_is_said_in_words(place, monkeypatch):
         assert refused_leaving_all(place, *writer, "-o", "old") == "old: the disk is full; nothing was written"
     assert refused_leaving_all(place, "extract", "good", "-o", "old") == "old: the disk is full; nothing was written"
     said = refused_leaving_all(place, "extract", "good", "-f", "length", "-o", "old")
-    assert said == "old.parts: a finished part cannot be written (No space left on device)"
+    assert said == "old.parts: a finished chunk cannot be written (No space left on device)"
 
 
 def test_a_full_standard_output(place):

@@ -335,7 +335,7 @@ def test_names_that_collide():
         extract_features(nbests, {"B0": LengthFeature()}, decoder=decoder_of(nbests))
     with pytest.raises(ConfigError, match="the decoder has a feature 'r_1' too"):
         extract_features(nbests, {"r_1": LengthFeature()}, decoder=decoder_of(nbests))
-    with pytest.raises(ConfigError, match=r"another extractor gives a feature 'c\.2' too"):
+    with pytest.raises(ConfigError, match=r"another extractor makes a feature 'c\.2' too"):
         extract_features(nbests, {"c": ConsensusFeature(), "c.2": LengthFeature()})
     with pytest.raises(ConfigError, match="feature 'typo', which is not extracted"):
         extract_features(nbests, {"c": ConsensusFeature()}, texts={"typo": TextPipeline()})
@@ -399,7 +399,7 @@ def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chun
 
 def test_a_work_folder_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RerankError, match="a finished part cannot be written"):
+    with pytest.raises(RerankError, match="a finished chunk cannot be written"):
         extract_features(lists(), {"len": LengthFeature()}, jobs=1, work=tmp_path / "file" / "work")
 
 

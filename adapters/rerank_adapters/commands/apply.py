@@ -1,4 +1,4 @@
-"""`rerank apply`: weights to n-best lists."""
+"""`rerank apply`: n-best lists reranked by weights."""
 
 from __future__ import annotations
 
@@ -14,16 +14,26 @@ from rerank_plugins.plugins import Registry
 
 @click.command("apply")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-w", "--weights", type=Path, required=True, metavar="FILE", help="weights.toml, or Moses weights.")
-@output_option("1-bests, one line per list.")
 @click.option(
-    "--nbest-out", type=output_file, metavar="FILE", help="Also the lists, reranked, with the new features and totals."
+    "-w",
+    "--weights",
+    type=Path,
+    required=True,
+    metavar="FILE",
+    help="Rerank by these weights: a weights.toml, or weights of Moses.",
+)
+@output_option("Write the 1-bests to this file, one line per list.")
+@click.option(
+    "--nbest-out",
+    type=output_file,
+    metavar="FILE",
+    help="Also write the reranked lists, with the new features and totals.",
 )
 @click.option(
     "--table",
     type=Path,
     metavar="TABLE",
-    help="Features extracted before; what it lacks of those that the weights need is extracted.",
+    help="Take features from this table; those that the weights need and it lacks are extracted.",
 )
 @source_option
 @format_option
@@ -42,12 +52,13 @@ def command(
 ) -> None:
     """Rerank n-best lists, and write the new 1-best of each.
 
-    The 1-bests come in the order of the lists. weights.toml remembers the features it was tuned for: they are
-    extracted as the lists stream by, in bounded memory. With --table, or several files to be merged, lists are read
-    whole.
+    The 1-bests are written in the order of the lists. A weights.toml records the features it was tuned for; they are
+    extracted while the lists are read, in bounded memory. With --table, or with several files, which are merged, all
+    lists are read into memory first.
 
     \b
-    rerank apply test.nbest.gz -w weights.toml -o test.1best --nbest-out test.reranked.gz
+    rerank apply test.nbest.gz -w weights.toml -o test.1best \\
+        --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.compressed import open_atomic
@@ -60,10 +71,10 @@ def command(
     from rerank_plugins import FeatureTable
 
     closing = Closing()
-    found = read_weights(weights)
-    given = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
-    job = recorded_job(found.provenance, weights, registry)
-    job = job.with_config({key: value for key, value in given.items() if value is not None})
+    tuned = read_weights(weights)
+    tables = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
+    job = recorded_job(tuned.provenance, weights, registry)
+    job = job.with_config({key: value for key, value in tables.items() if value is not None})
     paths = [Path(path) for path in nbest]
     if table is not None:
         read_lists = read_nbest(paths, job.format, source)
@@ -75,7 +86,7 @@ def command(
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
-        for read, rescored in apply_weights(job, found, pairs):
+        for read, rescored in apply_weights(job, tuned, pairs):
             best.write(read[rescored.order[0]].text + "\n")
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))

@@ -1,4 +1,4 @@
-"""`rerank cache`: the parses on disk, and the compiled kernels that are not kept beside the code."""
+"""`rerank cache`: the parses on disk, and the compiled kernels that could not be kept beside the code."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from rerank_plugins import ConfigError, RerankError
 
 
 @click.command("cache")
-@click.option("--folder", type=Path, metavar="FOLDER", help="Another folder than the one that commands use.")
-@click.option("--clear", is_flag=True, help="Forget every parse, and kernels.")
+@click.option(
+    "--folder", type=Path, metavar="FOLDER", help="Look into this folder instead of the one that commands use."
+)
+@click.option("--clear", is_flag=True, help="Delete all parses and compiled kernels.")
 def command(folder: Path | None, clear: bool) -> None:
     """Show how much room the parse cache takes, or clear it.
 
-    It shows where parses are kept, and how many by which parser.
+    The command lists where parses are kept, and how many each parser has made. Compiled kernels are kept there too if
+    the folder of the installed program cannot be written.
 
-    Compiled kernels are there too, where the folder of the installed program cannot be written.
-
-    The folder is $RERANK_CACHE (empty: parses are not kept), else rerank-plugins in $XDG_CACHE_HOME or ~/.cache.
+    The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
+    nothing, parses are not kept.
 
     \b
     rerank cache
@@ -34,7 +36,7 @@ def command(folder: Path | None, clear: bool) -> None:
 
     folder = folder or cache_folder()
     if folder is None:
-        raise ConfigError("no parses are kept: RERANK_CACHE is empty")
+        raise ConfigError("no parses are kept, because RERANK_CACHE is set to nothing")
     cache, kernels = ParseCache(folder), folder / FOLDER
     if clear:
         before = cache.size()
@@ -48,9 +50,9 @@ def command(folder: Path | None, clear: bool) -> None:
         return
     click.echo(f"{cache.file}: {cache.size() / 1e6:.1f} MB")
     for holding in cache.holdings():
-        about = json.loads(holding.identity)
-        options = ",".join(f"{name}={value}" for name, value in about["options"].items() if value not in (None, ""))
-        name = about["class"].rpartition(".")[2] + (f"({options})" if options else "")
+        parser = json.loads(holding.identity)
+        options = ",".join(f"{name}={value}" for name, value in parser["options"].items() if value not in (None, ""))
+        name = parser["class"].rpartition(".")[2] + (f"({options})" if options else "")
         click.echo(f"{holding.sentences} sentences, {holding.size / 1e6:.1f} MB: {name}")
     if kernels.is_dir():
         size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())

@@ -1,4 +1,4 @@
-"""`rerank check`: a config and its data, before any long work."""
+"""`rerank check`: a config and its data, checked before any long work."""
 
 from __future__ import annotations
 
@@ -25,8 +25,22 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 
 @click.command("check")
 @click.argument("config", type=Path, required=False)
-@click.option("--nbest", multiple=True, type=Path, metavar="FILE", help="N-best lists to check, without a config.")
-@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE", help="Their references.")
+@click.option(
+    "--nbest",
+    multiple=True,
+    type=Path,
+    metavar="FILE",
+    help="Check these n-best lists. Repeatable; no config is needed.",
+)
+@click.option(
+    "-r",
+    "--reference",
+    "references",
+    multiple=True,
+    type=Path,
+    metavar="FILE",
+    help="The references of the lists. Repeatable.",
+)
 @reference_form_option
 @source_option
 @metric_option
@@ -61,7 +75,7 @@ def command(
     closing = Closing()
     registry: Registry = ctx.obj
     if config is None and not nbest:
-        raise ConfigError("nothing to check: give a CONFIG, or lists with --nbest")
+        raise ConfigError("there is nothing to check: name a CONFIG, or lists with --nbest")
     settings = JobFlags(config, metrics=metrics, format_=format_).settings
     if nbest:
         lists = DataSet(

@@ -1,4 +1,4 @@
-"""`rerank cross-validate`: which tuner generalises best."""
+"""`rerank cross-validate`: tuners compared by how well they generalise."""
 
 from __future__ import annotations
 
@@ -25,9 +25,24 @@ if TYPE_CHECKING:
 @click.command("cross-validate")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
-@click.option("-t", "--tuner", "tuners", multiple=True, metavar="TUNER", help=f"{PLUGIN_HELP}. Default: all.")
-@click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Parts of the tuning set.")
-@click.option("--seeds", type=click.IntRange(1), default=3, show_default=True, help="Repetitions, folds drawn anew.")
+@click.option(
+    "-t",
+    "--tuner",
+    "tuners",
+    multiple=True,
+    metavar="TUNER",
+    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all tuners.",
+)
+@click.option(
+    "--folds", type=click.IntRange(2), default=5, show_default=True, help="Divide the tuning set into this many folds."
+)
+@click.option(
+    "--seeds",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Repeat with this many seeds, each with folds of its own.",
+)
 @click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
 @source_option
 @job_flags("metrics", "features", "config", "format_", "jobs")
@@ -46,11 +61,13 @@ def command(
 ) -> None:
     """Compare tuners by k-fold cross-validation on the tuning set.
 
-    Each fold is chosen on by weights tuned on the others; the held-out choices are pooled into one corpus score.
-    `training` minus `held out` is what a tuner only memorised. The test set is not needed, and not looked at.
+    The hypotheses of each fold are chosen by weights tuned on the other folds, and the choices of all folds are pooled
+    into one held-out corpus score. By how much `training` exceeds `held out` is overfitting. The 1-best, equal weights
+    and the decoder's weights are compared too. No test set is needed.
 
     \b
-    rerank cross-validate tune.nbest.gz -r tune.en -t mert -t mira,C=0.001 -t mira,C=0.01
+    rerank cross-validate tune.nbest.gz -r tune.en -t mert \\
+        -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.decoder_features import decoder_table

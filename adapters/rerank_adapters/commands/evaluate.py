@@ -1,4 +1,4 @@
-"""`rerank evaluate`: systems against references, with significance."""
+"""`rerank evaluate`: systems compared with references, with tests of significance."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from rerank_plugins import ConfigError
 from rerank_plugins.plugins import Registry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rerank_adapters.formats.references import ReferenceForm
 
 STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
@@ -28,17 +30,25 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
     "--nbest",
     multiple=True,
     metavar="FILE",
-    help="N-best lists: their 1-best, oracle and anti-oracle are rows of the table, too.",
+    help="Add the 1-best, the oracle and the anti-oracle of these n-best lists. Repeatable.",
+)
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+@click.option(
+    "--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="The form of the report."
+)
+@output_option("Write the report to this file.")
+@click.option(
+    "--plots", type=Path, metavar="FOLDER", help="Also draw plots (PNG) into this folder; needs the extra `plot`."
 )
 @click.option(
-    "--baseline", metavar="NAME", help="Compare with this system. Default: the 1-best of --nbest, or the first."
+    "--changes",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Show this many of the segments that changed most.",
 )
-@click.option("--as", "style", type=click.Choice(STYLES), default="table", show_default=True, help="Form.")
-@output_option("Where to write the report.")
-@click.option("--plots", type=Path, metavar="FOLDER", help="Also plots as PNG (extra `plot`).")
-@click.option("--changes", type=click.IntRange(0), default=5, show_default=True, help="Changed segments to show.")
-@click.option("--bootstrap", type=click.IntRange(0), help="Resamples. Default: 1000.")
-@click.option("--randomisation", type=click.IntRange(0), help="Trials. Default: 10000.")
+@click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
+@click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
 @job_flags("metrics", "config", "format_", "seed")
 @click.pass_obj
 def command(
@@ -66,7 +76,8 @@ def command(
     chrf and ter.
 
     \b
-    rerank evaluate -r test.ref -m bleu,tokenize=none -m ter baseline=a.txt reranked=b.txt --nbest test.nbest
+    rerank evaluate -r test.ref -m bleu,tokenize=none -m ter \\
+        baseline=a.txt reranked=b.txt --nbest test.nbest
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_outputs, read_references
@@ -87,11 +98,11 @@ def command(
     ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
     named = dict(_named(system) for system in systems)
     if len(named) < len(systems):
-        raise ConfigError("two systems have the same name; give names with NAME=FILE")
+        raise ConfigError("two systems have the same name; name them with NAME=FILE")
     form = refs.form_for(ids)
     outputs: dict[str, Sequence[str]] = {name: read_outputs(path, ids, form) for name, path in named.items()}
     if not outputs and lists is None:
-        raise ConfigError("nothing to evaluate: give at least one SYSTEM, or --nbest")
+        raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is not None:
         outputs = with_first_best(outputs, [nbest_[0].text for nbest_ in lists])
     sources = read_references([source]).for_segments(ids) if source else None

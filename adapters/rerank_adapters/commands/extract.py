@@ -1,4 +1,4 @@
-"""`rerank extract`: n-best lists to a feature table."""
+"""`rerank extract`: the features of n-best lists, in a table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from rerank_plugins.plugins import Registry
 
 @click.command("extract")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-o", "--output", type=output_file, required=True, metavar="TABLE", help="Feature table to write (.npz).")
+@click.option(
+    "-o",
+    "--output",
+    type=output_file,
+    required=True,
+    metavar="TABLE",
+    help="Write the feature table to this file (.npz).",
+)
 @source_option
 @job_flags("features", "config", "format_", "jobs")
 @click.pass_obj
@@ -27,12 +34,13 @@ def command(
 ) -> None:
     """Extract the features of n-best lists into a feature table.
 
-    The table has the decoder's own features and those that -f or the config name. Each distinct text is extracted
-    once, on several processes. An interrupted extraction continues where it stopped when the same command is given
-    again.
+    The table has the decoder's own features and those that -f or the config name. Features of a text that occurs
+    several times in a list are extracted once, and the lists are shared out over several processes. The same command
+    continues an extraction that was interrupted.
 
     \b
-    rerank extract tune.nbest.gz --source tune.de -f length -f ngram-lm,model=lm.arpa -o tune.npz
+    rerank extract tune.nbest.gz --source tune.de -f length \\
+        -f ngram-lm,model=lm.arpa -o tune.npz
     """  # noqa: D301
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.pipeline.extract import feature_table
@@ -40,7 +48,7 @@ def command(
 
     closing = Closing()
     if str(output) == "-":
-        raise ConfigError("a feature table goes to a file, not to stdout: give -o TABLE.npz")
+        raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
     job = Job.create(flags.settings, registry)
     table = feature_table(job, read_nbest([Path(path) for path in nbest], job.format, source), output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""

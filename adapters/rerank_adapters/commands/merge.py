@@ -1,4 +1,4 @@
-"""`rerank merge`: several n-best files of the same segments as one."""
+"""`rerank merge`: several n-best files of the same segments merged into one."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rerank_plugins.plugins import Registry
 
 @click.command("merge")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@output_option("Where to write.")
+@output_option("Write the merged lists to this file.")
 @format_option
 @click.pass_obj
 def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: str | None) -> None:
     """Merge n-best lists of the same segments.
 
-    The lists may be those of several tuning rounds, or of several systems with the same features. A hypothesis with
-    the same text and features as one before it is kept once. Files whose ids ascend are merged in bounded memory; any
-    other order will do too, and is put in order in memory.
+    The lists may be those of several tuning rounds, or of several systems with the same features. Of hypotheses with
+    the same text and the same features, only the first is kept. Files whose ids ascend are merged in bounded memory;
+    files in any other order are sorted in memory.
 
     \b
     rerank merge round1.nbest.gz round2.nbest.gz -o merged.nbest.gz

@@ -1,6 +1,7 @@
-"""Options that several commands share, and how they turn into a config.
+"""Options that several commands share, and the config that they make.
 
-A flag replaces a whole table of the config file (`--tuner mira,passes=20` all of `[tuner]`), never a single key of it.
+A flag replaces a whole table of the config file, never a single key of it: `--tuner mira,passes=20` replaces all of
+`[tuner]`.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 PLUGIN_HELP = "NAME or NAME,option=value,… (see `rerank plugins`)"
-TABLE_HELP = "Features extracted before. With -f, the columns of those features; what the table lacks is extracted."
+TABLE_HELP = "Take features from this table. With -f, only those; features that it lacks are extracted."
 
 
 def output_file(value: str) -> Path:
-    """A file to write, `-` for stdout: that its folder is there and may be written is checked before any work.
+    """The path of a file to write; `-` is stdout.
 
-    Raises ConfigError.
+    Raises ConfigError before any work where the folder of the file does not exist or may not be written.
     """
     path = Path(value)
     if value != "-":
@@ -42,49 +43,63 @@ def output_file(value: str) -> Path:
 
 
 def output_option(what: str) -> Callable[[Command], Command]:
-    """`-o`: where to write, stdout if not given."""
+    """`-o`: the file to write, stdout by default; `what` begins the help text."""
     return click.option(
         "-o", "--output", type=output_file, default="-", metavar="FILE", help=f"{what} Default: stdout."
     )
 
 
 def model_file(value: str) -> Path:
-    """A model to write: a file, and not stdout. Raises ConfigError."""
+    """The path of a model file to write. Raises ConfigError for stdout, and as `output_file` does."""
     if value == "-":
         raise ConfigError("a model goes to a file, not to stdout: give -o MODEL")
     return output_file(value)
 
 
-def model_output(what: str = "Model file to write.") -> Callable[[Command], Command]:
-    """`-o`: the model to write."""
+def model_output(what: str = "Write the model to this file.") -> Callable[[Command], Command]:
+    """`-o`: the model file to write."""
     return click.option("-o", "--output", type=model_file, required=True, metavar="MODEL", help=what)
 
 
 def config_option(command: Command) -> Command:
-    """`-c`: a config file whose tables the command uses."""
-    return click.option("-c", "--config", type=Path, metavar="FILE", help="Config (TOML); flags replace its tables.")(
-        command
-    )
+    """`-c`: a config file, whose tables the command uses."""
+    return click.option(
+        "-c",
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="Read settings from this config (TOML); flags replace its tables.",
+    )(command)
 
 
 def format_option(command: Command) -> Command:
     """`--format`: the n-best format."""
-    return click.option("--format", "format_", metavar="FORMAT", help=f"N-best format: {PLUGIN_HELP}. Default: moses.")(
-        command
-    )
+    return click.option(
+        "--format", "format_", metavar="FORMAT", help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: moses."
+    )(command)
 
 
 def feature_option(command: Command) -> Command:
     """`-f`: a feature to extract, repeatable."""
     return click.option(
-        "-f", "--feature", "features", multiple=True, metavar="FEATURE", help=f"A feature: {PLUGIN_HELP}. Repeatable."
+        "-f",
+        "--feature",
+        "features",
+        multiple=True,
+        metavar="FEATURE",
+        help=f"Extract this feature: {PLUGIN_HELP}. Repeatable.",
     )(command)
 
 
 def metric_option(command: Command) -> Command:
     """`-m`: a metric, repeatable."""
     return click.option(
-        "-m", "--metric", "metrics", multiple=True, metavar="METRIC", help=f"A metric: {PLUGIN_HELP}. Repeatable."
+        "-m",
+        "--metric",
+        "metrics",
+        multiple=True,
+        metavar="METRIC",
+        help=f"Use this metric: {PLUGIN_HELP}. Repeatable.",
     )(command)
 
 
@@ -92,95 +107,103 @@ def references_option(command: Command) -> Command:
     """`-r`: reference files, repeatable."""
     return click.option(
         "-r", "--reference", "references", multiple=True, type=Path, required=True, metavar="FILE",
-        help="A reference file, one line per segment; repeat it for several references.",
+        help="A file of references, one line per segment. Repeat the option where segments have several references.",
     )(reference_form_option(command))  # fmt: skip
 
 
 def reference_form_option(command: Command) -> Command:
-    """`--reference-form`: how references belong to segments."""
+    """`--reference-form`: how the lines of a reference file are matched to segments."""
     return click.option(
         "--reference-form", type=click.Choice(["auto", "lines", "kaldi", "trn"]), default="auto",
-        help="Which line belongs to which segment: line numbers (lines), ids in front (kaldi) or at the end (trn)."
-        " Default: lines for ids that are numbers, else the form that has all ids.",
+        help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn)."
+        " By default, by numbers where the ids of the segments are numbers, else by whichever form has all ids.",
     )(command)  # fmt: skip
 
 
 def source_option(command: Command) -> Command:
-    """`--source`: the source sentences."""
-    return click.option("--source", type=Path, metavar="FILE", help="Source sentences, one line per segment.")(command)
+    """`--source`: the file of source sentences."""
+    return click.option(
+        "--source", type=Path, metavar="FILE", help="Read the source sentences from this file, one line per segment."
+    )(command)
 
 
 def jobs_option(command: Command) -> Command:
-    """`-j`: processes."""
-    return click.option("-j", "--jobs", type=click.IntRange(1), help="Processes for extraction. Default: 2.")(command)
+    """`-j`: the number of processes."""
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(1), help="Extract features in this many processes. Default: 2."
+    )(command)
 
 
 def seed_option(command: Command) -> Command:
-    """`--seed`: of everything random."""
-    return click.option("--seed", type=click.IntRange(0), help="Seed of everything random. Default: 1.")(command)
+    """`--seed`: the seed of everything that is random."""
+    return click.option("--seed", type=click.IntRange(0), help="The seed of everything that is random. Default: 1.")(
+        command
+    )
 
 
 def text_option(command: Command) -> Command:
-    """`--text`: what sentences go through before features and models read them (see `text_steps`)."""
+    """`--text`: the steps that sentences go through before features and models read them (see `text_steps`)."""
     return click.option(
         "--text", "steps", multiple=True, metavar="STEP",
-        help="Text step for sentences. Default: penn-tokenize; `--text none` leaves them.",
+        help="Apply this text step to sentences. Repeatable. Default: penn-tokenize; `--text none` applies none.",
     )(command)  # fmt: skip
 
 
 def tokenised_text_option(command: Command) -> Command:
-    """`--text` of commands whose text is tokenised already: no step is the default (`text_steps(steps, ())`)."""
+    """`--text` of commands whose text is tokenised already: by default no step is applied (`text_steps(steps, ())`)."""
     return click.option(
         "--text", "steps", multiple=True, metavar="STEP",
-        help="Text step for text, as penn-tokenize. Repeatable. Default: none.",
+        help="Apply this step to the text, for instance penn-tokenize. Repeatable. Default: none.",
     )(command)  # fmt: skip
 
 
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
-    """The steps that `--text` asks for: the `usual` ones where it is not given."""
+    """The steps that `--text` names: the `usual` ones where the option is not given, none for `--text none`."""
     return () if steps == ("none",) else steps or usual
 
 
 def models_option(command: Command) -> Command:
-    """`--lm`: a language model that judges, repeatable."""
+    """`--lm`: a language model that scores sentences, repeatable."""
     return click.option(
         "--lm", "models", multiple=True, metavar="LM",
-        help=f"A language model: its file, its name in the config, or {PLUGIN_HELP}. Repeatable.",
+        help=f"Use this language model: a file, a name in the config, or {PLUGIN_HELP}. Repeatable.",
     )(command)  # fmt: skip
 
 
 def columns_option(command: Command) -> Command:
-    """`--column`: which columns of the features judge, repeatable."""
+    """`--column`: which columns of the features are used, repeatable."""
     return click.option(
         "--column", "columns", multiple=True, metavar="PATTERN",
-        help="Only columns whose names match, as '*.total'. Repeatable. Default: all.",
+        help="Use only the columns whose names match, for instance '*.total'. Repeatable. Default: all.",
     )(command)  # fmt: skip
 
 
 def style_option(command: Command) -> Command:
-    """`--as`: a table for people, or records for programs."""
+    """`--as`: the form of the report, a table for people or records for programs."""
     return click.option(
         "--as", "style", type=click.Choice(["table", "tsv", "json", "markdown"]), default="table", show_default=True,
-        help="Form.",
+        help="The form of the report.",
     )(command)  # fmt: skip
 
 
 def strength_option(command: Command) -> Command:
-    """`--strength`: of logistic regression."""
+    """`--strength`: the strength of regularisation in logistic regression."""
     return click.option(
         "--strength", type=click.FloatRange(0, min_open=True), default=1.0, show_default=True,
-        help="Of logistic regression: the inverse of its penalty (scikit-learn's C).",
+        help="The inverse of the penalty of logistic regression (scikit-learn's C).",
     )(command)  # fmt: skip
 
 
 def tuner_option(command: Command) -> Command:
-    """`-t`: a tuner."""
-    return click.option("-t", "--tuner", metavar="TUNER", help=f"A tuner: {PLUGIN_HELP}. Default: mira.")(command)
+    """`-t`: the tuner."""
+    return click.option("-t", "--tuner", metavar="TUNER", help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.")(
+        command
+    )
 
 
 @dataclass(frozen=True)
 class JobFlags:
-    """The flags that describe a job; None, or nothing, where a flag was not given."""
+    """The flags that describe a job; a flag that was not given is None or empty."""
 
     config: Path | None = None
     features: tuple[str, ...] = ()
@@ -192,10 +215,10 @@ class JobFlags:
 
     @property
     def settings(self) -> Config:
-        """The config file (or an empty one, relative to here), with the tables that flags give in place of its own."""
+        """The config of the file, or an empty one whose paths are relative to here; flags replace its tables."""
         from rerank_adapters.config import Config, plugin_table, read_config
 
-        given = {
+        flag_tables = {
             "feature": [plugin_table(feature) for feature in self.features],
             "metric": [plugin_table(metric) for metric in self.metrics],
             "tuner": plugin_table(self.tuner) if self.tuner else None,
@@ -204,7 +227,7 @@ class JobFlags:
             "jobs": self.jobs,
         }
         config = read_config(self.config) if self.config else Config()
-        return config.model_copy(update={key: value for key, value in given.items() if value not in (None, [])})
+        return config.model_copy(update={key: value for key, value in flag_tables.items() if value not in (None, [])})
 
 
 FLAGS: dict[str, Callable[[Any], Any]] = {
@@ -219,12 +242,12 @@ FLAGS: dict[str, Callable[[Any], Any]] = {
 
 
 def job_flags(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The options of these FLAGS, handed to the command in one argument, `flags`."""
+    """Add the options that FLAGS has under these names; the command gets them in one argument, `flags`."""
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
-        def gathered(*args: Any, **given: Any) -> Any:
-            return command(*args, flags=JobFlags(**{name: given.pop(name) for name in names}), **given)
+        def gathered(*args: Any, **options: Any) -> Any:
+            return command(*args, flags=JobFlags(**{name: options.pop(name) for name in names}), **options)
 
         for name in reversed(names):
             gathered = FLAGS[name](gathered)

@@ -1,4 +1,4 @@
-"""`rerank plugins`: what is registered, by whom, with which options."""
+"""`rerank plugins`: all registered plugins, their owners and their options."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rerank_plugins.plugins import KINDS, Entry, Option, Registry, suggestion
 
 @click.command("plugins")
 @click.argument("names", nargs=-1)
-@click.option("--kind", type=click.Choice(list(KINDS)), help="Only this kind.")
-@click.option("--json", "as_json", is_flag=True, help="As JSON, for programs.")
-@click.option("--markdown", is_flag=True, help="As a Markdown page (docs/plugin-options.md is made so).")
+@click.option("--kind", type=click.Choice(list(KINDS)), help="List only plugins of this kind.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, for programs.")
+@click.option("--markdown", is_flag=True, help="Write a Markdown page, as docs/plugin-options.md is.")
 @click.pass_obj
 def command(registry: Registry, names: tuple[str, ...], kind: str | None, as_json: bool, markdown: bool) -> None:
     """List all plugins (features, metrics, …) and their options.
 
-    NAMES narrow the list. In a config a plugin is a table: use = "NAME" and its options; on the command line
-    NAME,option=value,option=value.
+    With NAMES, only the plugins of these names are listed. In a config a plugin is a table, with use = "NAME" and its
+    options; on the command line it is NAME,option=value,option=value.
 
     \b
     rerank plugins consensus bleu
@@ -63,8 +63,8 @@ def _as_dict(entry: Entry) -> dict[str, Any]:
         | {"required": o.required}
         for o in entry.options()
     ]
-    about = {"kind": entry.kind, "name": entry.name, "summary": entry.summary, "owner": entry.owner}
-    return about | {"options": options}
+    description = {"kind": entry.kind, "name": entry.name, "summary": entry.summary, "owner": entry.owner}
+    return description | {"options": options}
 
 
 def _plain(default: Any) -> Any:

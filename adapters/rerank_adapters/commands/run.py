@@ -1,4 +1,4 @@
-"""`rerank run`: the whole job of a config."""
+"""`rerank run`: the whole job of a config file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,13 @@ from rerank_plugins.plugins import Registry
 
 @click.command("run")
 @click.argument("config", type=Path)
-@click.option("--work", type=Path, metavar="FOLDER", help="Where files go. Default: the config's `work`, or work/NAME.")
-@click.option("--changes", type=click.IntRange(0), help="How many changed segments to show.")
+@click.option(
+    "--work",
+    type=Path,
+    metavar="FOLDER",
+    help="Write files to this folder. Default: the config's `work`, or work/NAME.",
+)
+@click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
 @jobs_option
 @seed_option
 @click.pass_obj
@@ -23,8 +28,8 @@ def command(
 ) -> None:
     """Extract, tune, rerank and evaluate, all as CONFIG says.
 
-    The work folder then holds feature tables, weights.toml, 1-bests, reranked lists, and reports (JSON, HTML). An
-    interrupted extraction continues where it stopped.
+    The report ends with a table of scores. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
+    HTML) are written to the work folder. The same command continues an extraction that was interrupted.
 
     \b
     rerank run configs/mt.toml --work work/mt

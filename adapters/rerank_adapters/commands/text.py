@@ -1,4 +1,4 @@
-"""`rerank text`: the text pipelines of a config, as a filter."""
+"""`rerank text`: text pipelines as a filter."""
 
 from __future__ import annotations
 
@@ -11,12 +11,19 @@ from rerank_adapters.commands.options import output_option
 
 @click.command("text")
 @click.argument("steps", nargs=-1, required=True)
-@click.option("-i", "--input", "source", default="-", metavar="FILE", help="Text, a segment per line. Default: stdin.")
-@output_option("Where to write.")
+@click.option(
+    "-i",
+    "--input",
+    "source",
+    default="-",
+    metavar="FILE",
+    help="Read text from this file, one segment per line. Default: stdin.",
+)
+@output_option("Write the text to this file.")
 def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     """Apply text pipeline STEPS, in order, to each line.
 
-    This is what the pipelines of `[text]` in a config do.
+    A pipeline of `[text]` in a config does the same for features and metrics.
 
     \b
     rerank text undo-bpe detokenize:en < system.bpe > system.txt

@@ -1,4 +1,4 @@
-"""`rerank tune`: weights from n-best lists, their features and references."""
+"""`rerank tune`: weights tuned on n-best lists, their features and references."""
 
 from __future__ import annotations
 
@@ -25,10 +25,16 @@ if TYPE_CHECKING:
 @click.command("tune")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @references_option
-@click.option("-o", "--output", type=output_file, required=True, metavar="FILE", help="weights.toml to write.")
+@click.option(
+    "-o", "--output", type=output_file, required=True, metavar="FILE", help="Write the weights to this file (.toml)."
+)
 @click.option("--table", type=Path, metavar="TABLE", help=TABLE_HELP)
-@click.option("--start", metavar="START", help="uniform, decoder, or a weights file. Default: uniform.")
-@click.option("--fix", "fixed", multiple=True, metavar="NAME", help="Leave the weight of a feature as it is.")
+@click.option(
+    "--start", metavar="START", help="Start from uniform or decoder weights, or a weights file. Default: uniform."
+)
+@click.option(
+    "--fix", "fixed", multiple=True, metavar="NAME", help="Keep the weight of this feature fixed. Repeatable."
+)
 @source_option
 @job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 @click.pass_obj
@@ -46,11 +52,12 @@ def command(
 ) -> None:
     """Tune weights for the first metric (BLEU by default).
 
-    Files of the same segments are merged. The weights file records the features, tuner, metric and seed, so that
-    `apply` needs nothing else.
+    Lists of the same segments in several files are merged. The weights file records the features, the tuner, the
+    metric and the seed, so that `rerank apply` needs nothing else.
 
     \b
-    rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 -m bleu,tokenize=none -o weights.toml
+    rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
+        -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
     from rerank_adapters.extraction import WorkFolder
     from rerank_adapters.formats.decoder_features import decoder_table

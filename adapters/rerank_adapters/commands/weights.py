@@ -1,4 +1,4 @@
-"""`rerank weights`: weights files from one form to another."""
+"""`rerank weights`: weights files converted from one form into another."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ FORMS = ("toml", "moses-ini", "section", "dense", "sparse")
 
 @click.command("weights")
 @click.argument("weights", metavar="WEIGHTS")
-@click.option("--to", "form", type=click.Choice(FORMS), default="section", show_default=True, help="Form to write.")
-@click.option("--template", metavar="MOSES.INI", help="For moses-ini: the file whose [weight] section is replaced.")
-@click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out features that the decoder does not have.")
-@output_option("Where to write.")
+@click.option(
+    "--to", "form", type=click.Choice(FORMS), default="section", show_default=True, help="Write weights in this form."
+)
+@click.option("--template", metavar="MOSES.INI", help="For moses-ini: replace the [weight] section of this file.")
+@click.option("--decoder-only", is_flag=True, help="For moses-ini: leave out the features that the decoder lacks.")
+@output_option("Write the weights to this file.")
 def command(weights: str, form: str, template: str | None, decoder_only: bool, output: Path) -> None:
     """Convert weights, so that tuned ones go back into a decoder.
 
-    WEIGHTS is a weights.toml, a moses.ini, or Moses's dense or sparse weights file.
+    WEIGHTS is a weights.toml, a moses.ini, or a dense or sparse weights file of Moses.
 
     \b
-    rerank weights weights.toml                                   a [weight] section for moses.ini
+    rerank weights weights.toml           writes a [weight] section for moses.ini
     rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
     rerank weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
@@ -35,19 +37,19 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
 
     closing = Closing()
-    found = read_weights(weights)
+    tuned = read_weights(weights)
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")
         try:
-            write_moses_ini(found, Path(template), output, decoder_features_only=decoder_only)
+            write_moses_ini(tuned, Path(template), output, decoder_features_only=decoder_only)
         except ConfigError as error:
-            hint = "" if decoder_only else "; --decoder-only leaves out features that the decoder does not have"
+            hint = "" if decoder_only else "; --decoder-only leaves out the features that the decoder lacks"
             raise ConfigError(f"{error}{hint}") from None
     elif form == "section":
         with open_atomic(output) as out:
-            out.write(moses_weight_section(found))
+            out.write(moses_weight_section(tuned))
     else:
-        {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](found, output)
-    number = len(found.dense) + len(found.sparse)
+        {"toml": write_weights, "dense": write_moses_dense, "sparse": write_moses_sparse}[form](tuned, output)
+    number = len(tuned.dense) + len(tuned.sparse)
     closing.wrote(f"{counted(number, 'weight')} ({form})", output)

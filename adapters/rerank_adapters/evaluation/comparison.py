@@ -1,8 +1,8 @@
-"""Comparing any number of systems on the same segments: scores, intervals, differences, p-values, oracles, buckets.
+"""Comparison of systems on the same segments: scores, intervals, differences, p-values, oracles, length buckets.
 
-Statistics are counted once per segment over the distinct outputs of all systems; resamples are drawn once for all
-systems and metrics (significance.py). What a system's text goes through before it comes here (detokenisation, case) is
-the caller's; `text` records it in the signatures.
+Statistics are counted once per segment for the distinct outputs of all systems, and resamples are drawn once for all
+systems and metrics (significance.py). The caller processes the texts beforehand (detokenisation, case) and names the
+pipeline in `text`, which the signatures record.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rerank_plugins.errors import ConfigError, RerankError
 from rerank_plugins.interfaces import Metric
 from rerank_plugins.plugins import suggestion
 
-EQUAL = 1e-9  # sentence scores closer than this tie
+EQUAL = 1e-9  # sentence scores that differ by less are a tie
 
 
 def evaluate(
@@ -58,15 +58,15 @@ def evaluate(
 ) -> Evaluation:
     """Compare systems by metrics.
 
-    `systems`     name -> one output a segment; `baseline` is one of them (the first if None)
-    `references`  one or more a segment
+    `systems`     name -> one output per segment; `baseline` names one of them (the first if None)
+    `references`  one or more per segment
     `bootstrap`, `randomisation`  resamples and trials of the two tests; 0 leaves a test out
-    `nbests`      hypotheses a segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) by metric name
-                  where they have been counted already
-    `lengths`     (segments) what the length buckets go by; words of the references if None
+    `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) holds
+                  their statistics by metric name where they have been counted already
+    `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
     `text`        name of the text pipeline that made the texts, for the signatures
 
-    Raises ConfigError for an unknown baseline, RerankError where numbers of segments differ or there is none.
+    Raises ConfigError for an unknown baseline, RerankError where numbers of segments differ or there are no segments.
     """
     segments = len(references)
     _check(systems, references, nbests, sources, segment_ids)
@@ -115,14 +115,14 @@ def evaluate(
 
 
 def reference_lengths(references: Sequence[Sequence[str]]) -> LongArray:
-    """(segments) words of the references of each segment, their mean rounded."""
+    """(segments) the mean number of words of the references of each segment, rounded."""
     return np.array([round(np.mean([len(r.split()) for r in refs])) for refs in references], np.int64)
 
 
 def system_statistics(
     systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], metric: Metric
 ) -> FloatArray:
-    """(systems, segments, S): the metric's statistics of each output; outputs that systems share are counted once."""
+    """(systems, segments, S): the metric's statistics of each output; an output that systems share is counted once."""
     distinct = [list(dict.fromkeys(outputs)) for outputs in zip(*systems, strict=True)]
     counted = metric.statistics(distinct, references)
     first = np.cumsum([0, *(len(texts) for texts in distinct)])[:-1].tolist()
@@ -134,7 +134,7 @@ def system_statistics(
 def _resample(
     stacked: FloatArray, baseline: int, seed: int, bootstrap: int, randomisation: int
 ) -> tuple[FloatArray, FloatArray]:
-    """Totals of the bootstrap (systems, resamples, K), and what each trial swaps (systems, trials, K)."""
+    """Totals of each bootstrap resample (systems, resamples, K), and of what each trial swaps (systems, trials, K)."""
     systems, segments, width = stacked.shape
     flat = stacked.transpose(1, 0, 2).reshape(segments, systems * width)
     resampled = bootstrap_totals(flat, bootstrap, np.random.default_rng(seed))
@@ -211,7 +211,7 @@ def _oracle_scores(metric: Metric, statistics: FloatArray, offsets: LongArray) -
 def _signature(
     metric: Metric, references: Sequence[Sequence[str]], bootstrap: int, randomisation: int, seed: int, text: str
 ) -> str:
-    """As sacrebleu's: `nrefs:1|bs:1000|ar:10000|seed:1|case:mixed|…|version:…`, with the text pipeline at the end."""
+    """As sacrebleu's signature: `nrefs:1|bs:1000|ar:10000|seed:1|case:mixed|…|version:…`, then the text pipeline."""
     counts = {len(refs) for refs in references}
     number, _, settings = full_signature(metric, counts.pop() if len(counts) == 1 else None).partition("|")
     parts = [number]

@@ -1,11 +1,11 @@
-"""The best and the worst that reranking could do with the lists: oracle and anti-oracle.
+"""Oracle and anti-oracle: the best and the worst corpus score that a choice from the lists can have.
 
-Where the metric decomposes over segments (`Metric.decomposes`: WER, for instance) the result is exact. BLEU and chrF do
-not decompose, so no segment can be decided alone: there it is a search, and a bound from inside (the true oracle is at
-least as good). Start: the better of the 1-bests and the hypotheses with the best sentence scores. Then coordinate
-ascent: segment after segment takes the hypothesis that makes the corpus score best, all others held, until a whole
-pass changes nothing. For a metric that decomposes the fixed point is the optimum. Cost: O(rows · S) a pass, usually
-3 to 8 passes.
+The result is exact where the metric decomposes over segments (`Metric.decomposes`; WER does, for instance). BLEU and
+chrF do not decompose, so segments cannot be decided one by one; the result is then that of a search, and the true
+oracle is at least as good. The search starts from the better of two choices: the 1-bests, and the hypotheses with the
+best sentence scores. Coordinate ascent follows: each segment in turn takes the hypothesis that makes the corpus score
+best while all others are held, until a whole pass changes nothing. For a metric that decomposes, this fixed point is
+the optimum. Cost: O(rows · S) per pass, usually for 3 to 8 passes.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import Metric
 
-GAIN = 1e-10  # a change must gain more than rounding, or passes might not end
+GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
 PASSES = 100
 
 
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """`rows` (segments) of the chosen hypotheses, their corpus `score`, and whether it is the best there is."""
+    """The `rows` (segments) of the chosen hypotheses, their corpus `score`, and whether it is exact."""
 
     rows: LongArray
     score: float
@@ -33,9 +33,9 @@ class Oracle:
 
 
 def oracle(statistics: FloatArray, offsets: LongArray, metric: Metric, *, best: bool = True) -> Oracle:
-    """The choice of one hypothesis a segment with the best corpus score (`best=False`: the worst, the anti-oracle).
+    """The choice of one hypothesis per segment with the best corpus score, or with the worst (`best=False`).
 
-    `statistics` (rows, S) of the metric; rows of segment s are `offsets[s]:offsets[s+1]`, at least one.
+    `statistics` (rows, S) are those of the metric; the rows of segment s are `offsets[s]:offsets[s+1]`, at least one.
     """
     sign = 1.0 if metric.higher_is_better == best else -1.0
     first = np.asarray(offsets[:-1], np.int64)
@@ -50,7 +50,7 @@ def oracle(statistics: FloatArray, offsets: LongArray, metric: Metric, *, best: 
 def _ascend(statistics: FloatArray, offsets: LongArray, metric: Metric, sign: float, rows: LongArray) -> LongArray:
     bounds = list(pairwise(offsets.tolist()))
     for _ in range(PASSES):
-        totals = statistics[rows].sum(0)  # anew each pass: no drift
+        totals = statistics[rows].sum(0)  # summed again in each pass, so that rounding errors do not add up
         changed = False
         for segment, (start, end) in enumerate(bounds):
             if end - start == 1:

@@ -1,10 +1,10 @@
-"""Shares of questions answered rightly: their confidence intervals, and whether two systems differ.
+"""Proportions of correct answers: their confidence intervals, and a test of whether two systems differ.
 
-Wilson's score interval (1927) holds all shares that a normal test at this level does not reject,
-|s - p| <= z sqrt(p (1 - p) / n); it keeps its level near 0 and 1, too. McNemar's exact test (1947) compares two systems
-on the same questions: only those that one has right and the other wrong can tell. If both were equally good, each of
-these would favour either with probability 1/2, so the smaller of the two counts is binomial. The test is linear in the
-number of such questions (exact integers).
+Wilson's score interval (1927) holds all proportions that a normal test at this level does not reject,
+|s - p| <= z sqrt(p (1 - p) / n); it keeps its level near 0 and 1 too. McNemar's exact test (1947) compares two systems
+on the same questions, of which only those count that one system answers correctly and the other does not. If both were
+equally good, each of these would favour either system with probability 1/2, so that the smaller of the two counts is
+binomial. The cost of the test is linear in the number of such questions (exact integers).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 
 
 def wilson_interval(successes: float, trials: int) -> Interval:
-    """The 95 % interval of successes / trials, between 0 and 1; all of it for no trials.
+    """The 95 % interval of successes / trials, between 0 and 1; the whole range for no trials.
 
     >>> low, high = wilson_interval(5, 10)
     >>> f"{low:.4f} {high:.4f}"
@@ -36,7 +36,7 @@ def wilson_interval(successes: float, trials: int) -> Interval:
 
 
 class McNemar(NamedTuple):
-    """Questions that only the first or only the second system has right, and the two-sided p-value."""
+    """The numbers of questions that only the first or only the second system answers correctly, and the p-value."""
 
     first_only: int
     second_only: int
@@ -44,7 +44,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
-    """The exact test, two-sided, of whether each of two systems is right: (questions) each.
+    """The exact two-sided test; the arrays (questions) say which answers of either system are correct.
 
     >>> mcnemar(np.array([True] * 5 + [False]), np.array([False] * 6))
     McNemar(first_only=5, second_only=0, p_value=0.0625)
@@ -54,7 +54,7 @@ def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
 
 
 def binomial_p_value(heads: int, tails: int) -> float:
-    """Probability that a fair coin falls as unevenly, either way, in heads + tails throws."""
+    """The probability that heads + tails throws of a fair coin are at least as uneven, in either direction."""
     throws = heads + tails
     term = tail = 1  # C(throws, k) for k = 0, each from the one before
     for k in range(min(heads, tails)):

@@ -1,4 +1,4 @@
-"""What an evaluation found: plain values, written as JSON and read back, with all that is needed to repeat it."""
+"""The result of an evaluation: plain values that JSON can hold, with all that is needed to repeat it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LEVELS = ((0.01, "**"), (0.05, "*"))
 
 @dataclass(frozen=True)
 class Comparison:
-    """A system against the baseline, by one metric.
+    """A system compared with the baseline by one metric.
 
-    `difference`       score minus the baseline's score, whatever direction is better
-    `interval`         of the difference; None without a bootstrap, as are `bootstrap_p` and `better`
-    `better`           share of the resamples in which the system beats the baseline (Koehn 2004)
+    `difference`       the score minus the baseline's score, whichever direction is better
+    `interval`         the 95 % interval of the difference; None without a bootstrap, as are `bootstrap_p` and `better`
+    `better`           the share of the resamples in which the system beats the baseline (Koehn 2004)
     `randomisation_p`  None without trials
-    `wins`, `losses`, `ties`  segments that are better, worse and equal by sentence score
+    `wins`, `losses`, `ties`  numbers of segments with a better, worse and equal sentence score
     """
 
     difference: float
@@ -52,8 +52,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class SystemScore:
-    """A system by one metric: corpus score, its interval, the comparison (None for the baseline), the smoothed
-    sentence score of every segment, the corpus score of every length bucket.
+    """The scores of a system by one metric: the corpus score with its interval, the comparison (None for the baseline),
+    the smoothed sentence score of each segment, and the corpus score of each length bucket.
     """
 
     system: str
@@ -66,7 +66,7 @@ class SystemScore:
 
 @dataclass(frozen=True)
 class OracleScores:
-    """The best and the worst corpus score that the lists allow; "search" is a bound from inside."""
+    """The best and the worst corpus score that the lists allow; those of a "search" may lie further out."""
 
     best: float
     worst: float
@@ -75,7 +75,7 @@ class OracleScores:
 
 @dataclass(frozen=True)
 class MetricResult:
-    """All systems by one metric. `signature` is in sacrebleu's form."""
+    """The scores of all systems by one metric. `signature` has the form of sacrebleu's."""
 
     name: str
     signature: str
@@ -88,7 +88,7 @@ class MetricResult:
         return next(score for score in self.systems if score.system == system)
 
     def gain(self, difference: float) -> float:
-        """A difference of scores, positive where it is for the better."""
+        """A difference of scores with the sign that makes an improvement positive."""
         return difference if self.higher_is_better else -difference
 
 
@@ -102,13 +102,13 @@ class Bucket:
 
     @property
     def label(self) -> str:
-        """As `5-9`, or `5`."""
+        """The range of lengths, as `5-9` or `5`."""
         return str(self.shortest) if self.shortest == self.longest else f"{self.shortest}-{self.longest}"
 
 
 @dataclass(frozen=True)
 class Segment:
-    """One segment: `outputs` has a text for each of `Evaluation.systems`."""
+    """One segment; `outputs` has the text of each of `Evaluation.systems`."""
 
     segment_id: str
     source: str | None
@@ -118,10 +118,10 @@ class Segment:
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """The whole result. `bootstrap` and `randomisation` are numbers of resamples and trials; `text` names the text
-    pipeline; `length_ratios` are words of a system per word of the (first) references.
+    """The whole result. `bootstrap` and `randomisation` are the numbers of resamples and trials, `text` names the text
+    pipeline, and `length_ratios` are the numbers of words of each system per word of the (first) references.
 
-    Printed, it is one line a system: `rerank_adapters.report` has the full tables.
+    As text it has one line per system; `rerank_adapters.report` makes the full tables.
     """
 
     version: str
@@ -138,7 +138,7 @@ class Evaluation:
 
     @property
     def rule_of_stars(self) -> str:
-        """When a difference has a star, as a sentence; empty where no test was run."""
+        """A sentence that says when a difference has a star; empty where no test was run."""
         if not (self.bootstrap or self.randomisation):
             return ""
         interval = "its 95 % interval excludes zero and " if self.bootstrap else ""
@@ -146,7 +146,7 @@ class Evaluation:
         return f"A difference has * where {interval}{tests} p below .05, and ** where p is below .01 as well."
 
     def __str__(self) -> str:
-        """One line a system: its scores, and their differences to the baseline in brackets."""
+        """One line per system: its scores, with their differences to the baseline in brackets."""
         names = max(map(len, self.systems))
         lines = [f"{len(self.segments)} segments, differences to {self.baseline}"]
         for system in self.systems:
@@ -155,28 +155,28 @@ class Evaluation:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        """What `str` gives: an interactive session shows scores, not every number that there is."""
+        """The same as `str`, so that an interactive session shows scores and not all numbers of the result."""
         return str(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, strings, numbers and None, ready for JSON.
 
-        Each comparison has its `stars` too, and the whole their rule under `rule_of_stars`.
+        Each comparison also has its `stars`; `rule_of_stars` says what they mean.
         """
-        found = {"rule_of_stars": self.rule_of_stars, **_plain(self)}
-        for metric, known in zip(found["metrics"], self.metrics, strict=True):
-            for system, scores in zip(metric["systems"], known.systems, strict=True):
+        values = {"rule_of_stars": self.rule_of_stars, **_plain(self)}
+        for metric, result in zip(values["metrics"], self.metrics, strict=True):
+            for system, scores in zip(metric["systems"], result.systems, strict=True):
                 if scores.comparison is not None:
                     system["comparison"]["stars"] = scores.comparison.stars
-        return found
+        return values
 
     def to_json(self) -> str:
-        """One JSON object; `from_json` gives the same evaluation back."""
+        """One JSON object, from which `from_json` reads the same evaluation."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
 
     @classmethod
     def from_json(cls, text: str, path: str = "") -> Evaluation:
-        """Raises FormatError for JSON that is not an evaluation."""
+        """The evaluation in the text. Raises FormatError for JSON that is not an evaluation."""
         from pydantic import TypeAdapter, ValidationError
 
         try:
@@ -195,9 +195,9 @@ def _score_and_difference(metric: MetricResult, system: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Dataclasses and mappings as dictionaries, tuples as lists, all the way down."""
+    """The value with all dataclasses and mappings in it as dictionaries, and all tuples as lists."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: _plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {field_.name: _plain(getattr(value, field_.name)) for field_ in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -1,4 +1,4 @@
-"""Looking at single segments: buckets by reference length, and the segments that changed most."""
+"""Views of single segments: buckets by reference length, and the segments that changed most."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BUCKETS = 5
 
 
 class Change(NamedTuple):
-    """A segment whose output changed: sentence scores and texts of the baseline and of the system."""
+    """A segment whose output changed, with the sentence scores and the texts of the baseline and of the system."""
 
     segment: Segment
     baseline_score: float
@@ -23,8 +23,10 @@ class Change(NamedTuple):
 
 
 def length_buckets(lengths: LongArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
-    """At most `count` buckets of segments of about equal number, by `lengths` (segments) in words; equal lengths stay
-    together. Quantiles, so that every bucket has enough segments for a corpus score.
+    """At most `count` buckets of about as many segments each, by `lengths` (segments) in words.
+
+    Segments of equal length share a bucket. The bounds are quantiles, so that each bucket has enough segments for a
+    corpus score.
     """
     edges = np.unique(np.quantile(lengths, np.arange(1, count) / count, method="higher"))
     chosen = np.searchsorted(edges, lengths, side="left")

@@ -1,14 +1,14 @@
-"""Is the difference between two systems more than chance? Paired bootstrap and paired approximate randomisation.
+"""Tests of whether two systems differ by more than chance: paired bootstrap, paired approximate randomisation.
 
-Both resample segments, and a corpus metric over additive statistics needs only their sums: B resamples of N segments
-are one (B, N) matrix of counts times the (N, S) statistics. All systems and metrics share the resamples, side by side
-in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S) multiply-adds.
+Both resample segments, and a corpus metric over additive statistics needs only the sums over each resample: B resamples
+of N segments are one (B, N) matrix of counts times the (N, S) statistics. All systems and metrics share the resamples,
+side by side in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S) multiply-adds.
 
-Paired bootstrap: Koehn (2004), "Statistical significance tests for machine translation evaluation".
-Approximate randomisation: Noreen (1989). P-values as in sacrebleu, after Riezler & Maxwell (2005), with
-(c + 1) / (B + 1); with the same seed the resamples are sacrebleu's own. One departure: sacrebleu takes a resample that
-ties with the observed difference for evidence against chance, so that two identical systems differ "significantly";
-here a tie counts for chance. Of the two tests the bootstrap is the more liberal (see `bootstrap_p_value`).
+Paired bootstrap: Koehn (2004), "Statistical significance tests for machine translation evaluation". Approximate
+randomisation: Noreen (1989). P-values as in sacrebleu, after Riezler & Maxwell (2005), with (c + 1) / (B + 1); with
+the same seed the resamples are sacrebleu's own. In one point we depart from sacrebleu, which takes a resample that
+ties with the observed difference as evidence against chance, so that two identical systems differ "significantly";
+here a tie is evidence for chance. Of the two tests the bootstrap is the more liberal (see `bootstrap_p_value`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 
-CELLS = 1 << 22  # of a block of the resampling matrix: 32 MB of float64
-TIE = 1e-9  # differences of sums of equal numbers in another order are equal
+CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
+TIE = 1e-9  # sums of the same numbers in another order differ by less
 
 
 class Interval(NamedTuple):
@@ -32,12 +32,12 @@ class Interval(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """Half of its length: the ± of a table."""
+        """Half of its length, which tables write after ±."""
         return (self.high - self.low) / 2
 
 
 def bootstrap_totals(statistics: FloatArray, samples: int, rng: np.random.Generator) -> FloatArray:
-    """(samples, K): sums of the rows of `statistics` (segments, K) over segments drawn with replacement."""
+    """(samples, K): the sums of rows of `statistics` (segments, K) over segments drawn with replacement."""
     segments = len(statistics)
     totals = [np.zeros((0, statistics.shape[1]))]
     for rows in _blocks(samples, segments):
@@ -49,8 +49,9 @@ def bootstrap_totals(statistics: FloatArray, samples: int, rng: np.random.Genera
 
 
 def swapped_totals(statistics: FloatArray, trials: int, rng: np.random.Generator) -> FloatArray:
-    """(trials, K): sums of the rows of `statistics` (segments, K) over the segments that a trial swaps, each with
-    probability ½. Given differences between two systems, it is what the swap moves from one total to the other.
+    """(trials, K): the sums of rows of `statistics` (segments, K) over the segments that a trial swaps, each with
+    probability ½. Where the statistics are differences between two systems, a sum is what the swap moves from one
+    total to the other.
     """
     segments = len(statistics)
     totals = [np.zeros((0, statistics.shape[1]))]
@@ -68,16 +69,17 @@ def percentile_interval(scores: FloatArray) -> Interval:
 
 
 def bootstrap_p_value(differences: FloatArray, observed: float) -> float:
-    """P-value of the observed difference, given those of the resamples: how often they stray from their mean size by
-    as much. Where the difference is large beside its spread this is one tail alone: about half of a two-sided p-value.
+    """The p-value of the observed difference: how often the differences of the resamples (n) deviate from their mean
+    size by at least as much. Where the difference is large compared with its spread, only one tail is counted, so that
+    the value is about half of a two-sided p-value.
     """
     sizes = np.abs(differences)
     return _p_value(sizes - sizes.mean(), observed)
 
 
 def randomisation_p_value(differences: FloatArray, observed: float) -> float:
-    """P-value of the observed difference, given those of the trials: how often swapping outputs between the systems
-    at random gives as large a difference.
+    """The p-value of the observed difference: how often the differences of the trials (n), in which outputs are swapped
+    between the systems at random, are at least as large.
     """
     return _p_value(np.abs(differences), observed)
 
@@ -87,7 +89,7 @@ def _p_value(statistic: FloatArray, observed: float) -> float:
 
 
 def _blocks(samples: int, segments: int) -> Iterator[int]:
-    """Rows at a time; multiples of 32, so that a generator's bits are used as if all were drawn at once."""
+    """Numbers of rows of blocks, multiples of 32, so that the generator's bits are used as if there were one block."""
     rows = max(32, CELLS // max(segments, 1) // 32 * 32)
     for done in range(0, samples, rows):
         yield min(rows, samples - done)

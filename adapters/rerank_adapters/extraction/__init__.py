@@ -1,4 +1,4 @@
-"""From n-best lists and feature extractors to a feature table: once per distinct text, on all cores, resumable."""
+"""Extraction of a feature table from n-best lists: once per distinct text, in several processes, resumable."""
 
 from rerank_adapters.extraction.extract import extract_features, stream_features
 from rerank_adapters.extraction.fingerprint import of_lists

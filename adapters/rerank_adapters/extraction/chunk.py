@@ -1,6 +1,7 @@
-"""Extraction of some lists by all extractors of a plan: the unit of parallel and resumable work.
+"""Extraction of a chunk of lists by all extractors of a plan: the unit of parallel and resumable work.
 
-What extractors return is checked: shape, type, finite values. A value does not depend on which lists share a chunk.
+The arrays that extractors return are checked: their shape, their type, and that all values are finite. No value depends
+on which lists share a chunk.
 """
 
 from __future__ import annotations
@@ -22,14 +23,14 @@ FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the
 
 @dataclass(frozen=True)
 class Extracted:
-    """Values (rows, columns) of a chunk, and the CPU seconds that each extractor took."""
+    """The values (rows, columns) of a chunk, and the CPU seconds that each extractor took, by label."""
 
     values: FloatArray
     seconds: dict[str, float] = field(default_factory=dict)
 
 
 def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
-    """Lists in groups of at least 64, 128, 256, then 512 hypotheses: small first, to tell soon how long all take."""
+    """Lists in groups of at least 64, 128, 256, then 512 hypotheses; the first, small ones are timed soon."""
     size, group, rows = FIRST, list[NBestList](), 0
     for nbest in nbests:
         group.append(nbest)
@@ -42,7 +43,7 @@ def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
 
 
 def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
-    """All columns of some lists. Raises PluginError for what an extractor must not do."""
+    """Extract all columns of some lists. Raises PluginError for an extractor that breaks its contract."""
     rows = sum(map(len, nbests))
     columns: list[FloatArray] = [np.empty((rows, 0))]
     seconds: dict[str, float] = {}
@@ -62,45 +63,45 @@ def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
 def _through(
     nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline
 ) -> tuple[list[NBestList], list[NBestList], LongArray]:
-    """The lists as an extractor reads them; the same without repeated texts; and the row there of each row."""
-    changed = list(nbests)
+    """The lists as an extractor reads them, the same lists without repeated texts, and the row in these of each row."""
+    processed = list(nbests)
     if text.steps or source.steps:
         texts = iter(text.apply([t for nbest in nbests for t in nbest.texts]))
         sources = source.apply([nbest.source or "" for nbest in nbests])
-        changed = [
+        processed = [
             nbest.with_texts([next(texts) for _ in nbest], None if nbest.source is None else new)
             for nbest, new in zip(nbests, sources, strict=True)
         ]
     distinct, back, base = [], [], 0
-    for nbest in changed:
+    for nbest in processed:
         first: dict[str, int] = {}
         back += [base + first.setdefault(t, len(first)) for t in nbest.texts]
         base += len(first)
         rows = dict(zip(reversed(nbest.texts), reversed(range(len(nbest))), strict=True))
         distinct.append(nbest if len(first) == len(nbest) else nbest.select([rows[t] for t in first]))
-    return changed, distinct, np.array(back, np.int64)
+    return processed, distinct, np.array(back, np.int64)
 
 
 def _checked(
     label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList], whole: Sequence[NBestList]
 ) -> list[FloatArray]:
-    """What the extractor says of `nbests`, which are `whole` without repeated texts; errors give rows of `whole`."""
+    """The extractor's values of `nbests`, which are `whole` without repeated texts; errors name rows of `whole`."""
     kind = type(extractor)
     who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
     try:
         arrays = extractor.extract_all(nbests)
     except RerankError:
         raise
-    except Exception as error:  # a stranger's code: say whose, and where
+    except Exception as error:  # the code of a plugin: say whose it is, and where it failed
         where = f"segments {nbests[0].segment_id} to {nbests[-1].segment_id}"
         raise PluginError(f"{who}, {where}: {type(error).__name__}: {error}") from error
     if len(arrays) != len(nbests):
-        raise PluginError(f"{who}: extract_all gave {len(arrays)} arrays for {len(nbests)} lists")
+        raise PluginError(f"{who}: extract_all returned {len(arrays)} arrays for {len(nbests)} lists")
     for nbest, original, values in zip(nbests, whole, arrays, strict=True):
         where, wanted = f"{who}, segment {nbest.segment_id}", (len(nbest), len(extractor.components))
         if not isinstance(values, np.ndarray) or values.dtype != np.float64:
-            found = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
-            raise PluginError(f"{where}: found {found}, wanted a numpy array of float64")
+            dtype = values.dtype if isinstance(values, np.ndarray) else type(values).__name__
+            raise PluginError(f"{where}: found {dtype}, wanted a numpy array of float64")
         if values.shape != wanted:
             raise PluginError(f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)")
         if not np.isfinite(values).all():

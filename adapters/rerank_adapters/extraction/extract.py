@@ -1,7 +1,7 @@
-"""Feature tables and streams of feature values from n-best lists.
+"""Extraction of features from n-best lists, into a table or as a stream.
 
-Each distinct text of a list is extracted once (extractors of scope "text"). Tables do not depend on the number of
-processes, on the chunks, or on whether an extraction was interrupted: they are the same byte for byte.
+Extractors of scope "text" see each distinct text of a list once. Tables are the same byte for byte, whatever the number
+of processes and the chunks, and whether or not the extraction was interrupted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rerank_plugins import (
 )
 from rerank_plugins.identity import plain_hash
 
-Report = Callable[[int, Mapping[str, float]], None]  # hypotheses done since the last call, CPU seconds by label
+Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
 
 def extract_features(
@@ -42,11 +42,12 @@ def extract_features(
     progress: Report = lambda rows, seconds: None,
     work: Path | None = None,
 ) -> FeatureTable:
-    """The decoder's table with a column per component of each extractor, `label` or `label.component`.
+    """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
-    `texts` and `sources` give, by label, the pipelines that an extractor reads hypotheses and sources through;
-    `decoder` is the table of the same lists (none: new columns only). With `work`, finished chunks are kept in that
-    folder and found again; clear it when the table is saved (`WorkFolder(work).clear()`).
+    `texts` and `sources` hold, by label, the pipelines that hypotheses and sources go through before an extractor sees
+    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. With
+    `work`, finished chunks are kept in that folder and used again; clear it when the table has been saved
+    (`WorkFolder(work).clear()`).
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """
     plan = Plan(extractors, texts or {}, sources or {})
@@ -83,7 +84,7 @@ def stream_features(
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
 ) -> Iterator[tuple[NBestList, FloatArray]]:
-    """Each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held at once."""
+    """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held."""
     plan = Plan(extractors, texts or {}, sources or {})
     plan.check()
     for group, part in extract_in_order(plan, chunks(nbests), jobs=jobs):

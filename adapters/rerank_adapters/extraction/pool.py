@@ -1,8 +1,8 @@
-"""Chunks through all extractors, in order: in this process while that is quicker, in worker processes when it pays.
+"""Extraction of chunks in order, in this process or, where that is quicker, in worker processes.
 
-Processes, since KenLM and plain Python hold the interpreter's lock.
-Workers cost an interpreter and the loading of the models, so they start only when the gain is larger: the first chunks,
-which are small, tell how long a chunk takes and how long loading took.
+Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Each costs an
+interpreter and the loading of the models, so they start only when the expected gain is larger. The first chunks, which
+are small, show how long a chunk and the loading take.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from rerank_adapters.extraction.work import WorkFolder
 from rerank_adapters.workers import Workers, in_order
 from rerank_plugins import NBestList
 
-START = 2.0  # seconds that must be gained: interpreters start, and kernels load again
+START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
 
 Chunk = list[NBestList]
 
 
 @dataclass
 class Gauge:
-    """Whether workers would pay: what is left, at the pace so far, against their start and loading."""
+    """Estimates whether workers would pay: the time for the remaining rows, against the time to start and load them."""
 
-    rows: int | None  # all hypotheses, None where unknown: then as many are expected as have been seen
+    rows: int | None  # all hypotheses; None where unknown: as many are expected as have been seen
     loading: float = 0.0
     seconds: float = 0.0
     measured: int = 0
     passed: int = 0
 
     def add(self, rows: int, seconds: float | None) -> None:
-        """Count a chunk; `seconds` is None for one that was not computed here."""
+        """Count a chunk; `seconds` is None for one that was not extracted in this process."""
         self.passed += rows
         if seconds is None:
             return
@@ -55,9 +55,9 @@ class Gauge:
 def extract_in_order(
     plan: Plan, groups: Iterable[Chunk], *, jobs: int, rows: int | None = None, work: WorkFolder | None = None
 ) -> Iterator[tuple[Chunk, Extracted]]:
-    """Each chunk with its values, in the order they came; at most 2 * jobs + 1 are held.
+    """Yield each chunk with its values, in order; at most 2 * jobs + 1 chunks are held.
 
-    A chunk that `work` has is taken from there, and finished ones are kept there.
+    With `work`, chunks that it has are taken from there, and finished chunks are kept there.
     """
     extraction = _Extraction(plan, work)
     workers = Workers(extraction, jobs, "an extractor")
@@ -71,7 +71,7 @@ def extract_in_order(
 
 @dataclass(frozen=True)
 class _Extraction:
-    """What is done with a chunk, here or in a worker: it is extracted, and kept in `work`."""
+    """The task for each chunk, in this process or in a worker: to extract it, and to keep it in `work`."""
 
     plan: Plan
     work: WorkFolder | None
@@ -91,15 +91,15 @@ def _shared_out(
     jobs: int,
     rows: int | None,
 ) -> Iterator[tuple[Chunk, Extracted | Future[Extracted]]]:
-    """Each chunk with its values, or with the promise of a worker."""
+    """Yield each chunk with its values, or with the future of a worker that extracts it."""
     gauge, width, work = Gauge(rows), len(extraction.plan.names), extraction.work
     for group in groups:
         size = sum(map(len, group))
         file = work.file(group) if work else None
-        known = work.load(file, (size, width)) if work and file else None
-        if known is not None:
+        finished = work.load(file, (size, width)) if work and file else None
+        if finished is not None:
             gauge.add(size, None)
-            yield group, Extracted(known)
+            yield group, Extracted(finished)
         elif workers.started or (jobs > 1 and gauge.pays(jobs)):
             gauge.add(size, None)
             yield group, workers.submit((group, file))

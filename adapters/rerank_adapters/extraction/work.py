@@ -1,4 +1,4 @@
-"""The work folder: finished chunks of an extraction, so that an interrupted one continues where it stopped."""
+"""The work folder: it keeps the finished chunks of an extraction, so that an interrupted one can be continued."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from rerank_plugins.identity import plain_hash
 class WorkFolder:
     """One file per finished chunk, named by the fingerprint of everything that its values depend on.
 
-    `plan` is the fingerprint of the plan. A file is written beside its place and then renamed: never half a chunk.
+    `plan` is the fingerprint of the plan. A file is written under another name and then renamed, so that it is whole.
     """
 
     path: Path
     plan: str = ""
 
     def file(self, nbests: Sequence[NBestList]) -> Path:
-        """Where the chunk of these lists belongs."""
+        """The file of the chunk of these lists."""
         return self.path / f"chunk-{plain_hash([self.plan, of_lists(nbests)])[:40]}.npy"
 
     def load(self, file: Path, shape: tuple[int, int]) -> FloatArray | None:
-        """The finished chunk; None where there is none, or none that can be used: a damaged one is made again."""
+        """The values of a finished chunk; None where its file is missing or damaged, so that it is extracted again."""
         try:
             content = checked(np.fromfile(file, np.uint8))
             values = np.load(BytesIO(b"" if content is None else content.tobytes()), allow_pickle=False)
@@ -42,7 +42,7 @@ class WorkFolder:
         return values if usable else None
 
     def save(self, file: Path, values: FloatArray) -> None:
-        """Keep a finished chunk. Raises RerankError where it cannot be written."""
+        """Write a finished chunk. Raises RerankError where it cannot be written."""
         temporary = file.with_suffix(f".{os.getpid()}.tmp")
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -51,19 +51,19 @@ class WorkFolder:
             add_checksums(temporary)
             os.replace(temporary, file)
         except OSError as error:
-            raise RerankError(f"{self.path}: a finished part cannot be written ({error.strerror})") from error
+            raise RerankError(f"{self.path}: a finished chunk cannot be written ({error.strerror})") from error
         finally:
             with suppress(OSError):
                 temporary.unlink(missing_ok=True)
 
     def sweep(self, processes: Iterable[int]) -> None:
-        """Remove what these processes, which have ended, had not finished writing."""
+        """Remove the files that these processes, which have ended, left unfinished."""
         for process in processes:
             for file in self.path.glob(f"chunk-*.{process}.tmp"):
                 file.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Remove the chunks, and the folder if nothing else is in it: to be called when the table is saved."""
+        """Remove the chunks, and the folder if it is empty then; called when the table has been saved."""
         for pattern in ("chunk-*.npy", "chunk-*.tmp"):
             for file in self.path.glob(pattern):
                 file.unlink(missing_ok=True)

@@ -1,1 +1,1 @@
-"""The chain, a step a module: what the commands, the applications and the Python API call."""
+"""The steps of the chain, one module each, as the commands, the applications and the Python API call them."""

@@ -1,4 +1,4 @@
-"""Weights applied to lists: the new order of each, by the features that the weights were tuned for."""
+"""Reranking: weights applied to n-best lists, by the features that the weights were tuned for."""
 
 from __future__ import annotations
 
@@ -22,16 +22,18 @@ from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList, Re
 def apply_weights(
     job: Job, weights: Weights, pairs: Iterable[tuple[NBestList, FeatureTable]]
 ) -> Iterator[tuple[NBestList, Rescored]]:
-    """Each list with its new order; `pairs` are lists with tables of one or more segments each, streaming.
+    """Yield each list with its new order; `pairs` are lists with their own tables of one segment each.
 
-    Raises ConfigError where the weights are for other features.
+    Raises ConfigError where the weights are for other features than a table has.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
     rule = dense_rule(job)
     added = feature_names(job.extractors) if RECORDED in weights.provenance else None
     for nbest, table in pairs:
         dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
-        sparse = [name for name in table.all_names if name in weights.sparse]  # of many, those that this list has
+        sparse = [
+            name for name in table.all_names if name in weights.sparse
+        ]  # only those of the many that this list has
         try:
             aligned = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
         except ConfigError as error:
@@ -52,7 +54,7 @@ def apply_weights(
 
 
 def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
-    """The lists of a file, streaming. Raises FormatError for a segment that comes again: its lists must be merged."""
+    """Yield the lists of a file one by one. Raises FormatError for a segment that comes again and must be merged."""
     seen: set[str] = set()
     for nbest in nbests:
         if nbest.segment_id in seen:
@@ -63,14 +65,14 @@ def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
 
 
 def table_pairs(nbests: Sequence[NBestList], table: FeatureTable) -> Iterator[tuple[NBestList, FeatureTable]]:
-    """Each list with its own segment of a table. Raises ConfigError where lists and table do not belong together."""
+    """Yield each list with its own segment of a table. Raises ConfigError for a table of other lists."""
     check_same_lists(nbests, table)
     for segment, nbest in enumerate(nbests):
         yield nbest, _compact(table.take_segments([segment])[0])
 
 
 def _compact(table: FeatureTable) -> FeatureTable:
-    """The table without the sparse features that none of its rows has: a list has few of all there are."""
+    """The table without the sparse features that none of its rows has: each list has only a few of them."""
     used, indices = np.unique(table.sparse.indices, return_inverse=True)
     names = tuple(table.sparse.names[column] for column in used)
     return replace(table, sparse=replace(table.sparse, names=names, indices=indices.astype(np.int32)))

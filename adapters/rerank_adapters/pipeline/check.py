@@ -1,6 +1,6 @@
-"""What can be wrong, found before any long work: what is missing, does not fit together, or looks odd.
+"""Checks of a config and its data before any long work: what is missing, does not fit together, or looks odd.
 
-Every finding is reported, not only the first: an error would stop a run, a warning would spoil its result.
+All findings are reported, not only the first. An error would stop a run; a warning may spoil its result.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from rerank_adapters.progress import counted
 from rerank_adapters.text import vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of a check."""
+    """One line of a check: how serious the finding is, where it was made, and what it is."""
 
     level: Literal["ok", "warning", "error"]
     where: str
@@ -35,24 +35,24 @@ class Finding:
 
 @dataclass
 class Check:
-    """Checks a job step by step; `findings` grows."""
+    """The checks of a job; each adds what it finds to `findings`."""
 
     job: Job
     findings: list[Finding] = field(default_factory=list)
     _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
 
     def run(self) -> list[Finding]:
-        """Everything, in the order of a run."""
+        """Check everything in the order of a run; return the findings."""
         config = self.job.config
-        usable = self._plugins()
+        readable = self._plugins()
         sets = [("tune", config.tune)] if config.tune else []
-        named = [*sets, *((test.name, test) for test in config.test)] if usable else []
+        named = [*sets, *((test.name, test) for test in config.test)] if readable else []
         read = [(name, self._data(name, data)) for name, data in named]
         present = [(name, data) for name, data in read if data is not None]
         if not sets and not config.test:
-            self._say("error", "config", "neither [tune] nor [[test]] names any lists")
+            self._say("error", "config", "neither [tune] nor [[test]] names any n-best lists")
         elif not sets and config.test[0].name != "lists":
-            self._say("warning", "config", "no [tune] table: `rerank run` has nothing to tune on")
+            self._say("warning", "config", "there is no [tune] table, so `rerank run` has nothing to tune on")
         self._same_features(present)
         if config.tune and present and not self._failed(""):
             tuning = present[0][1]
@@ -63,7 +63,7 @@ class Check:
         return self.findings
 
     def _plugins(self) -> bool:
-        """Build everything that the config names, each by itself; whether the lists can be read."""
+        """Build each plugin that the config names, by itself; return whether the lists can be read."""
         job = self.job
         format_ = self._try("[nbest]", lambda: job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
@@ -86,7 +86,8 @@ class Check:
     def _say(self, level: Literal["ok", "warning", "error"], where: str, text: str) -> None:
         self.findings.append(Finding(level, where, text))
 
-    def _try(self, where: str, action: Callable[[], Found]) -> Found | None:
+    def _try(self, where: str, action: Callable[[], Result]) -> Result | None:
+        """The result of the action; None where it raises an error, which becomes a finding."""
         try:
             return action()
         except RerankError as error:
@@ -94,6 +95,7 @@ class Check:
             return None
 
     def _data(self, name: str, data: DataSet) -> Data | None:
+        """The lists and references of a data set, with findings about both; None where the lists cannot be read."""
         read = self._try(name, lambda: self.job.read(data, references=False))
         if read is None:
             return None
@@ -113,18 +115,23 @@ class Check:
         if references is None:
             if not paths:
                 self._say(
-                    "error" if name == "tune" else "warning", name, "no references: nothing can be tuned or evaluated"
+                    "error" if name == "tune" else "warning",
+                    name,
+                    "there are no references, so nothing can be tuned or evaluated",
                 )
             return read
-        found = self._try(name, lambda: references.for_segments(ids))
-        if found is not None and len(references) > len(ids):
+        aligned = self._try(name, lambda: references.for_segments(ids))
+        if aligned is not None and len(references) > len(ids):
             self._say(
-                "warning", name, f"{len(references)} reference lines for {len(ids)} segments: the others are not used"
+                "warning",
+                name,
+                f"{len(references)} reference lines for {len(ids)} segments: the surplus lines are not used",
             )
-        return Data(name, read.nbests, found) if found is not None else read
+        return Data(name, read.nbests, aligned) if aligned is not None else read
 
     @staticmethod
     def _oddities(data: Data) -> Iterator[str]:
+        """Warnings about lists that can be read but look wrong."""
         empty = sum(not h.text.strip() for nbest in data.nbests for h in nbest)
         if empty:
             yield f"{counted(empty, 'hypothesis is', 'hypotheses are')} empty"
@@ -138,6 +145,7 @@ class Check:
             yield f"{lists} not sorted by the totals: the first hypothesis counts as the 1-best"
 
     def _same_features(self, sets: list[tuple[str, Data]]) -> None:
+        """An error for each set whose decoder features differ from those of the first set."""
         if len(sets) < 2:
             return
         (first, data), *others = sets
@@ -146,18 +154,19 @@ class Check:
             has = set(other.nbests[0].feature_names)
             if has != wanted:
                 missing, extra = sorted(wanted - has), sorted(has - wanted)
-                differ = f"without {missing or 'none'}, also {extra or 'none'}"
-                self._say("error", name, f"other features than {first}: {differ}")
+                differences = f"without {missing or 'none'}, also {extra or 'none'}"
+                self._say("error", name, f"other features than {first}: {differences}")
 
     def _texts(self, name: str, data: Data) -> None:
+        """Warnings about words that models do not know, and about styles that differ from the references'."""
         texts = [nbest[0].text for nbest in data.nbests][:SAMPLE]
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
-            seen = pipelines.get(label)
-            known = extractor.vocabulary
-            if known is not None:
-                words = seen.apply(texts) if seen else texts
-                for warning in vocabulary_warnings(known.__contains__, words, f"the model of {label!r}"):
+            pipeline = pipelines.get(label)
+            vocabulary = extractor.vocabulary
+            if vocabulary is not None:
+                processed = pipeline.apply(texts) if pipeline else texts
+                for warning in vocabulary_warnings(vocabulary.__contains__, processed, f"the model of {label!r}"):
                     self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
@@ -171,8 +180,11 @@ class Check:
 
 
 def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:
-    """The extractor, its model (if it has one) read: a file that is missing or no model is found now."""
-    known = extractor.vocabulary
-    if known is not None:
-        known.__contains__("")
+    """The extractor with its model, if it has one, loaded: a missing or damaged file is noticed now.
+
+    Raises RerankError for such a file.
+    """
+    vocabulary = extractor.vocabulary
+    if vocabulary is not None:
+        vocabulary.__contains__("")
     return extractor

@@ -1,4 +1,4 @@
-"""Which tuner generalises best, told on the tuning set alone: cross-validation, beside weights that need no tuning."""
+"""Cross-validation of tuners on the tuning set alone, beside baselines that need no tuning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ def compare_tuners(
     seeds: Sequence[int],
     progress: Callable[[str, int, int], None] = lambda name, seed, fold: None,
 ) -> CrossValidation:
-    """Held-out scores of the tuners, of equal weights, and of the decoder's own where its totals tell them."""
+    """The held-out scores of the tuners and of the baselines (see `baseline_weights`).
+
+    `progress` is called with the tuner's name, the seed and the fold before each run. Raises ConfigError where lists
+    and table do not belong together, and for fewer than two folds or more folds than segments.
+    """
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)

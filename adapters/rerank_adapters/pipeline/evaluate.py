@@ -1,4 +1,4 @@
-"""Evaluation of systems by all metrics of a config, each on the text that its pipeline makes."""
+"""Evaluation of systems by all metrics of a config, each on text that has gone through its own pipeline."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def compare(
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
 ) -> Evaluation:
-    """Compare systems (name -> one output a segment) by the job's metrics, the tuned one first.
+    """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
 
-    With `nbests`, oracle and anti-oracle of these lists too. Texts of segments in the result are those that the first
-    metric saw.
+    With `nbests`, the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those
+    that the first metric saw.
     """
     settings = job.config.evaluation
     parts = []
@@ -60,6 +60,7 @@ def with_first_best(systems: Mapping[str, Sequence[str]], first: Sequence[str]) 
 
 
 def _by_pipeline(measures: Sequence[Measure]) -> list[tuple[TextPipeline, list[Measure]]]:
+    """The metrics in groups that share a text pipeline."""
     groups: dict[str, tuple[TextPipeline, list[Measure]]] = {}
     for measure in measures:
         groups.setdefault(measure.text.describe(), (measure.text, []))[1].append(measure)

@@ -1,4 +1,4 @@
-"""The features that a job describes, for lists in memory (a table) or one list at a time."""
+"""Extraction of the features that a job describes: a table of lists in memory, or one list at a time."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rerank_plugins import FeatureTable, NBestList
 
 
 def dense_rule(job: Job) -> DenseRule | None:
-    """The format's rule for features that it cannot tell to be dense, if it has one."""
+    """The rule by which the format decides which features are dense, if it has one."""
     rule: DenseRule | None = getattr(job.format, "dense_rule", None)
     return rule
 
 
 def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureTable:
-    """The table of the lists, saved at `path`; parts of an interrupted extraction are found again beside it."""
+    """The table of the lists, saved at `path`; finished parts of an interrupted extraction are used again."""
     work = parts_of(path)
     table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), folder=path.parent, work=work)
     table.save(path)
@@ -38,16 +38,16 @@ def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureT
 
 
 def parts_of(path: Path) -> Path:
-    """The folder where finished parts of an extraction wait, until the file at `path` that needs them is written."""
+    """The folder that holds the finished parts of an extraction until the file at `path` is written."""
     return path.with_name(path.name + ".parts")
 
 
 def extract_with(
     job: Job, nbests: Sequence[NBestList], decoder: FeatureTable, *, folder: Path = Path(), work: Path | None = None
 ) -> FeatureTable:
-    """The decoder's table with the job's features; with `work`, finished parts are kept in that folder.
+    """The decoder's table with the job's features added; finished parts are kept in the folder `work`, if it is given.
 
-    The table remembers how it was made, files named relative to `folder`, where it will be saved.
+    The table records how it was made, with files named relative to `folder`, where it will be saved.
     """
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
@@ -66,9 +66,9 @@ def extract_with(
 
 
 def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBestList, FeatureTable]]:
-    """Each list with its own table of one segment, in bounded memory."""
+    """Yield each list with its own table of one segment, in bounded memory."""
     names = feature_names(job.extractors)
-    rule = DenseRule(sparse=("*",))  # one list cannot tell which features are dense: the weights will
+    rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
     with ExtractionProgress() as progress:
         for nbest, values in stream_features(
             nbests,

@@ -1,4 +1,4 @@
-"""What a config describes, built: format, extractors, metrics, tuner, text pipelines, and the data read."""
+"""A config made into objects: format, extractors, metrics, tuner, text pipelines, models, and the data it names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from rerank_plugins.plugins import Registry, suggestion
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric, what reports call it, and the text pipeline that its hypotheses and references go through."""
+    """A metric, its name in reports, and the text pipeline that hypotheses and references go through before it."""
 
     name: str
     metric: Metric
@@ -33,7 +33,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Data:
-    """The lists of a data set, with the references of each (empty where there are none)."""
+    """The lists of a data set, with the references of each list (an empty tuple where there are none)."""
 
     name: str
     nbests: list[NBestList]
@@ -42,7 +42,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Job:
-    """A config and the plugins it may name."""
+    """A config and the plugins that it may name."""
 
     config: Config
     registry: Registry
@@ -53,13 +53,13 @@ class Job:
         return cls(config, registry.with_files([config.path(path) for path in config.plugins]))
 
     def with_tests(self, bootstrap: int | None, randomisation: int | None) -> Job:
-        """The same job with other numbers of resamples and trials (None: as they are)."""
-        given = {"bootstrap": bootstrap, "randomisation": randomisation}
-        settings = self.config.evaluation.model_copy(update={k: v for k, v in given.items() if v is not None})
+        """The same job with other numbers of resamples and trials; None leaves a number as it is."""
+        numbers = {"bootstrap": bootstrap, "randomisation": randomisation}
+        settings = self.config.evaluation.model_copy(update={k: v for k, v in numbers.items() if v is not None})
         return self.with_config({"evaluation": settings})
 
     def starting_from(self, start: str) -> Job:
-        """The same job with other start weights: "uniform", "decoder" or a weights file."""
+        """The same job with other start weights: "uniform", "decoder" or the path of a weights file."""
         return self.with_config({"tuning": self.config.tuning.model_copy(update={"start": start})})
 
     def with_config(self, tables: Mapping[str, Any]) -> Job:
@@ -68,17 +68,17 @@ class Job:
 
     @cached_property
     def builder(self) -> Builder:
-        """Builds plugins with paths relative to the config file."""
+        """The builder of plugins, for which paths are relative to the config file."""
         return Builder(self.registry, self.config.base, self.config.named)
 
     @cached_property
     def format(self) -> NBestFormat:
         """The format of the n-best files."""
-        made: NBestFormat = self.builder.build("format", self.config.nbest, "[nbest]")
-        return made
+        nbest_format: NBestFormat = self.builder.build("format", self.config.nbest, "[nbest]")
+        return nbest_format
 
     def pipeline(self, name: str | None, where: str) -> TextPipeline:
-        """The text pipeline of that name; None leaves text as it is."""
+        """The text pipeline of that name; None gives one without steps. Raises ConfigError for an unknown name."""
         if name is None:
             return TextPipeline(())
         if name not in self.config.text:
@@ -87,15 +87,16 @@ class Job:
 
     @cached_property
     def _features(self) -> dict[str, tuple[Table, Table]]:
-        found: dict[str, tuple[Table, Table]] = {}
+        """By label, the options of each feature and its keys `label`, `text` and `source_text`."""
+        tables: dict[str, tuple[Table, Table]] = {}
         for number, table in enumerate(self.config.feature, 1):
             options, ours = plugin_options(table, "label", "text", "source_text")
             label = str(ours.get("label", options.get("use", "")))
-            if label in found:
+            if label in tables:
                 where = f"[[feature]] {number}"
                 raise ConfigError(f"{where}: another feature has the label {label!r}; give one a label of its own")
-            found[label] = options, ours
-        return found
+            tables[label] = options, ours
+        return tables
 
     @cached_property
     def extractors(self) -> dict[str, FeatureExtractor]:
@@ -114,11 +115,12 @@ class Job:
 
     def extractor(self, label: str) -> FeatureExtractor:
         """The extractor of that label."""
-        made: FeatureExtractor = self.builder.build("feature", self._features[label][0], f"[[feature]] {label}")
-        return made
+        options = self._features[label][0]
+        extractor: FeatureExtractor = self.builder.build("feature", options, f"[[feature]] {label}")
+        return extractor
 
     def pipelines(self, key: str) -> dict[str, TextPipeline]:
-        """By label, the pipeline for what an extractor reads: hypotheses ("text") or the source ("source_text")."""
+        """By label, the pipeline of an extractor for hypotheses (`key` "text") or the source ("source_text")."""
         return {
             label: self.pipeline(ours[key], f"[[feature]] {label}")
             for label, (_, ours) in self._features.items()
@@ -135,7 +137,7 @@ class Job:
         return measures
 
     def measure(self, position: int) -> Measure:
-        """The metric at a position (from 0) of the config's."""
+        """The metric at a position (from 0) in the config."""
         where = f"[[metric]] {position + 1}"
         options, ours = plugin_options(self.config.metric[position], "label", "text")
         metric = self.builder.build("metric", options, where)
@@ -143,21 +145,21 @@ class Job:
 
     @cached_property
     def tuner(self) -> Tuner:
-        """The tuner, its options set."""
-        made: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
-        return made
+        """The tuner with its options."""
+        tuner: Tuner = self.builder.build("tuner", self.config.tuner, "[tuner]")
+        return tuner
 
     def parser(self, spec: str) -> CachedParser:
-        """The parser of one of the config's `[parser]` tables, or of NAME,option=value,…; its parses are cached."""
+        """The parser of a `[parser]` table of the config, or of NAME,option=value,…; its parses are cached."""
         if spec in self.config.parser:
             named: CachedParser = self.builder.named_object("parser", spec, "--parser")
             return named
         return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
 
     def language_model_table(self, spec: str | Path) -> dict[str, Any]:
-        """The config table of a language model: of its file, of its name in the config, or of NAME,option=value,….
+        """The config table of a language model, given by its file, its name in the config, or NAME,option=value,….
 
-        A path is always a file's; a name of the config goes before a file of the same name.
+        A Path is always that of a file. A name in the config takes precedence over a file of the same name.
         """
         if isinstance(spec, str) and spec in self.config.language_model:
             return dict(self.config.language_model[spec])
@@ -176,19 +178,20 @@ class Job:
         return model
 
     def check_options(self) -> None:
-        """Build everything that the config names: errors in its options come now, before any work."""
+        """Build everything that the config names, so that errors in its options come before any work."""
         self.format, self.extractors, self.measures, self.tuner  # noqa: B018
         self.pipelines("text"), self.pipelines("source_text")
 
     def read(self, data: DataSet, *, references: bool = True) -> Data:
-        """Read the lists of a data set (merged where several files hold them) and their references."""
+        """Read the lists of a data set, merged where several files hold them, and their references."""
         source = self.config.path(data.source) if data.source else None
         nbests = read_nbest([self.config.path(path) for path in data.nbest], self.format, source)
-        found: list[tuple[str, ...]] = [() for _ in nbests]
+        segment_references: list[tuple[str, ...]] = [() for _ in nbests]
         if references and data.references:
             files = [self.config.path(path) for path in data.references]
-            found = read_references(files, data.reference_form).for_segments([nbest.segment_id for nbest in nbests])
-        return Data(data.name, nbests, found)
+            ids = [nbest.segment_id for nbest in nbests]
+            segment_references = read_references(files, data.reference_form).for_segments(ids)
+        return Data(data.name, nbests, segment_references)
 
 
 def lists_size(segments: int, hypotheses: int) -> str:
@@ -197,7 +200,7 @@ def lists_size(segments: int, hypotheses: int) -> str:
 
 
 def through(text: TextPipeline, groups: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Texts of each segment through a pipeline, each distinct text once."""
+    """The texts of each segment after a pipeline, which all texts go through together."""
     flat = text.apply([line for group in groups for line in group])
     cuts = [0]
     for group in groups:

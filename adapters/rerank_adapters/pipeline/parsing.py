@@ -1,7 +1,7 @@
-"""Many sentences through a parser: in order, in bounded memory, on several processes, each finished batch kept.
+"""Parsing of many sentences: in order, in bounded memory, on several processes.
 
-What an interrupted run has parsed is in the cache of parses, and is found there by the next one. The first batch is
-parsed in this process; workers start for the others.
+The parses of each finished batch are kept in the parse cache, where the next run finds those of an interrupted one. The
+first batch is parsed in this process; workers start for the others.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from rerank_adapters.workers import Workers, in_order
 from rerank_plugins import Parse
 from rerank_plugins.parsers.cached import CachedParser
 
-BATCH = 1_000  # sentences a task
+BATCH = 1_000  # sentences of one task
 
 Words = tuple[str, ...]
-Parsed = tuple[list[Parse], int]  # the parses of a batch, and how many of them were not known before
+Parsed = tuple[list[Parse], int]  # the parses of a batch, and how many of them were not in the cache
 
 
 @dataclass
 class ParseCounts:
-    """How many sentences went by, how many were parsed anew, and how many distinct new ones have no parse."""
+    """How many sentences were read, how many were not in the cache and had to be parsed, and how many have no parse."""
 
     sentences: int = 0
     parsed: int = 0
@@ -36,7 +36,7 @@ class ParseCounts:
 def parse_in_order(
     parser: CachedParser, sentences: Iterable[Words], jobs: int, counts: ParseCounts
 ) -> Iterator[tuple[Words, Parse]]:
-    """Each sentence with its parse, in order; at most 2 * jobs + 1 batches are held. `counts` grows as they go by."""
+    """Yield each sentence with its parse, in order, and count it in `counts`; at most 2 * jobs + 1 batches are held."""
     parsing = _Parsing(parser)
     with Workers(parsing, jobs, "the parser") as workers:
         for batch, (parses, parsed) in in_order(_shared_out(parsing, sentences, workers, jobs), 2 * jobs):
@@ -49,7 +49,7 @@ def parse_in_order(
 
 @dataclass(frozen=True)
 class _Parsing:
-    """What is done with a batch, here or in a worker."""
+    """The task for each batch, in this process or in a worker: to parse it."""
 
     parser: CachedParser
 
@@ -62,7 +62,7 @@ class _Parsing:
 def _shared_out(
     parsing: _Parsing, sentences: Iterable[Words], workers: Workers[list[Words], Parsed], jobs: int
 ) -> Iterator[tuple[list[Words], Parsed | Future[Parsed]]]:
-    """Each batch with its parses, or with the promise of a worker."""
+    """Yield each batch with its parses, or with the future of a worker that parses it."""
     source = iter(sentences)
     for number in count():
         batch = list(islice(source, BATCH))

@@ -1,4 +1,4 @@
-"""Tuning rehearsed on one list: what is wrong with the options is found before the extraction, not after it."""
+"""A trial of tuning on one list, so that wrong options are noticed before the extraction, not after it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from rerank_plugins import ConfigError, FeatureTable
 
 
 def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
-    """All that tuning does before the tuner, on the first list alone, with 0 for the features to be extracted.
+    """Do all that tuning does before the tuner runs, on the first list alone, with zeros for features still to extract.
 
-    `decoder` is the table of the decoder's features. Raises ConfigError for options of metric and tuner, names of
-    features (fixed, bounded) and start weights that are wrong, and for data without references.
+    `decoder` is the table of the decoder's features. Raises ConfigError for wrong options of the metric and the tuner,
+    for unknown names of fixed or bounded features, for wrong start weights, and for data without references.
     """
     if not all(data.references):
-        raise ConfigError("the tuning set has no references, and weights are tuned to come close to them")
+        raise ConfigError("the tuning set has no references, without which weights cannot be tuned")
     job.tuner  # noqa: B018  its options are checked
     table, rows = decoder.take_segments([0])
     names = feature_names(job.extractors)
@@ -27,7 +27,7 @@ def rehearse(job: Job, data: Data, decoder: FeatureTable) -> None:
     table = replace(table, names=table.names + names, values=values)
     first = Data(data.name, data.nbests[:1], data.references[:1])
     tuning_data(job, first, table)
-    if job.config.tuning.start == "decoder":  # found from the totals of all lists, and from the decoder's features
+    if job.config.tuning.start == "decoder":  # estimated from the totals of all lists
         start_weights(job, data, decoder)
     else:
         start_weights(job, first, table)

@@ -1,7 +1,8 @@
-"""What feature tables and weights remember of the job that made them: the tables of its config that are needed again.
+"""The record of the job in feature tables and weights: those tables of its config that are needed again later.
 
-A table remembers how its features are extracted, so that weights tuned on it can be applied to other lists; weights
-remember the metric too. Files are named relative to the folder of the table or of the weights: both may move together.
+A feature table records how its features are extracted, so that weights tuned on it can be applied to other lists.
+Weights record the metric too. Files are named relative to the folder of the table or of the weights, so that the whole
+folder can be moved.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")
 
 
 def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
-    """The tables of a job's config under `keys`, its files named relative to `folder`; empty ones are left out."""
+    """The tables of a job's config under `keys`, with files named relative to `folder`; empty ones are left out."""
     config = job.config
-    moved: dict[str, Any] = {
+    tables: dict[str, Any] = {
         "nbest": dict(config.nbest),
         "text": {name: TextPipeline(tuple(steps), config.base).rebased(folder) for name, steps in config.text.items()},
         "feature": [_rebased(job, "feature", table, folder) for table in config.feature],
         "metric": [_rebased(job, "metric", table, folder) for table in config.metric],
         "plugins": [os.path.relpath(file, folder) for file in job.registry.files],
     }
-    for kind, tables in config.named.items():
-        moved[kind] = {name: _rebased(job, kind, table, folder) for name, table in tables.items()}
-    return {key: moved[key] for key in keys if moved[key]}
+    for kind, named in config.named.items():
+        tables[kind] = {name: _rebased(job, kind, table, folder) for name, table in named.items()}
+    return {key: tables[key] for key in keys if tables[key]}
 
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -49,9 +50,9 @@ def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dic
 
 
 def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) -> Job:
-    """The job that the file at `path` remembers; one without features if it remembers none.
+    """The job that is recorded in the file at `path`; a job without features where nothing is recorded.
 
-    Raises ConfigError for a record that is no config (weights edited by hand).
+    Raises ConfigError for a record that is not a valid config, as in weights edited by hand.
     """
     tables = provenance.get(RECORDED, {})
     try:
@@ -64,33 +65,31 @@ def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) 
 
 
 def job_of_table(job: Job, table: FeatureTable, path: Path) -> Job:
-    """The job with the features that the table at `path` holds: those it remembers, unless the job names its own.
+    """The job with the features that are recorded in the table at `path`, unless the job names features of its own.
 
-    What the table remembers beside them (format, text pipelines, models, parsers, plugins) completes the job. A
-    feature that the job names by a label of the table is that feature, its options included. Raises ConfigError for a
-    text pipeline of the same name that differs, where the features are the table's.
+    The format, text pipelines, models, parsers and plugins recorded there complete the job. Where the job names a
+    feature by a label of the table, that feature is meant with the options recorded for it. Raises ConfigError where
+    the job takes the table's features but has another text pipeline under the same name.
     """
     config = job.config
-    made = recorded_job(table.provenance, path, job.registry)
-    tables = recorded_tables(made, config.base, *EXTRACTING)
-    remembered = dict(zip(made.labels, tables.get("feature", []), strict=True))
+    recorded = recorded_job(table.provenance, path, job.registry)
+    tables = recorded_tables(recorded, config.base, *EXTRACTING)
+    features = dict(zip(recorded.labels, tables.get("feature", []), strict=True))
     if not config.feature:
         for name in config.text.keys() & tables.get("text", {}).keys():
-            if _described(job, name) != _described(made, name):
+            if _described(job, name) != _described(recorded, name):
                 raise ConfigError(f"text pipeline {name!r} is another one than that of the feature table {path}")
     merged: dict[str, Any] = {
         key: {**tables.get(key, {}), **getattr(config, key)} for key in ("text", "parser", "language_model")
     }
-    known = made.registry.entries["feature"]
+    known = recorded.registry.entries["feature"]
     merged["feature"] = [
-        remembered.get(feature["use"], feature)
-        if feature.keys() == {"use"} and feature["use"] not in known
-        else feature
-        for feature in config.feature or remembered.values()
+        features.get(feature["use"], feature) if feature.keys() == {"use"} and feature["use"] not in known else feature
+        for feature in config.feature or features.values()
     ]
     if "nbest" not in config.model_fields_set and "nbest" in tables:
         merged["nbest"] = tables["nbest"]
-    job = Job(config.model_copy(update=merged), made.registry)
+    job = Job(config.model_copy(update=merged), recorded.registry)
     missing = [name for name in feature_names(job.extractors) if name not in table.names] if not config.feature else []
     if missing:
         raise ConfigError(f"{path}: the feature table lacks {', '.join(missing)}: extract these features first")
@@ -102,16 +101,16 @@ def _described(job: Job, name: str) -> str:
 
 
 def check_same_lists(nbests: Sequence[NBestList], table: FeatureTable) -> None:
-    """Raises ConfigError unless the table was extracted from these very lists."""
+    """Raise ConfigError unless the table was extracted from these very lists."""
     again = "extract the features of these lists"
     if len(nbests) != table.segments:
         raise ConfigError(f"{len(nbests)} n-best lists, but {table.segments} segments in the feature table: {again}")
     sizes = (table.offsets[1:] - table.offsets[:-1]).tolist()
     for nbest, segment_id, size in zip(nbests, table.segment_ids, sizes, strict=True):
         if (nbest.segment_id, len(nbest)) != (segment_id, size):
-            found = f"segment {nbest.segment_id} with {len(nbest)} hypotheses"
-            wanted = f"segment {segment_id} with {size}"
-            raise ConfigError(f"the lists have {found} where the feature table has {wanted}: {again}")
+            in_lists = f"segment {nbest.segment_id} with {len(nbest)} hypotheses"
+            in_table = f"segment {segment_id} with {size}"
+            raise ConfigError(f"the lists have {in_lists} where the feature table has {in_table}: {again}")
     if table.provenance.get("lists") not in (None, of_lists(nbests, around=False)):
-        differ = "the feature table was extracted from other lists: texts, features or totals differ"
-        raise ConfigError(f"{differ}; {again}")
+        fault = "the feature table was extracted from other lists: texts, features or totals differ"
+        raise ConfigError(f"{fault}; {again}")

@@ -1,4 +1,4 @@
-"""The whole job of a config: extract, tune, rerank, evaluate; every step leaves its files in the work folder."""
+"""The whole job of a config: extract, tune, rerank and evaluate, with the files of every step in the work folder."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run made: weights, how they came about, and an evaluation of each test set with references, by name.
+    """The result of a run: the tuned weights, and by name an evaluation of each test set that has references.
 
-    `files` are all files that were written; `pages` are those among them that a browser shows.
+    `files` are all files that the run wrote.
     """
 
     learnt: Learnt
@@ -38,14 +38,17 @@ class Outcome:
 
     @property
     def pages(self) -> tuple[Path, ...]:
-        """The reports with every segment, one for each evaluation."""
+        """The HTML pages among the files: the report with every segment, one for each evaluation."""
         return tuple(file for file in self.files if file.suffix == ".html")
 
 
 def run(job: Job, work: Path, say: Say) -> Outcome:
-    """Do the whole job. Feature tables, weights, 1-bests, reranked lists and reports go to `work`."""
+    """Do the whole job, and write feature tables, weights, 1-bests, reranked lists and reports to `work`.
+
+    `say` is called with each line about the progress of the job. Raises ConfigError for wrong settings before any work.
+    """
     if job.config.tune is None:
-        raise ConfigError("the config has no [tune] table: which lists are the weights tuned on?")
+        raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
     job.check_options()
     tuning_set = job.read(job.config.tune)
     tests = [job.read(test) for test in job.config.test]
@@ -82,7 +85,7 @@ def _test(job: Job, weights: Weights, data: Data, work: Path, say: Say, files: l
             best.write(chosen[-1] + "\n")
             lists.writelines(job.format.write(nbest, rescored))
     if not all(data.references):
-        say(f"{data.name}: no references, so no evaluation; 1-bests in {work / f'{data.name}.1best'}")
+        say(f"{data.name}: there are no references, so nothing is evaluated")
         return None
     with StatusLine(f"evaluating {data.name}"):
         evaluation = compare(

@@ -1,7 +1,7 @@
-"""Text scored by any language model: probabilities of words and sentences, unknown words, perplexity.
+"""Scoring of text by any language model: probabilities of words and sentences, unknown words, perplexity.
 
-Perplexity is given as SRILM counts it (unknown words left out) and as KenLM does (unknown words at the probability of
-`<unk>` too).
+Perplexity is computed as by SRILM, without unknown words, and as by KenLM, with unknown words at the probability of
+`<unk>`.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import numpy as np
 from rerank_plugins import FloatArray, LanguageModel
 
 LN10 = math.log(10.0)
-ZERO = -99.0 * LN10  # ln p from here down is that of the impossible
+ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
 BLOCK = 2048  # sentences of the largest block
 
 
 @dataclass
 class Totals:
-    """Sums over sentences; `logprob` counts neither unknown words nor impossible ones, `of_oovs` those alone (ln)."""
+    """Sums over sentences; `of_oovs` (ln) is of unknown words, `logprob` (ln) of those that are known and possible."""
 
     sentences: int = 0
     words: int = 0
@@ -34,23 +34,23 @@ class Totals:
     of_oovs: float = 0.0
 
     def add(self, other: Totals) -> None:
-        """Add another's sums."""
+        """Add the sums of other sentences."""
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
 
     @property
     def excluding(self) -> float:
-        """Perplexity without unknown words, `</s>` counted: SRILM's ppl."""
+        """The perplexity without unknown words, in which `</s>` counts as a word: SRILM's ppl."""
         return _perplexity(self.logprob, self.words - self.oovs - self.zeroprobs + self.sentences)
 
     @property
     def excluding_ends(self) -> float:
-        """The same with `</s>` not counted as a word, its probability still in: SRILM's ppl1."""
+        """The same where `</s>` does not count as a word, although its probability is included: SRILM's ppl1."""
         return _perplexity(self.logprob, self.words - self.oovs - self.zeroprobs)
 
     @property
     def including(self) -> float:
-        """Perplexity with unknown words at the model's probability of them."""
+        """The perplexity with unknown words, at the probability that the model gives them."""
         return _perplexity(self.logprob + self.of_oovs, self.words - self.zeroprobs + self.sentences)
 
     def summary(self) -> str:
@@ -67,7 +67,10 @@ def _perplexity(logprob: float, count: int) -> float:
 
 @dataclass(frozen=True)
 class Scored:
-    """A sentence: words and `</s>`, ln p of each, whether it is unknown, length of the matched n-gram if known."""
+    """A sentence: words and `</s>`, and of each its ln p, whether it is unknown, and the length of the matched n-gram.
+
+    `lengths` is None where the model does not tell the lengths.
+    """
 
     words: tuple[str, ...]
     ln_p: FloatArray
@@ -76,7 +79,7 @@ class Scored:
 
     @property
     def totals(self) -> Totals:
-        """Its own sums."""
+        """The sums of this sentence alone."""
         unknown = np.array(self.unknown)
         zero = ~unknown & (self.ln_p <= ZERO)
         return Totals(
@@ -86,7 +89,7 @@ class Scored:
 
 
 def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = False) -> Iterator[Scored]:
-    """Each line scored, many at a time; `lengths`: of the matched n-grams too, where the model knows such."""
+    """Yield each line scored, in blocks; with `lengths`, with lengths of matched n-grams if the model tells them."""
     matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
     known: dict[str, bool] = {}
     lines = iter(lines)
@@ -102,7 +105,7 @@ def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = F
 
 
 def perplexity(model: LanguageModel, lines: Iterable[str]) -> Totals:
-    """Sums over all lines."""
+    """The sums over all lines."""
     totals = Totals()
     for scored in score_lines(model, lines):
         totals.add(scored.totals)

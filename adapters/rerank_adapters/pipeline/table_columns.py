@@ -1,8 +1,8 @@
-"""The columns of a feature table that a job asks for: chosen where the table has them, extracted where it has not.
+"""The columns of a feature table that a job needs: taken from the table where it has them, extracted where not.
 
-A table remembers with which options, files, code and text pipelines each of its features was extracted. A column is
-taken only where all of these are what the job asks for; otherwise the feature is extracted, and a line on stderr says
-so. Columns of features that the job does not name are left out, the decoder's own always stay.
+A table records the options, files, code and text pipelines with which each of its features was extracted. A column is
+taken from it only where all of these are as in the job; otherwise the feature is extracted again, and a line on stderr
+says so. Columns of features that the job does not name are left out; the decoder's own columns are always kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.identity import plain_hash
 
-FEATURES = "features"  # the key of a table's provenance: what describes each feature, by label
+FEATURES = "features"  # the key under which the provenance of a table describes each feature, by label
 
 
 def chosen_columns(
@@ -36,26 +36,26 @@ def chosen_columns(
 ) -> FeatureTable:
     """The decoder's columns of the table at `path`, then those of the job's features, in the job's order.
 
-    A job without features takes the table as it is. `folder` and `work` are as in `extract_with`. Whoever uses the
-    result checks that the table is of these lists; before anything is extracted, that is checked here. Raises
-    ConfigError where it is not, and whatever an extraction raises.
+    A job without features takes the table as it is. `folder` and `work` are as in `extract_with`. Whether the table
+    belongs to these lists is checked here only before an extraction; otherwise the caller checks it. Raises
+    ConfigError where it does not, and all that an extraction raises.
     """
     if not job.labels:
         return table
     wanted = Plan(job.extractors, job.pipelines("text"), job.pipelines("source_text")).describe()
     columns = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
-    made: Mapping[str, Any] = table.provenance.get(FEATURES, {})
-    new = [label for label in job.labels if not _same(made.get(label), wanted[label])]
+    descriptions: Mapping[str, Any] = table.provenance.get(FEATURES, {})
+    new = [label for label in job.labels if not _same(descriptions.get(label), wanted[label])]
     decoder = _of_the_decoder(table, [name for names in columns.values() for name in names])
-    found = decoder
+    extracted = decoder
     if new:
         check_same_lists(nbests, table)
         for label in new:
-            has = set(columns[label]) & set(table.names)
-            why = "was made with other options, files or code" if has else "is not in the table"
+            present = set(columns[label]) & set(table.names)
+            why = "was made with other options, files or code" if present else "is not in the table"
             click.echo(f"{path}: the feature {label!r} {why}: it is extracted now", err=True)
-        found = extract_with(job.with_only(new), nbests, decoder, folder=folder, work=work)
-    chosen = [(found if label in new else table, name) for label in job.labels for name in columns[label]]
+        extracted = extract_with(job.with_only(new), nbests, decoder, folder=folder, work=work)
+    chosen = [(extracted if label in new else table, name) for label in job.labels for name in columns[label]]
     return replace(
         decoder,
         names=(*decoder.names, *(name for _, name in chosen)),
@@ -70,17 +70,20 @@ def chosen_columns(
     )
 
 
-def _same(made: Any, wanted: Any) -> bool:
-    return made is not None and plain_hash(made) == plain_hash(wanted)
+def _same(recorded: Any, wanted: Any) -> bool:
+    return recorded is not None and plain_hash(recorded) == plain_hash(wanted)
 
 
 def _of_the_decoder(table: FeatureTable, asked_for: Sequence[str]) -> FeatureTable:
-    """The table without the columns of features. One that does not say which these are has those asked for."""
+    """The table with the decoder's columns alone.
+
+    Where the table does not record which columns were extracted, those in `asked_for` count as extracted.
+    """
     if FEATURES in table.provenance:
         extracted = {
             f"{label}.{component}" if component else label
-            for label, made in table.provenance[FEATURES].items()
-            for component in made["components"]
+            for label, description in table.provenance[FEATURES].items()
+            for component in description["components"]
         }
     else:
         extracted = set(asked_for)

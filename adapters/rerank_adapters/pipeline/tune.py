@@ -1,4 +1,4 @@
-"""Tuning as a job: statistics of the lists, the tuner that the config names, weights that say how they were made."""
+"""Tuning as a job: the statistics of the lists, the tuner of the config, and weights that record how they were made."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, Tu
 
 
 def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
-    """What the tuner sees: the table, and the statistics of the job's first metric."""
+    """What the tuner sees: the feature table, and the statistics of the job's first metric for each hypothesis."""
     measure = job.measures[0]
     hypotheses = through(measure.text, [nbest.texts for nbest in data.nbests])
     statistics = measure.metric.statistics(hypotheses, through(measure.text, data.references))
@@ -39,8 +39,9 @@ def tuning_data(job: Job, data: Data, table: FeatureTable) -> TuningData:
 
 
 def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
-    """The start vector that the config asks for: uniform, the decoder's, a table of weights, or a weights file (in
-    which features that are extracted here may be missing: they start from 0, as a decoder's weights need).
+    """The start vector that the config names: uniform, the decoder's, a table of weights, or a weights file.
+
+    Extracted features that a weights file lacks, as a file of decoder weights does, start from 0.
     """
     start = job.config.tuning.start
     if isinstance(start, str) and start not in ("uniform", "decoder"):
@@ -48,8 +49,8 @@ def start_weights(job: Job, data: Data, table: FeatureTable) -> Any:
         new = {name: 0.0 for name in feature_names(job.extractors) if name not in weights.dense}
         return replace(weights, dense={**weights.dense, **new}).vector_for(table)
     totals = [hypothesis.score for nbest in data.nbests for hypothesis in nbest]
-    ours = set(feature_names(job.extractors))
-    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in ours])
+    extracted = set(feature_names(job.extractors))
+    return start_vector(table, start, totals, decoder_features=[name for name in table.names if name not in extracted])
 
 
 def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, FloatArray]:
@@ -66,7 +67,7 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
 @dataclass(frozen=True)
 class Learnt:
-    """Tuned weights, how they came about, and lines that say how good they are beside weights that were not tuned."""
+    """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines."""
 
     weights: Weights
     result: TuningResult
@@ -74,7 +75,10 @@ class Learnt:
 
 
 def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
-    """Tune on the lists; the weights are to be written in `folder` (their provenance names files relative to it)."""
+    """Tune on the lists. The provenance of the weights names files relative to `folder`, where they will be written.
+
+    Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
+    """
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
