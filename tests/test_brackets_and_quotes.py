@@ -109,7 +109,7 @@ def test_embedded_vocabularies_hold_no_names():
         "pcfg": built("language_model", "pcfg").grammar.lexicon.words,
         "hhmm": built("language_model", "hhmm").hhmm.grammar.lexicon.words,
         "svs": read_svs(EMBEDDED_SVS).lexicon.words,
-        "unigram": built("language_model", "unigram")._table,
+        "unigram": built("language_model", "unigram")._unigrams.table,
     }
     assert {name: [word for word in each if normal_form(word) != word] for name, each in words.items()} == {
         name: [] for name in words
