@@ -72,7 +72,7 @@ def check_continues(place: Path, nap: float, jobs: int, stop_after: int) -> None
     (place / "old.npz").write_bytes(b"a table from before")
     stopped = run(place, *extract, "old.npz", stop_after=stop_after)
     said = one_line(stopped, 130)
-    assert said == "interrupted; nothing is half written, and the same command continues an extraction"
+    assert said == "interrupted; no file is half written, and the same command continues an extraction"
     assert (place / "old.npz").read_bytes() == b"a table from before"
     assert not list(place.rglob("*.tmp"))
     done = sorted(place.glob("old.npz.parts/chunk-*.npy"))

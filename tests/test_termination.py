@@ -75,7 +75,7 @@ COMMANDS = {
     "parse": "parse text -p busy -o trees",
     "train dependency-lm": "train dependency-lm text -p busy -o model",
 }
-STOPPED = "nothing is half written, and the same command continues an extraction"
+STOPPED = "no file is half written, and the same command continues an extraction"
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
-"""Wiring: formats, metrics, tuners, configuration and the command line around `rerank_plugins`.
+"""Formats, metrics, tuners, configuration and the command line around `rerank_plugins`.
 
-The Python API is here (see `api.py`); it loads on first use, so that the command line starts at once.
+The functions of the Python API can be imported from here (see `api.py`). They are loaded when they are first used, so
+that the command line starts quickly.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The five steps from Python. Plugins are given by name, as on the command line: "bleu,tokenize=none".
+"""The five steps of reranking from Python. Plugins are named as on the command line: "bleu,tokenize=none".
 
 from rerank_adapters import evaluate, extract_features, read_nbest, rerank, tune
 nbests = read_nbest(["tune.nbest"])
@@ -39,7 +39,7 @@ def _job(**tables: object) -> Job:
 
 
 def _registry() -> Registry:
-    """All plugins; one that is left out is a warning."""
+    """The registry of all plugins; a plugin that cannot be loaded is left out with a warning."""
     registry = load_plugins(BUILTIN)
     for failure in registry.failures:
         warnings.warn(str(failure), stacklevel=4)
@@ -47,14 +47,14 @@ def _registry() -> Registry:
 
 
 def read_nbest(paths: Paths, *, format: str = "moses", source: str | Path | None = None) -> list[NBestList]:
-    """All lists of the files, those of the same segment merged. Raises FormatError with file and line."""
+    """Read the lists of all files, and merge those of the same segment. Raises FormatError with file and line."""
     return read_lists(list(paths), _job(nbest=plugin_table(format)).format, source)
 
 
 def extract_features(
     nbests: Sequence[NBestList], features: Sequence[str] = (), *, format: str = "moses", jobs: int = 2
 ) -> FeatureTable:
-    """The decoder's features and those named, in a table with one row per hypothesis."""
+    """The decoder's features and the named ones, in a table with one row per hypothesis."""
     tables = [plugin_table(feature) for feature in features]
     job = _job(nbest=plugin_table(format), feature=tables, jobs=jobs)
     return extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
@@ -70,15 +70,16 @@ def tune(
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
 ) -> Weights:
-    """Weights for the features of the table, from uniform start weights; `references` are files."""
+    """Tune weights for the features of the table, from uniform start weights; `references` are files."""
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
-    found = read_references(references, reference_form).for_segments([nbest.segment_id for nbest in nbests])
-    return learn(job, Data("tune", list(nbests), found), table, Path()).weights
+    segment_ids = [nbest.segment_id for nbest in nbests]
+    segment_references = read_references(references, reference_form).for_segments(segment_ids)
+    return learn(job, Data("tune", list(nbests), segment_references), table, Path()).weights
 
 
 def rerank(nbests: Sequence[NBestList], table: FeatureTable, weights: Weights) -> list[str]:
-    """The new 1-best of each list. Raises ConfigError where the weights are for other features."""
+    """The new 1-best of each list. Raises ConfigError where the weights are for other features than the table has."""
     job = recorded_job(weights.provenance, Path("weights.toml"), _registry())
     chosen = apply_weights(job, weights, table_pairs(nbests, table))
     return [nbest[rescored.order[0]].text for nbest, rescored in chosen]
@@ -93,11 +94,11 @@ def evaluate(
     seed: int = 1,
     reference_form: ReferenceForm = "auto",
 ) -> Evaluation:
-    """Systems (name -> one output a segment, the baseline first) against references, with significance tests.
+    """Compare systems (name -> one output per segment, the baseline first) by metrics, with significance tests.
 
-    With `nbests`, the segments are those of the lists, and their oracle and anti-oracle are found too.
+    With `nbests`, the segments are those of the lists, and the result has their oracle and anti-oracle.
     """
-    found = read_references(references, reference_form)
-    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else found.ids
+    all_references = read_references(references, reference_form)
+    ids = [nbest.segment_id for nbest in nbests] if nbests is not None else all_references.ids
     job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
-    return compare(job, systems, found.for_segments(ids), nbests=nbests, segment_ids=ids)
+    return compare(job, systems, all_references.for_segments(ids), nbests=nbests, segment_ids=ids)

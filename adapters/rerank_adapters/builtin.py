@@ -1,4 +1,4 @@
-"""The packages whose plugins are built in, beside those of `rerank_plugins` itself: all register through the hooks."""
+"""The packages of built-in plugins besides those of `rerank_plugins`; they register through the same hooks."""
 
 BUILTIN = tuple(
     f"rerank_adapters.{package}" for package in ("formats", "metrics", "tuners", "commands", "applications")

@@ -1,8 +1,8 @@
-"""The `rerank` command: options of the whole program, and how errors end it.
+"""The `rerank` command: the options of the whole program, and how errors end it.
 
-Data goes to stdout, everything else to stderr. Exit codes: 0 done, 1 a bug of ours, 2 wrong
-input or usage (one line says which) or a check that found errors; 130 interrupted (Ctrl-C), 143
-terminated (SIGTERM), 129 the terminal was closed (SIGHUP).
+Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a fault of the program, 2 for
+wrong input or usage (one line says what is wrong) and for a check that found errors, 130 after an interrupt (Ctrl-C),
+143 after SIGTERM, and 129 after SIGHUP (the terminal was closed).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class PluginGroup(GroupWithHeadings):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """The context; `--help` and `--version` print while it is made, perhaps to a reader that went away."""
+        """The context. While it is made, `--help` and `--version` print, perhaps to a pipe whose reader has gone."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except BrokenPipeError:
@@ -60,13 +60,13 @@ class PluginGroup(GroupWithHeadings):
             raise click.exceptions.Exit(0) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what click would do about Ctrl-C and broken pipes, we do in our own words."""
+        """Run the command; Ctrl-C and broken pipes are handled here, and not by click."""
         try:
             result = super().invoke(ctx)
             sys.stdout.flush()
         except KeyboardInterrupt as error:
             raise click.Abort from error
-        except BrokenPipeError:  # the reader of our output went away, as `head` does: no error
+        except BrokenPipeError:  # the reader of our output has gone, as `head` does: this is no error
             drop_unread()
             return 0
         return result
@@ -89,7 +89,9 @@ class PluginGroup(GroupWithHeadings):
     headings=HEADINGS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-@click.option("--plugin", multiple=True, metavar="FILE", is_eager=True, help="A plugin in a Python file (repeatable).")
+@click.option(
+    "--plugin", multiple=True, metavar="FILE", is_eager=True, help="Load a plugin from this Python file. Repeatable."
+)
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__, prog_name="rerank")
 def cli(plugin: tuple[str, ...], debug: bool) -> None:
@@ -109,7 +111,7 @@ def cli(plugin: tuple[str, ...], debug: bool) -> None:
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line; every error on purpose becomes one line on stderr."""
+    """Run the command line and exit; every error that the program expects becomes one line on stderr."""
     arguments = sys.argv[1:] if arguments is None else arguments
     write_plainly(sys.stdout)
     write_plainly(sys.stderr)
@@ -139,14 +141,14 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _stopped(reason: BaseException) -> int:
-    kept = "nothing is half written, and the same command continues an extraction"
+    state = "no file is half written, and the same command continues an extraction"
     if isinstance(reason, Terminated):
         with suppress(OSError):  # the terminal may be gone
-            _say(f"terminated; {kept}", reason.code)
+            _say(f"terminated; {state}", reason.code)
         return reason.code
     if sys.stderr.isatty():
         print(file=sys.stderr)  # after the ^C
-    return _say(f"interrupted; {kept}", 130)
+    return _say(f"interrupted; {state}", 130)
 
 
 def _explain(error: Exception) -> int:
@@ -154,12 +156,12 @@ def _explain(error: Exception) -> int:
         return _say(str(error), 2)
     if isinstance(error, OSError):
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        what = "no space left on the disk" if full else error.strerror or str(error)
-        return _say(f"{error.filename}: {what}" if error.filename else what, 2)
+        reason = "no space left on the disk" if full else error.strerror or str(error)
+        return _say(f"{error.filename}: {reason}" if error.filename else reason, 2)
     if isinstance(error, MemoryError):
-        return _say("out of memory; use --jobs 1, or lists split into parts", 2)
-    found = f"{type(error).__name__}: {error}"
-    return _say(f"a fault of the program: {found} (`rerank --debug COMMAND ...` shows where)", 1)
+        return _say("out of memory; use --jobs 1, or split the lists into several files", 2)
+    description = f"{type(error).__name__}: {error}"
+    return _say(f"a fault of the program: {description} (`rerank --debug COMMAND ...` shows where)", 1)
 
 
 def _say(message: str, code: int) -> int:

@@ -1,7 +1,7 @@
-"""A job in TOML, read into typed values: unknown keys are errors, paths are relative to the config file.
+"""The config of a job: a TOML file read into typed values. Unknown keys are errors; paths are relative to the file.
 
-Tables that describe a plugin (`[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]`,
-`[language_model.NAME]`) keep their own options as they are: the plugin's fields check them when it is built.
+The options of plugins (in `[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]` and
+`[language_model.NAME]`) are kept as they are, and checked against the plugin's fields when it is built.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from rerank_plugins.errors import ConfigError
 from rerank_plugins.paths import resolve
 from rerank_plugins.plugins import suggestion
 
-Table = Mapping[str, Any]  # a plugin's table: `use` and its options
+Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
 
 
 class Strict(BaseModel):
-    """A table whose keys are all known."""
+    """A table in which unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class DataSet(Strict):
-    """N-best lists of the same segments (files are merged), their source and references."""
+    """N-best lists of the same segments (several files are merged), with their source and references."""
 
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
@@ -39,7 +39,7 @@ class DataSet(Strict):
 
 
 class Tuning(Strict):
-    """How to tune: the tuner's own options stay in `tuner`."""
+    """How weights are tuned, whatever the tuner; the options of the tuner are in `tuner`."""
 
     start: str | dict[str, float] = "uniform"
     fixed: list[str] = Field(default_factory=list)
@@ -50,7 +50,7 @@ class Tuning(Strict):
 
 
 class Evaluation(Strict):
-    """How the report is made."""
+    """How systems are compared and reported."""
 
     bootstrap: int = Field(default=1000, ge=0)
     randomisation: int = Field(default=10000, ge=0)
@@ -58,7 +58,7 @@ class Evaluation(Strict):
 
 
 class Config(Strict):
-    """One job: lists to tune on, lists to rerank, features, metrics (the first is tuned), tuner."""
+    """One job: the lists to tune on and to rerank, the features, the metrics (the first is tuned) and the tuner."""
 
     seed: int = 1
     jobs: int = Field(default=2, ge=1)
@@ -78,24 +78,24 @@ class Config(Strict):
     base: Path = Path()  # folder of the config file; set on reading
 
     def with_tuning(self, start: str | None, fixed: Sequence[str]) -> Config:
-        """The same config with another start or other fixed features (None, none: as they are); paths from here."""
-        given: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
+        """The same config with another start or other fixed features (relative to here); None and () change nothing."""
+        changes: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
         if start is not None:
-            given["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
-        return self.model_copy(update={"tuning": self.tuning.model_copy(update=given)})
+            changes["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
+        return self.model_copy(update={"tuning": self.tuning.model_copy(update=changes)})
 
     @property
     def named(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """The tables that others refer to by name, by kind."""
+        """By kind of plugin, the tables that other tables refer to by name."""
         return {"parser": self.parser, "language_model": self.language_model}
 
     def path(self, path: Path | str) -> Path:
-        """A path of this config, seen from here; `~` and `$VARIABLE` are expanded."""
+        """A path in this config, relative to here; `~` and `$VARIABLE` are expanded."""
         return resolve(path, self.base)
 
 
 def read_config(path: Path) -> Config:
-    """Read and check a config file. Raises ConfigError naming file, line, key, and what was wanted."""
+    """Read and check a config file. Raises ConfigError with the file, the line, the key and what is wanted."""
     try:
         text = path.read_text(encoding="utf-8")
         table = tomllib.loads(text)
@@ -113,7 +113,7 @@ def read_config(path: Path) -> Config:
         raise ConfigError(_explain(error, text, path)) from None
     names = [*(["tune"] if config.tune else []), *(test.name for test in config.test)]
     for name, times in Counter(names).items():
-        if times > 1:  # their files would have the same names
+        if times > 1:  # their output files would have the same names
             where = f"{path}:{line_of_key(text, ['test'])}"
             raise ConfigError(f"{where}: {times} data sets are called {name!r}; give each [[test]] a `name` of its own")
     return config
@@ -140,30 +140,32 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
 
 
 def line_of_key(text: str, keys: list[str]) -> int:
-    r"""The line (from 1) of a TOML file where a key stands: the last of `keys` that can be found, under its table.
+    r"""The line (from 1) of a TOML file with a key: the last of `keys` that the file has, in its table.
 
     >>> line_of_key("seed = 1\n[tune]\nnbset = 2\n", ["tune", "nbset"])
     3
     """
     names = [key for key in keys if not key.isdigit()]
-    header, found = "", 1
+    header, line_number = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         if table := re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]", line):
             header = table[1]
             if header in (names[0], ".".join(names)):
-                found = number
+                line_number = number
         elif (key := re.match(r"\s*[\"']?([\w.-]+)", line)) and key[1] == names[-1] and header == ".".join(names[:-1]):
             return number
-    return found
+    return line_number
 
 
 def plugin_options(table: Table, *ours: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A plugin's table without the keys that are ours (`label`, `text`), and those keys."""
+    """A plugin's table without the keys that are not the plugin's (`ours`: `label`, `text`), and those keys."""
     return {k: v for k, v in table.items() if k not in ours}, {k: v for k, v in table.items() if k in ours}
 
 
 def plugin_table(text: str) -> dict[str, Any]:
-    """A plugin's table from one line. Values are TOML, else strings; files that exist get absolute paths.
+    """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
+
+    A value that is not TOML is a string; paths of existing files are made absolute.
 
     >>> plugin_table("chrf,label=chrF++,word_order=2")
     {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}

@@ -1,4 +1,4 @@
-"""How far a long job is, on stderr: bars and status lines; times and amounts as messages write them.
+"""Progress of long jobs on stderr, as bars and status lines; times and amounts as messages write them.
 
 Bars and status lines appear only where stderr is a terminal, and only after two seconds, so that a quick job prints
 nothing but its result. When the job ends, they are wiped away.
@@ -109,7 +109,7 @@ class CountingBar(_LateDisplay):
         self._shown = 0.0
 
     def add(self, count: int) -> None:
-        """Count so many more."""
+        """Count `count` more."""
         self.done += count
         if not self._is_due():
             return
@@ -156,7 +156,7 @@ class ExtractionProgress(CountingBar):
 
 
 class StatusLine(_LateDisplay):
-    """Says which stage a job is in, and how much of it is done if that is known."""
+    """A line that names the stage of a job, and says how much of it is done if that is known."""
 
     def __init__(self, stage: str = "working") -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class StatusLine(_LateDisplay):
 
 
 class TuningProgress(StatusLine):
-    """Says which restart and iteration a tuner is in, and the score that it has reached by the metric."""
+    """A line with the restart and the iteration of a tuner, and the score by the metric that it has reached."""
 
     def __init__(self, metric: str) -> None:
         super().__init__("tuning")

@@ -1,13 +1,13 @@
-"""Sharing work out over processes: the one way in which this program does it.
+"""Worker processes: the only way in which this program shares work out over processes.
 
-Worker processes are started by `spawn`, which is safe beside threads. Each has a pipe of its own, over which it gets
-one task at a time: nothing is shared between workers, so that one can be killed at any moment. A thread of this process
+Workers are started by `spawn`, which is safe in a process with threads. Each worker has a pipe of its own, over which
+it gets one task at a time; workers share nothing, so that each can be killed at any moment. A thread of this process
 waits for each worker.
 
-Workers live as long as this process needs them. They ignore the signals that end a program (Ctrl-C in a terminal and
-the end of a batch job reach every process of it): this process ends them. Should it die itself, by SIGKILL too, they
-notice by a pipe that closes: on Linux the kernel then kills them at once, in the middle of native code too; elsewhere a
-thread does, as soon as native code lets it run.
+Workers live as long as this process needs them, and this process ends them. They ignore the signals that end a program,
+because Ctrl-C in a terminal and the end of a batch job reach every process of it. If this process dies, even by
+SIGKILL, a pipe closes: on Linux the kernel then kills the workers at once, even in native code; elsewhere a thread of
+each worker does, as soon as native code lets it run.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from rerank_plugins import PluginError, RerankError
 from rerank_plugins.checksums import Identity, checked_files, trust
 from rerank_plugins.plugins import FILE_MODULE, import_file
 
-PATIENCE = 5.0  # seconds in which a worker without work must have ended
-LOOK = 1.0  # seconds between two looks at the parent process where the pipe does not tell
+PATIENCE = 5.0  # seconds within which a worker without work must end
+LOOK = 1.0  # seconds between two checks of the parent process where the pipe cannot show its end
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -48,14 +48,14 @@ class _Worker(NamedTuple):
 
 
 class Workers(Generic[Item, Result]):
-    """`jobs` processes that call `work` on items. They start with the first item that is submitted.
+    """`jobs` processes that call `work` on items; they start when the first item is submitted.
 
-    `work` is pickled once, and loaded once in each worker. The block ends the workers: at once where it is left by an
-    exception (or, in a generator, by its closing), else when all submitted items are done.
+    `work` is pickled once, and loaded once in each worker. The `with` block ends the workers: at once if it is left by
+    an exception (or, in a generator, by its closing), otherwise when all submitted items are done.
     """
 
     def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
-        """Plan workers; `name` is what a message calls that which is sent to them: "the parser"."""
+        """Prepare workers; messages call `work` by `name`, for instance "the parser"."""
         self._work, self._jobs, self._name = work, jobs, name
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
@@ -64,18 +64,18 @@ class Workers(Generic[Item, Result]):
 
     @property
     def started(self) -> bool:
-        """Whether there are processes yet."""
+        """Whether the processes have been started."""
         return self._threads is not None
 
     @property
     def pids(self) -> list[int]:
-        """The numbers of the processes that were started."""
+        """The process ids of the workers that were started."""
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def submit(self, item: Item) -> Future[Result]:
-        """What `work` makes of the item: its result, or the exception that it raised.
+        """The future result of `work` on the item, or the exception that it raises.
 
-        A worker that is gone gives RerankError. Raises PluginError where `work` cannot be pickled.
+        The exception is a RerankError where the worker has died. Raises PluginError where `work` cannot be pickled.
         """
         if self._threads is None:
             self._start()
@@ -104,7 +104,7 @@ class Workers(Generic[Item, Result]):
     def _start(self) -> None:
         try:
             pickled = pickle.dumps(self._work)
-        except Exception as error:  # whatever a stranger's object raises
+        except Exception as error:  # the objects of plugins may raise anything
             raise PluginError(f"{self._name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
         modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
         files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
@@ -116,12 +116,12 @@ class Workers(Generic[Item, Result]):
             theirs.close()
             self._workers.append(_Worker(process, ours))
         for worker in self._workers:
-            with suppress(OSError):  # gone already: the first item will tell
+            with suppress(OSError):  # it has ended already, which the first item will show
                 worker.connection.send((pickled, files, checked_files()))
             self._idle.put(worker)
 
     def _ask(self, item: Item) -> Result:
-        """In a thread: the answer of the next worker that has nothing to do."""
+        """In a thread of its own: send the item to the next idle worker, and wait for its answer."""
         worker = self._idle.get()
         try:
             worker.connection.send(item)
@@ -138,7 +138,7 @@ class Workers(Generic[Item, Result]):
 
 
 def in_order(results: Iterable[tuple[Item, Result | Future[Result]]], most: int) -> Iterator[tuple[Item, Result]]:
-    """Each item with its result, in order, as soon as it is there; at most `most` + 1 wait for those before them."""
+    """Yield each item with its result, in order, as soon as possible; at most `most` + 1 wait for earlier ones."""
     waiting: deque[tuple[Item, Result | Future[Result]]] = deque()
     for pair in results:
         waiting.append(pair)
@@ -165,23 +165,23 @@ def _lost(code: int | None) -> RerankError:
 
 
 def _kill(workers: list[_Worker], owner: int) -> None:
-    """End the processes at once; in a fork of the process that owns them, do nothing."""
+    """Kill the processes; in a fork of the process that owns them, do nothing."""
     if os.getpid() == owner:
         for worker in workers:
             worker.process.kill()
 
 
-# What follows runs in a worker.
+# The functions below run in a worker.
 
 
 def _serve(connection: Connection[Any, Any]) -> None:
-    """A worker's life: it gets the work, and answers each item by (result, error) until the pipe is closed."""
+    """The main function of a worker: load the work, and answer each item by (result, error) until the pipe closes."""
     for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):  # programs that the work starts do not inherit a handler, as they would SIG_IGN
+        if hasattr(signal, name):  # unlike SIG_IGN, programs that the work starts do not inherit a handler
             signal.signal(getattr(signal, name), lambda number, frame: None)
     parent = multiprocessing.parent_process()
     assert parent is not None
-    sentinel = int(parent.sentinel)  # the end of a pipe that is readable when the parent is gone
+    sentinel = int(parent.sentinel)  # the end of a pipe that becomes readable when the parent ends
     Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
@@ -195,12 +195,12 @@ def _serve(connection: Connection[Any, Any]) -> None:
             item = connection.recv()
             answer = (None, failure) if failure else _attempt(work, item)
             _, unsent = _attempt(connection.send, answer)
-            if unsent:  # a result that does not pickle; or the pipe is closed
+            if unsent:  # the result cannot be pickled, or the pipe is closed
                 connection.send((None, unsent))
 
 
 def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
-    """The function's result and no error, or None and the error, a stranger's KeyboardInterrupt or SystemExit too."""
+    """The function's result and None, or None and the error, even if it is a KeyboardInterrupt or SystemExit."""
     try:
         return function(*arguments), None
     except BaseException as error:
@@ -208,15 +208,15 @@ def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseEx
 
 
 def _load(pickled: bytes, files: list[Path], checked: frozenset[Identity]) -> Callable[[Any], Any]:
-    trust(checked)  # model files whose checksums the parent has checked
-    for file in files:  # the modules of plugin files have names that only the loader can import
+    trust(checked)  # model files whose checksums the parent has verified
+    for file in files:  # only our loader can import the modules of plugin files
         import_file(file)
     work: Callable[[Any], Any] = pickle.loads(pickled)
     return work
 
 
 def _sendable(error: BaseException) -> BaseException:
-    """The error with its traceback as a note; a RuntimeError that says as much in place of one that does not pickle."""
+    """The error with its traceback as a note; a RuntimeError with its text if it cannot be pickled."""
     note = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:
         pickle.loads(pickle.dumps(error))
@@ -227,9 +227,9 @@ def _sendable(error: BaseException) -> BaseException:
 
 
 def _kill_with_parent(sentinel: int) -> None:
-    """Let the kernel kill this process when its parent ends: a thread cannot while native code holds Python's lock.
+    """Let the kernel kill this process when its parent ends, as a thread cannot while native code holds Python's lock.
 
-    The signal comes with whatever happens to the pipe: so the parent must be done with writing to it.
+    The signal is sent for any event on the pipe, so the parent must have finished writing to it.
     """
     if sys.platform == "linux":
         import fcntl
@@ -237,12 +237,12 @@ def _kill_with_parent(sentinel: int) -> None:
         fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
         fcntl.fcntl(sentinel, fcntl.F_SETFL, fcntl.fcntl(sentinel, fcntl.F_GETFL) | os.O_ASYNC)
-        if wait([sentinel], 0):  # gone before the signal was asked for
+        if wait([sentinel], 0):  # the parent ended before the signal was requested
             os._exit(1)
 
 
 def _watch(sentinel: int, parent: int) -> NoReturn:
-    # A process that the parent has forked may hold the pipe open: so the parent's number is looked at, too.
+    # A process that the parent has forked may hold the pipe open, so the parent's process id is checked too.
     while not wait([sentinel], LOOK) and os.getppid() == parent:
         pass
     os._exit(1)

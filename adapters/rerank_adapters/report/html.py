@@ -1,7 +1,7 @@
-"""An evaluation as one HTML page that needs nothing else: style, bars and the search are inside.
+"""An evaluation as one HTML page that needs no other file: style, drawings and the search are in the page.
 
-Scores with differences as intervals on a line, length buckets as bars, and every segment with the words that changed;
-the segments can be searched and sorted. Without JavaScript the page still shows everything.
+It shows the scores, the differences as intervals on a line, length buckets as bars, and every segment with the words
+that changed. The segments can be searched and sorted; without JavaScript the page still shows everything.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _row(tag: str, cells: Iterable[str]) -> str:
 
 
 def _differences(evaluation: Evaluation) -> Iterable[str]:
-    """For each metric a line a system: the difference to the baseline and its interval around zero."""
+    """For each metric a table with a line per system: the difference to the baseline, drawn with its interval."""
     for metric in evaluation.metrics:
         compared = [(s.system, s.comparison) for s in metric.systems if s.comparison is not None]
         if not compared:
@@ -84,10 +84,10 @@ def _lengths(evaluation: Evaluation) -> Iterable[str]:
 
 
 def _segments(evaluation: Evaluation) -> Iterable[str]:
-    """One row a segment: texts with differences to the baseline, sentence scores by the first metric."""
+    """One row per segment: texts with their differences to the baseline, and sentence scores by the first metric."""
     first = evaluation.metrics[0]
     yield '<h2>Segments</h2><p class="tools"><input id="search" type="search" placeholder="search segments">'
-    yield f'<span id="shown"></span></p><p>Sentence {escape(first.name)}; a click on a heading sorts by it.</p>'
+    yield f'<span id="shown"></span></p><p>Scores are sentence {escape(first.name)}; click a heading to sort.</p>'
     headings = ["segment", "text", *evaluation.systems]
     headings += [f"{s} − {evaluation.baseline}" for s in evaluation.systems if s != evaluation.baseline]
     yield '<table id="segments"><thead>' + _row("th", headings) + "</thead><tbody>"

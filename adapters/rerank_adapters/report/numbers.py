@@ -1,4 +1,4 @@
-"""How scores, differences, intervals and p-values are written, the same in every report."""
+"""Scores, differences, intervals and p-values as text, in the same form in every report."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def difference_interval(comparison: Comparison) -> str:
 
 
 def p_values(comparison: Comparison) -> str:
-    """As `p .012 .009`: paired bootstrap, then approximate randomisation; only those that were run."""
-    known = [p_value(p) for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
-    return f"p {' '.join(known)}" if known else ""
+    """As `p .012 .009`: of the paired bootstrap, then of approximate randomisation; only of tests that were run."""
+    values = [p_value(p) for p in (comparison.bootstrap_p, comparison.randomisation_p) if p is not None]
+    return f"p {' '.join(values)}" if values else ""
 
 
 def p_value(p: float) -> str:
@@ -41,7 +41,7 @@ def p_value(p: float) -> str:
 
 
 def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
-    """As `71.02` where it is exact, `≥ 71.02` where a search found it; empty without an oracle."""
+    """As `71.02` where it is exact, as `≥ 71.02` where it is the result of a search; empty without an oracle."""
     if metric.oracle is None:
         return ""
     value = metric.oracle.best if which == "best" else metric.oracle.worst
@@ -50,7 +50,7 @@ def oracle_bound(metric: MetricResult, which: Literal["best", "worst"]) -> str:
 
 
 def legend(evaluation: Evaluation) -> list[str]:
-    """What the numbers of a table of scores mean, with the settings that made them; one line each."""
+    """Sentences that explain the numbers of a table of scores, and lines with the settings that made them."""
     lines = [f"Differences are to {evaluation.baseline}."] if len(evaluation.systems) > 1 else []
     if evaluation.bootstrap:
         resamples = f"{evaluation.bootstrap} bootstrap resamples"

@@ -1,4 +1,4 @@
-"""An evaluation in the form that was asked for, to a file or stdout."""
+"""Reports of an evaluation written to a file or stdout, in any of their forms."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ WIDTH = 80  # columns of reports that go to no terminal
 
 
 class ReportConsole(Console):
-    """A console that leaves it to the command line what a closed pipe means."""
+    """A console that lets the command line handle a closed pipe."""
 
     def on_broken_pipe(self) -> None:
-        """Let the BrokenPipeError that is being handled go on (rich itself would exit with code 1)."""
+        """Raise the BrokenPipeError that is being handled again (rich itself would exit with code 1)."""
         raise  # noqa: PLE0704
 
 
 def write_report(
     evaluation: Evaluation, style: str, path: str | Path, *, changes: int = 5, plots: Path | None = None
 ) -> None:
-    """Write a report, `table` or one of WRITERS; `-` is stdout. `plots` is a folder for PNG files."""
+    """Write a report in the form `style`, "table" or one of WRITERS; `-` is stdout, `plots` a folder for PNG files."""
     if style == "table" and str(path) == "-":
         print_evaluation(evaluation, report_console(), changes=changes)
     else:
@@ -54,13 +54,13 @@ def write_report(
 
 
 def report_console() -> Console:
-    """Stdout, as wide as the terminal; WIDTH characters wide where it is no terminal."""
+    """A console for stdout, as wide as the terminal, or WIDTH characters wide where stdout is no terminal."""
     console = ReportConsole(highlight=False)
     return console if console.is_terminal else ReportConsole(highlight=False, width=WIDTH)
 
 
 def drawn(print_report: Callable[[Console], None]) -> str:
-    """What `print_report` prints on a console, as text of WIDTH columns without colours."""
+    """The text that `print_report` prints on a console of WIDTH columns without colours."""
     console = Console(file=io.StringIO(), highlight=False, width=WIDTH)
     with console.capture() as captured:
         print_report(console)

@@ -1,8 +1,8 @@
-r"""What our own characters become where the encoding of the output lacks them: `^` for ↑, `>=` for ≥.
+r"""Plain replacements of our own characters where the encoding of the output lacks them: `^` for ↑, `>=` for ≥.
 
-Tables take the plain characters before they are laid out, so that columns stay straight; everything else that is
-printed takes them while it is encoded. A character of the user's own text that the encoding lacks is written as its
-escape (`\u4e2d`). Nothing here is about files: those are UTF-8 always.
+In tables, characters are replaced before the columns are laid out, so that these stay straight; in all other output,
+while it is encoded. A character of the user's text that the encoding lacks is written as its escape (`\u4e2d`). Files
+are not affected: they are always UTF-8.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ PLAIN = {
     **{"Σ": "sum", "Π": "product", "α": "alpha", "ρ": "rho", "λ": "lambda"},
 }
 HANDLER = "rerank-plain-characters"  # the name of the error handler of encoders
-ASCII = "rerank_ascii"  # ASCII under a name of our own: click writes UTF-8 to streams that are called ASCII
+ASCII = "rerank_ascii"  # ASCII under another name, because click writes UTF-8 to streams whose encoding is called ASCII
 
 
 def plain(text: str, encoding: str) -> str:
-    """The text with the characters that the encoding lacks in plain form; those that have none stay.
+    """The text with characters that the encoding lacks replaced by plain ones; characters without a replacement stay.
 
     >>> plain("BLEU ↑ ±0.1 中", "latin-1")
     'BLEU ^ ±0.1 中'
@@ -34,13 +34,13 @@ def plain(text: str, encoding: str) -> str:
 
 @lru_cache
 def _lacking(encoding: str) -> dict[int, str]:
-    found = {}
+    replacements = {}
     for character, replacement in PLAIN.items():
         try:
             character.encode(encoding)
         except UnicodeEncodeError:
-            found[ord(character)] = replacement
-    return found
+            replacements[ord(character)] = replacement
+    return replacements
 
 
 def _encode_plain(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -66,7 +66,7 @@ codecs.register(_find_codec)
 
 
 def write_plainly(stream: Any) -> None:
-    """Make a text stream (stdout, stderr) write plain characters where its encoding is no Unicode one."""
+    """Make a text stream (stdout, stderr) write plain characters if its encoding is not one of Unicode."""
     if not isinstance(stream, io.TextIOWrapper):
         return
     encoding = codecs.lookup(stream.encoding).name

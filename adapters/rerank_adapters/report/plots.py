@@ -1,4 +1,4 @@
-"""Plots, with matplotlib (the extra `plot`), written to a file of any format that it knows: .png, .pdf, .svg."""
+"""Plots by matplotlib (the extra `plot`), in any format that it can write: .png, .pdf, .svg."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rerank_plugins.errors import ConfigError
 
 
 def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> None:
-    """Corpus scores by the length of the reference, a line a system."""
+    """Plot corpus scores by the length of the reference, with a line for each system."""
     figure, axes = new_figure()
     labels = [f"{bucket.label}\n({len(bucket.segments)})" for bucket in evaluation.buckets]
     for scores in metric.systems:
@@ -23,7 +23,7 @@ def plot_lengths(evaluation: Evaluation, metric: MetricResult, path: Path) -> No
 
 
 def plot_differences(evaluation: Evaluation, path: Path) -> None:
-    """Differences to the baseline with their intervals, a panel a metric."""
+    """Plot differences to the baseline with their intervals, in a panel for each metric."""
     compared = [system for system in evaluation.systems if system != evaluation.baseline]
     figure, panels = new_figure(len(evaluation.metrics))
     for axes, metric in zip(panels, evaluation.metrics, strict=True):
@@ -40,7 +40,10 @@ def plot_differences(evaluation: Evaluation, path: Path) -> None:
 
 
 def new_figure(panels: int = 0) -> tuple[Any, Any]:
-    """A figure of its own (no pyplot, no global state), and its axes: one, or a list of `panels`."""
+    """A new figure without global state (no pyplot), and its axes: one, or a list of `panels`.
+
+    Raises ConfigError where matplotlib is not installed.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -50,12 +53,12 @@ def new_figure(panels: int = 0) -> tuple[Any, Any]:
 
 
 def save_figure(figure: Any, path: Path) -> None:
-    """Write a figure, whole or not at all. Raises ConfigError for an ending that matplotlib does not know."""
+    """Write a figure, whole or not at all. Raises ConfigError for an extension that matplotlib does not know."""
     temporary = path.with_name(f".{path.stem}.part{path.suffix}")
     try:
         figure.savefig(temporary)
         temporary.replace(path)
-    except ValueError as error:  # an ending that matplotlib has no writer for
+    except ValueError as error:  # matplotlib cannot write this format
         raise ConfigError(f"{path}: {str(error).splitlines()[0]}") from None
     finally:
         temporary.unlink(missing_ok=True)

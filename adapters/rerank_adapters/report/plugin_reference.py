@@ -1,4 +1,4 @@
-"""What is registered as one Markdown page: every name with its summary and its options."""
+"""The registered plugins as one Markdown page: every name with its summary and its options."""
 
 from __future__ import annotations
 

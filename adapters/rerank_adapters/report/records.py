@@ -1,4 +1,4 @@
-"""Records of plain values, for spreadsheets and scripts; tables of the same for people."""
+"""Records of plain values for spreadsheets and scripts, and the same as tables for people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ STYLES = ("table", "tsv", "json", "markdown")
 
 
 def write_records(records: Sequence[Record], tables: Sequence[Table], style: str, path: str | Path) -> None:
-    """Write one of STYLES; `-` is stdout. TSV and JSON have the records, the others the tables."""
+    """Write a report in one of STYLES; `-` is stdout. TSV and JSON hold the records, the other styles the tables."""
     if style == "table" and str(path) == "-":
         for table in tables:
             print_table(table, report_console())
@@ -36,7 +36,7 @@ def write_records(records: Sequence[Record], tables: Sequence[Table], style: str
 
 
 def records_tsv(records: Sequence[Record]) -> str:
-    """A header and a line for each; the columns are the keys of all, in the order in which they come up.
+    """A header and a line per record; the columns are the keys of all records, in order of first occurrence.
 
     >>> records_tsv([{"a": 0.5, "b": None}, {"a": 1, "c": "x"}]).split()
     ['a', 'b', 'c', '0.5', '1', 'x']

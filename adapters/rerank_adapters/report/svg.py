@@ -1,4 +1,4 @@
-"""Two small drawings written by hand as inline SVG: an interval on a line, and grouped bars."""
+"""Two small drawings as inline SVG: an interval on a line, and grouped bars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#9d755d")
 
 
 def interval_line(value: float, interval: Interval | None, reach: float, width: int = 360) -> str:
-    """A dot at `value` and a bar over `interval`, on a scale from -reach to +reach with a line at zero."""
+    """A dot at `value` and a bar over `interval`, on a scale from -reach to +reach with a mark at zero."""
 
     def x(number: float) -> float:
         return width / 2 + number / reach * (width / 2 - 8)
@@ -26,7 +26,7 @@ def interval_line(value: float, interval: Interval | None, reach: float, width: 
 
 
 def grouped_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], height: int = 160) -> str:
-    """Bars from zero: a group a label, a bar in it for each series; values as tooltips, a legend below."""
+    """Bars from zero: a group for each label with a bar for each series, values as tooltips, and a legend below."""
     highest = max((value for values in series.values() for value in values), default=0.0) or 1.0
     bar, gap = 18, 24
     group = bar * len(series) + gap

@@ -1,4 +1,4 @@
-"""The tables of an evaluation as rows of text, before any of the formats writes them."""
+"""The tables of an evaluation as rows of text, which each format writes in its own way."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Table:
 
 
 def score_table(evaluation: Evaluation) -> Table:
-    """A row a system, a column a metric; in a cell the score, the difference to the baseline, the p-values."""
+    """A row per system and a column per metric; a cell has the score, the difference to the baseline, the p-values."""
     rows = []
     for system in evaluation.systems:
         cells = [_score_cell(metric, system) for metric in evaluation.metrics]
@@ -34,20 +34,20 @@ def score_table(evaluation: Evaluation) -> Table:
 
 
 def segment_table(evaluation: Evaluation) -> Table:
-    """Segments better, worse and equal by sentence score, and how often a resample favours the system."""
+    """Numbers of segments with better, worse and equal sentence scores, and the share of resamples that are won."""
     rows = []
     for metric in evaluation.metrics:
         for scores in metric.systems:
             c = scores.comparison
             if c is not None:
-                favoured = "" if c.better is None else f"{100 * c.better:.1f} %"
-                rows.append((scores.system, metric.name, str(c.wins), str(c.losses), str(c.ties), favoured))
+                won = "" if c.better is None else f"{100 * c.better:.1f} %"
+                rows.append((scores.system, metric.name, str(c.wins), str(c.losses), str(c.ties), won))
     header = ("system", "metric", "wins", "losses", "ties", "resamples won")
     return Table(f"Segments against {evaluation.baseline}", header, tuple(rows))
 
 
 def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
-    """Corpus scores by the length of the reference: a row a bucket, a column a system."""
+    """Corpus scores by the length of the reference: a row per bucket, a column per system."""
     rows = []
     for i, bucket in enumerate(evaluation.buckets):
         scores = (numbers.score(system.bucket_scores[i]) for system in metric.systems)
@@ -58,7 +58,7 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
 
 
 def cross_validation_table(result: CrossValidation, metric: str) -> Table:
-    """A row a tuner or baseline: held-out score with its spread over seeds, score tuned on, lowest and highest fold."""
+    """A row per tuner or baseline: held-out score and its spread over seeds, training score, lowest and highest fold."""
     keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
     keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
     seeds = len(result.seeds)
@@ -78,7 +78,7 @@ def cross_validation_table(result: CrossValidation, metric: str) -> Table:
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
-    """One row for each metric and system with every number, header first: for spreadsheets and scripts."""
+    """A header, then a row of all numbers for each metric and system, for spreadsheets and scripts."""
     yield (
         *("metric", "system", "score", "low", "high", "difference", "difference_low", "difference_high"),
         *("p_bootstrap", "p_randomisation", "resamples_won", "wins", "losses", "ties", "stars", "signature"),
@@ -86,11 +86,11 @@ def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
     for metric in evaluation.metrics:
         for s in metric.systems:
             c = s.comparison
-            numbers_ = [s.score, *(s.interval or (None, None))]
-            numbers_ += [c.difference, *(c.interval or (None, None))] if c else [None] * 3
-            numbers_ += [c.bootstrap_p, c.randomisation_p, c.better] if c else [None] * 3
+            values = [s.score, *(s.interval or (None, None))]
+            values += [c.difference, *(c.interval or (None, None))] if c else [None] * 3
+            values += [c.bootstrap_p, c.randomisation_p, c.better] if c else [None] * 3
             counts = [str(c.wins), str(c.losses), str(c.ties), c.stars] if c else [""] * 4
-            cells = ["" if n is None else f"{n:.6g}" for n in numbers_]
+            cells = ["" if n is None else f"{n:.6g}" for n in values]
             yield metric.name, s.system, *cells, *counts, metric.signature
         if metric.oracle:
             for name, value in (("oracle", metric.oracle.best), ("anti-oracle", metric.oracle.worst)):

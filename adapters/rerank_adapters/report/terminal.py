@@ -1,6 +1,6 @@
 """An evaluation on the terminal: tables, and the segments that changed most with the words that differ.
 
-Colours show differences where the terminal has them; elsewhere `[-deleted-]{+inserted+}` marks do.
+Differences are coloured where the terminal has colours, and marked as `[-deleted-]{+inserted+}` elsewhere.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
 
 
 def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int = 5) -> None:
-    """The `changes` segments that changed most and length buckets by the first metric; the scores last, where a
-    terminal shows them.
+    """Print the `changes` segments that changed most, length buckets by the first metric, and wins and losses.
+
+    The scores come last, where they stay visible on a terminal.
     """
     first = evaluation.metrics[0]
     for system in evaluation.systems:
@@ -38,7 +39,7 @@ def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int =
 
 
 def print_table(table: Table, console: Console) -> None:
-    """A table with its notes, as wide as the console at most, in characters that the console's encoding has."""
+    """Print a table with its notes, at most as wide as the console, in characters of the console's encoding."""
     for part in fitted(_in_encoding(table, console.encoding), console.width):
         drawn = RichTable(title=escape(part.title), title_justify="left", title_style="bold")
         for i, name in enumerate(part.header):
@@ -68,11 +69,11 @@ def _in_encoding(table: Table, encoding: str) -> Table:
 
 
 def print_changes(evaluation: Evaluation, metric: MetricResult, system: str, console: Console, count: int) -> None:
-    """The segments whose sentence score changed most: source, reference, baseline and system."""
-    found = most_changed(evaluation, metric, system, count)
+    """Print the segments whose sentence score changed most, with source, references, baseline and system."""
+    changes = most_changed(evaluation, metric, system, count)
     title = f"Segments that changed most, {evaluation.baseline} → {system}, by sentence {metric.name}"
-    console.print(title if found else f"{system}: no output differs from {evaluation.baseline}", style="bold")
-    for change in found:
+    console.print(title if changes else f"{system}: no output differs from {evaluation.baseline}", style="bold")
+    for change in changes:
         _print_change(change, evaluation.baseline, system, metric, console)
     console.print()
 

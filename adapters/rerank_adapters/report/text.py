@@ -1,4 +1,4 @@
-"""An evaluation as text for files and papers: TSV, JSON, Markdown, LaTeX."""
+"""An evaluation as text for files and papers: TSV, JSON, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
-    "[": "{[}",  # or a row that starts with it would be read as an option of the row before
+    "[": "{[}",  # a bracket at the start of a row would be read as an option of the row before
     "]": "{]}",
     "^": r"\textasciicircum{}",
     "|": r"\textbar{}",
@@ -26,12 +26,12 @@ LATEX = {
 
 
 def tsv(evaluation: Evaluation) -> str:
-    """One line for each metric and system, tabs between, header first."""
+    """A header and a line for each metric and system, separated by tabs."""
     return "".join("\t".join(_one_line(cell) for cell in row) + "\n" for row in flat_rows(evaluation))
 
 
 def json(evaluation: Evaluation) -> str:
-    """Everything, segments included."""
+    """The whole evaluation with all segments."""
     return evaluation.to_json()
 
 
@@ -45,7 +45,7 @@ def latex(evaluation: Evaluation) -> str:
     table = score_table(evaluation)
     lines = [rf"\begin{{tabular}}{{l{'r' * (len(table.header) - 1)}}}", r"\hline"]
     lines += [" & ".join(map(_latex, table.header)) + r" \\", r"\hline"]
-    for row in table.rows:  # a line of the table for each line of its cells
+    for row in table.rows:  # cells of several lines become as many rows
         cells = [cell.split("\n") for cell in row]
         for i in range(max(map(len, cells))):
             name, *scores = (_latex(cell[i]) if i < len(cell) else "" for cell in cells)

@@ -1,4 +1,4 @@
-"""Word differences between two outputs: what was kept, deleted, inserted."""
+"""Word differences between two outputs: the words that were kept, deleted and inserted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 
 class Piece(NamedTuple):
-    """Neighbouring words with the same fate, joined by spaces."""
+    """Adjacent words that were all kept, all deleted or all inserted, joined by spaces."""
 
     kind: Literal["kept", "deleted", "inserted"]
     text: str
