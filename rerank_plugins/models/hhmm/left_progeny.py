@@ -86,9 +86,8 @@ def left_progeny_of(grammar: Grammar, depth: int, *, bounded: bool = True) -> Le
     fitting[depth] = closure @ words
     # From the deepest element up: R_d gives the left edges of element d, these give L_d and R_{d-1}.
     for d in range(depth, 0, -1):
-        edge = (
-            _inverse(identity - unary - descent(fitting[d])) * possible
-        )  # no rounding noise where nothing can descend
+        # (I - U - N_d)^-1, without rounding noise where nothing can descend.
+        edge = _inverse(identity - unary - descent(fitting[d])) * possible
         left = edge @ words  # L_d
         if d == 1:
             expected[0] = _root_only(edge)

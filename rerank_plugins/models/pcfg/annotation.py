@@ -1,10 +1,10 @@
-"""The state splits of Klein & Manning (2003): marks that phrases and tags get before a grammar is read from a treebank.
+"""The state splits of Klein & Manning (2003): marks on phrases and tags of a treebank from which a grammar is read.
 
-An annotation is a function of a node and the nodes above it (nearest first) that gives a mark or "". `annotate` adds
-the marks to the labels (NP-BASE, NN-NP): all of them look at the tree as it was. The names are the paper's; where ours
-differ, because traces and most function tags are gone, it is said. That phrases know their parent (§2.2) is vertical
-markovisation of order 2, which the binarisation does.
-`plain` takes annotations and binarisation away again.
+An annotation is a function of a node and its ancestors, nearest first, that returns a mark or "". `annotate` adds the
+marks to the labels (NP-BASE, NN-NP); every annotation sees the tree as it was before. The names are those of the paper;
+where an annotation differs from it, because traces and most function tags have been removed, its docstring says so.
+Parent annotation of phrases (§2.2) is vertical markovisation of order 2, which belongs to the binarisation.
+`plain` removes annotations and binarisation.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ HAVE = frozenset(["have", "has", "had", "having", "'ve", "'d"])
 
 
 def unary_internal(node: Tree, above: Sequence[Tree]) -> str:
-    """UNARY-INTERNAL (§2.3): a phrase with a single child; the root has no other kind."""
+    """UNARY-INTERNAL (§2.3): marks a phrase with a single child, except for the root."""
     return "-U" if above and not node.is_preterminal and len(node.children) == 1 else ""
 
 
 def unary_external(node: Tree, above: Sequence[Tree]) -> str:
-    """UNARY-EXTERNAL, for tags DT and RB only (UNARY-DT, UNARY-RB, §2.3): the only child of its phrase."""
+    """UNARY-EXTERNAL, for tags DT and RB only (UNARY-DT, UNARY-RB, §2.3): marks the only child of a phrase."""
     alone = bool(above) and len(above[0].children) == 1
     return "-U" if alone and node.is_preterminal and category(node.label) in ("DT", "RB") else ""
 
 
 def tag_parent(node: Tree, above: Sequence[Tree]) -> str:
-    """TAG-PA (§2.4): a tag with the category of its parent."""
+    """TAG-PA (§2.4): marks a tag with the category of its parent."""
     return f"-{category(above[0].label)}" if node.is_preterminal and above else ""
 
 
 def split_in(node: Tree, above: Sequence[Tree]) -> str:
-    """SPLIT-IN (§2.4): prepositions by what their PP hangs on (noun, verb or clause, other), against conjunctions.
+    """SPLIT-IN (§2.4): marks prepositions by the attachment of their PP (noun, verb or clause, other) and conjunctions.
 
-    The paper splits IN six ways without saying how: these are by parent and grandparent, as it does with other tags.
+    The paper splits IN six ways without saying how; this split is by parent and grandparent, as its other tag splits.
     """
     if category(node.label) != "IN" or not above or not node.is_preterminal:
         return ""
@@ -56,7 +56,7 @@ def split_in(node: Tree, above: Sequence[Tree]) -> str:
 
 
 def split_aux(node: Tree, _: Sequence[Tree]) -> str:
-    """SPLIT-AUX (§2.4): forms of be and of have among the verbs."""
+    """SPLIT-AUX (§2.4): marks forms of be and of have among the verbs."""
     if not node.is_preterminal or category(node.label) not in VERBS:
         return ""
     word = node.word.lower()
@@ -64,31 +64,31 @@ def split_aux(node: Tree, _: Sequence[Tree]) -> str:
 
 
 def split_cc(node: Tree, _: Sequence[Tree]) -> str:
-    """SPLIT-CC (§2.4): `but` and `&` apart from other conjunctions."""
+    """SPLIT-CC (§2.4): marks `but` and `&` among the conjunctions."""
     if not node.is_preterminal or category(node.label) != "CC":
         return ""
     return {"but": "-BUT", "&": "-AMP"}.get(node.word.lower(), "")
 
 
 def split_percent(node: Tree, _: Sequence[Tree]) -> str:
-    """SPLIT-% (§2.4): the percent sign has a tag of its own."""
+    """SPLIT-% (§2.4): marks the tag of the percent sign."""
     return "-PC" if node.is_preterminal and node.word == "%" else ""
 
 
 def base_np(node: Tree, _: Sequence[Tree]) -> str:
-    """BASE-NP (§2.6): a noun phrase of words alone."""
+    """BASE-NP (§2.6): marks a noun phrase that immediately dominates only words."""
     flat = all(child.is_preterminal for child in node.subtrees)
     return "-BASE" if not node.is_preterminal and category(node.label) == "NP" and flat else ""
 
 
 def possessive_np(node: Tree, _: Sequence[Tree]) -> str:
-    """POSS-NP (§2.5): a noun phrase that ends in 's or '."""
+    """POSS-NP (§2.5): marks a noun phrase that ends in 's or '."""
     ends = not node.is_preterminal and category(node.label) == "NP" and category(node.subtrees[-1].label) == "POS"
     return "-P" if ends else ""
 
 
 def right_recursive_np(node: Tree, _: Sequence[Tree]) -> str:
-    """RIGHT-REC-NP (§2.6): a noun phrase with another along its right edge."""
+    """RIGHT-REC-NP (§2.6): marks a noun phrase with another noun phrase on its right edge."""
     if node.is_preterminal or category(node.label) != "NP":
         return ""
     edge = node
@@ -100,12 +100,12 @@ def right_recursive_np(node: Tree, _: Sequence[Tree]) -> str:
 
 
 def dominates_verb(node: Tree, _: Sequence[Tree]) -> str:
-    """DOMINATES-V (§2.6): a phrase with a verb in it."""
+    """DOMINATES-V (§2.6): marks a phrase that dominates a verb."""
     return "" if node.is_preterminal or not any(tag in VERBS for tag in map(category, node.tags())) else "-v"
 
 
 def gapped_s(node: Tree, _: Sequence[Tree]) -> str:
-    """GAPPED-S (§2.5): a clause without a subject, here one with no noun phrase or clause left of its VP."""
+    """GAPPED-S (§2.5): marks a clause without a subject, here one without a noun phrase or clause left of its VP."""
     if node.is_preterminal or category(node.label) != "S":
         return ""
     labels = [category(child.label) for child in node.subtrees]
@@ -114,7 +114,7 @@ def gapped_s(node: Tree, _: Sequence[Tree]) -> str:
 
 
 def split_vp(node: Tree, _: Sequence[Tree], rules: HeadRules | None = None) -> str:
-    """SPLIT-VP (§2.5): verb phrases by the tag of their head, finite ones as one."""
+    """SPLIT-VP (§2.5): marks verb phrases with the tag of their head, all finite tags alike."""
     if node.is_preterminal or category(node.label) != "VP":
         return ""
     rules = rules or english_heads()
@@ -126,7 +126,7 @@ def split_vp(node: Tree, _: Sequence[Tree], rules: HeadRules | None = None) -> s
 
 
 def temporal_np(node: Tree, above: Sequence[Tree]) -> str:
-    """TMP-NP (§2.5): temporal noun phrases keep their function tag, and hand it down to the tag of their head."""
+    """TMP-NP (§2.5): marks temporal noun phrases, which keep their function tag, and the tag of their head."""
     if not node.is_preterminal:
         return "-TMP" if "TMP" in node.label.split("-")[1:] and category(node.label) == "NP" else ""
     below = node
@@ -159,7 +159,7 @@ ANNOTATIONS: dict[str, Annotation] = {
 
 
 def named(names: Sequence[str]) -> list[Annotation]:
-    """Annotations by name; "klein-manning" is all of them. Raises ConfigError for a name that is none."""
+    """Return annotations by name; "klein-manning" alone names all of them. Raises ConfigError for an unknown name."""
     if list(names) == ["klein-manning"]:
         return list(ANNOTATIONS.values())
     for name in names:
@@ -169,12 +169,12 @@ def named(names: Sequence[str]) -> list[Annotation]:
 
 
 def unknown(name: str, known: Iterable[str]) -> ConfigError:
-    """What is wrong with a name that is none of those that there are."""
+    """Return the error for an unknown name, which lists the known ones."""
     return ConfigError(f"unknown annotation {name!r}; there are {', '.join(known)}, and klein-manning")
 
 
 def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:
-    """The tree without function tags, its labels, that of the root apart, with the marks of all annotations."""
+    """Return the tree without function tags, with the marks of all annotations on every label but the root's."""
     labels: list[str] = []  # in the order of nodes()
     todo: list[tuple[Tree, tuple[Tree, ...]]] = [(tree, ())]
     while todo:
@@ -187,5 +187,5 @@ def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:
 
 
 def plain(tree: Tree) -> Tree:
-    """The treebank's tree of a grammar's: intermediate nodes and all marks gone."""
+    """Return a grammar's tree in the treebank's form, without intermediate nodes and marks."""
     return relabel(remove_intermediate(tree), category)

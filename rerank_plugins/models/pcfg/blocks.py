@@ -1,7 +1,7 @@
-"""A split grammar's rules as blocks: those of the symbols of A, B and C for every coarse rule A → B C.
+"""The rules of a split grammar as blocks: for every coarse rule A → B C, those of the symbols of A, B and C.
 
-A pruned chart holds, for a span, the few bases that are left with all their symbols; what two of them make together
-are the blocks of their pair. Symbols are numbered within their base here.
+A pruned chart holds, for a span, the few bases that are left with all their symbols; two of them combine by the blocks
+of their pair. Symbols are numbered within their base here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,12 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 
 
 class UnaryBlocks(NamedTuple):
-    """Entries p(a → b) by the child's base: its blocks are starts[B] to starts[B + 1], each with a parent's base.
+    """Unary probabilities p(a → b) in blocks, by the base of the child.
 
-    `entries` (blocks + 1) says where a block's `a`, `b` (symbols within their bases) and `p` begin.
+    `starts`      (C + 1) the blocks of the child's base B are starts[B] to starts[B + 1]
+    `parent`      (blocks) the base of each block's parent
+    `entries`     (blocks + 1) where the entries of each block begin
+    `a`, `b`, `p` (entries) parent and child, numbered within their bases, and the probability
     """
 
     starts: IntArray
@@ -31,14 +34,18 @@ class UnaryBlocks(NamedTuple):
 
 
 class Blocks(NamedTuple):
-    """C bases; `states` (C) how many symbols each has, `local` (S) a symbol's number within its base, `base` (S).
+    """The rules of a grammar with C bases and S symbols.
 
-    `symbol`   (S) the symbols by base, those of base B from first[B] on; `first` (C + 1)
-    `pair`     (C, C) number of the pair of a left and a right base, -1 where no rule has it
-    `starts`   (pairs + 1) blocks of a pair, each with a `parent` base
-    `entries`  (blocks + 1) where a block's `a`, `b`, `c` (symbols within their bases) and `p` begin
-    `unary`    blocks of the unary rules; `chains` those of their closure
-    `words`    emissions: (W + 1) where those of a word begin in `word_symbol` and `word_p`
+    `states`   (C) the number of symbols of each base
+    `local`    (S) the number of each symbol within its base; `base` (S) that base
+    `symbol`   (S) the symbols sorted by base; those of base B begin at first[B]
+    `first`    (C + 1)
+    `pair`     (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
+    `starts`   (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
+    `entries`  (blocks + 1) where the entries of each block begin: `a`, `b`, `c` (symbols numbered within their bases)
+               and `p` (their probability)
+    `unary`    blocks of the unary rules; `chains` blocks of their closure
+    `words`    (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
     """
 
     states: IntArray
@@ -62,9 +69,9 @@ class Blocks(NamedTuple):
 
 
 def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
-    """The blocks of a grammar; with `split` false every symbol is a base of its own.
+    """Arrange the rules of a grammar in blocks; unless `split`, every symbol is a base of its own.
 
-    Raises ModelError where its unary rules have a cycle of probability one.
+    Raises ModelError if the unary rules have a cycle of probability one.
     """
     base = grammar.base if split else np.arange(grammar.size, dtype=np.int32)
     size = int(base.max()) + 1
@@ -73,6 +80,7 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     symbol = np.argsort(base, kind="stable").astype(np.int32)
     local = np.empty(len(base), np.int32)
     local[symbol] = np.arange(len(base)) - np.repeat(first[:-1], states)
+    # Binary rules by pair of child bases, then by parent base; a block begins where one of the bases changes.
     parent, left, right = grammar.binary.T
     a, b, c = base[parent], base[left], base[right]
     order = np.lexsort((local[right], local[left], local[parent], a, c, b))
@@ -107,6 +115,7 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
 def _unary(
     above: NDArray[np.integer], below: NDArray[np.integer], p: FloatArray, base: IntArray, local: IntArray, size: int
 ) -> UnaryBlocks:
+    """Arrange unary entries p(above → below) in blocks, by the base of the child, then by that of the parent."""
     parent, child = base[above], base[below]
     order = np.lexsort((local[below], local[above], parent, child))
     parent, child = parent[order], child[order]
@@ -122,7 +131,7 @@ def _unary(
 
 
 def _changes(*columns: IntArray) -> BoolArray:
-    """Where a row of the columns differs from the row before; the first does."""
+    """Mark each row of the columns that differs from the row before, and the first row."""
     differ = np.ones(len(columns[0]), np.bool_)
     if len(differ):
         differ[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
@@ -130,4 +139,5 @@ def _changes(*columns: IntArray) -> BoolArray:
 
 
 def _with_end(begins: LongArray, end: int) -> IntArray:
+    """Append the end, so that block i is begins[i] to begins[i + 1]."""
     return np.append(begins, end).astype(np.int32)

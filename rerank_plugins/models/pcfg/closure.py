@@ -1,10 +1,10 @@
-"""Sums over chains of rules: Σ_m U^m for a matrix U of probabilities between symbols, and the best chain instead.
+"""Sums over chains of rules: Σ_m U^m for a matrix U of probabilities between symbols.
 
-U[a, b] = p(a → b) gives the unary closure R = (I − U)^-1: all chains from a down to b, cycles such as NP → S → NP
-among them. With U[a, b] = Σ_C p(a → b C) in addition it gives the left corners of Jelinek & Lafferty (1991).
+With U[a, b] = p(a → b), the sum is the unary closure R = (I − U)^-1: all chains from a down to b, including cycles such
+as NP → S → NP. With Σ_C p(a → b C) added to U[a, b], it gives the left corners of Jelinek & Lafferty (1991).
 
 The series is summed by doubling, Σ_{m < 2n} U^m = (Σ_{m < n} U^m)(I + U^n): nothing is ever subtracted, so that every
-entry is exact to rounding, and an impossible chain is an exact zero (a solved system leaves noise there).
+entry is exact to rounding, and an impossible chain is an exact zero (solving a linear system would leave noise there).
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from numba import njit
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
 
-DOUBLINGS = 60  # chains of 2^60 steps: a series that has not ended there has no sum
+DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
 
 
 class Closure(NamedTuple):
-    """The entries of a closure that are not zero, in no order: p of all chains from `above` down to `below`."""
+    """The non-zero entries of a closure, in any order: the probability `p` of all chains from `above` to `below`."""
 
     above: IntArray
     below: IntArray
@@ -29,12 +29,12 @@ class Closure(NamedTuple):
 
 
 def closure_of(pairs: IntArray, p: FloatArray, size: int) -> Closure:
-    """Σ_m U^m of the (size, size) matrix U with U[a, b] = Σ p over the rows (a, b) of `pairs`.
+    """Return Σ_m U^m of the (size, size) matrix U with U[a, b] = Σ p over the rows (a, b) of `pairs`.
 
-    Raises ModelError where the sum is infinite: a cycle of probability one.
+    Raises ModelError if the sum is infinite, because of a cycle of probability one.
     """
     used = np.unique(pairs)
-    others = np.setdiff1d(np.arange(size), used)  # of which there is the empty chain alone
+    others = np.setdiff1d(np.arange(size), used)  # these have only the empty chain
     small = np.searchsorted(used, pairs)
     power = np.zeros((len(used), len(used)))
     np.add.at(power, (small[:, 0], small[:, 1]), p)
@@ -48,7 +48,7 @@ def closure_of(pairs: IntArray, p: FloatArray, size: int) -> Closure:
 
 
 def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
-    """(size, size) the closure (`closure_of`) as a matrix. Raises ModelError where the sum is infinite."""
+    """Return `closure_of` as a (size, size) matrix. Raises ModelError if the sum is infinite."""
     above, below, sums = closure_of(pairs, p, size)
     matrix = np.zeros((size, size))
     matrix[above, below] = sums
@@ -56,6 +56,7 @@ def closed(pairs: IntArray, p: FloatArray, size: int) -> FloatArray:
 
 
 def _series(power: FloatArray) -> FloatArray:
+    """Return Σ_m U^m of a matrix by doubling; raises ModelError if the series diverges."""
     sums = np.eye(len(power)) + power
     for _ in range(DOUBLINGS):
         power = power @ power
@@ -68,7 +69,7 @@ def _series(power: FloatArray) -> FloatArray:
 
 
 class Chains(NamedTuple):
-    """The non-zero entries of a closure, by the lower symbol: those of b are starts[b] to starts[b + 1]."""
+    """The non-zero entries of a closure by the lower symbol: those of b are starts[b] to starts[b + 1]."""
 
     starts: IntArray
     parents: IntArray
@@ -76,7 +77,7 @@ class Chains(NamedTuple):
 
 
 def by_child(closure: Closure, size: int) -> Chains:
-    """The entries of a closure over `size` symbols in the form that kernels read."""
+    """Sort the entries of a closure over `size` symbols by the lower symbol, as the kernels read them."""
     order = np.lexsort((closure.above, closure.below))
     starts = np.concatenate(([0], np.cumsum(np.bincount(closure.below, minlength=size))))
     return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
@@ -84,7 +85,7 @@ def by_child(closure: Closure, size: int) -> Chains:
 
 @njit(cache=True, nogil=True)
 def apply_chains(chains: Any, below: Any, above: Any) -> None:
-    """above[a] = Σ_b closure[a, b] below[b]."""
+    """Set above[a] = Σ_b closure[a, b] below[b]."""
     above[:] = 0.0
     for b in range(len(below)):
         if below[b] != 0.0:
@@ -94,7 +95,7 @@ def apply_chains(chains: Any, below: Any, above: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def apply_chains_down(chains: Any, above: Any, below: Any) -> None:
-    """below[b] = Σ_a closure[a, b] above[a]."""
+    """Set below[b] = Σ_a closure[a, b] above[a]."""
     for b in range(len(below)):
         total = 0.0
         for e in range(chains.starts[b], chains.starts[b + 1]):

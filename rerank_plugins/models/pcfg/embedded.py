@@ -1,4 +1,4 @@
-"""The grammar of a plugin: the file that its options name, or else the embedded English one."""
+"""The grammar of a plugin: the file that its options name, or the embedded English grammar."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ EMBEDDED = embedded("grammar.pcfg")
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
-    """The grammar of a file, of the embedded one where `model` is None.
+    """Read the grammar of a file, or the embedded one if `model` is None.
 
-    Raises ModelError for a file that is missing, cut short, of another kind or version, and for a grammar that was
-    trained for another language than `language`, where one is given.
+    Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
+    trained for another language than `language`, unless that is empty.
     """
     from rerank_plugins.models.pcfg.model_file import read_grammar
 
@@ -30,7 +30,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
 
 def wanted_language(settings: Mapping[str, Any], language: str, path: Path, what: str = "grammar") -> None:
-    """Raises ModelError where the settings are those of a model for another language, where one is given."""
-    found = settings.get("language", "")
-    if language and found != language:
-        raise ModelError(f"{path}: a {what} for {found!r}, wanted {language!r}")
+    """Raise ModelError if the settings name another language than `language`, unless that is empty."""
+    own = settings.get("language", "")
+    if language and own != language:
+        raise ModelError(f"{path}: a {what} for {own!r}, wanted {language!r}")

@@ -1,4 +1,4 @@
-"""What a grammar generates before any words are seen: masses of finite trees, and how often each symbol is expected."""
+"""Expectations over the trees that a grammar generates: the mass of finite trees, and the number of each symbol."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TIGHT = 1e-12
 
 
 def finite_mass(grammar: Grammar) -> FloatArray:
-    """(S) probability that a symbol is rewritten to a finite string: ones in a consistent grammar.
+    """Return (S) the probability that a symbol derives a finite string: ones in a consistent grammar.
 
-    Otherwise the least solution of z = e + U z + B(z, z), by Newton's method from zero, which rises to it
-    (Etessami & Yannakakis 2009).
+    In general it is the least solution of z = e + U z + B(z, z), with the emissions e. Newton's method from zero
+    converges to it from below (Etessami & Yannakakis 2009).
     """
     size, binary, unary = grammar.size, grammar.binary, grammar.unary
     p, q = np.exp(grammar.binary_logp), np.exp(grammar.unary_logp)
@@ -39,7 +39,10 @@ def finite_mass(grammar: Grammar) -> FloatArray:
 
 
 def _growth(grammar: Grammar) -> float:
-    """Spectral radius of the matrix of expected children, from above, by powers; over 1: trees may be infinite."""
+    """Bound the spectral radius of the matrix of expected children from above by power iteration.
+
+    Trees may be infinite only if the radius is 1 or more.
+    """
     vector = np.ones(grammar.size)
     for _ in range(300):
         above = expected_children(grammar, vector)
@@ -51,7 +54,7 @@ def _growth(grammar: Grammar) -> float:
 
 
 def expected_children(grammar: Grammar, vector: FloatArray) -> FloatArray:
-    """(S) Σ over the rules of a symbol of p times the sum of `vector` over the rule's children."""
+    """Return (S) Σ over the rules of a symbol of p times the sum of `vector` over the rule's children."""
     p, q = np.exp(grammar.binary_logp), np.exp(grammar.unary_logp)
     children = vector[grammar.binary[:, 1]] + vector[grammar.binary[:, 2]]
     above: FloatArray = np.bincount(grammar.binary[:, 0], p * children, grammar.size).astype(np.float64)
@@ -60,7 +63,7 @@ def expected_children(grammar: Grammar, vector: FloatArray) -> FloatArray:
 
 
 def expected_counts(grammar: Grammar) -> FloatArray:
-    """(S) how often a symbol is expected in a tree. Where trees may be infinite: how often in their first levels."""
+    """Return (S) the expected number of each symbol in a tree; if trees may be infinite, in their first levels."""
     p, q = np.exp(grammar.binary_logp), np.exp(grammar.unary_logp)
     level = np.zeros(grammar.size)
     level[ROOT] = 1.0

@@ -1,9 +1,9 @@
-"""Trees for sentences that the grammar does not parse: too long ones in pieces, underivable ones flat.
+"""Trees for sentences that the grammar cannot parse: long ones are parsed in pieces, others get a flat tree.
 
-- A sentence of more than `longest` words is cut after punctuation (in the second half of a piece, where there is some),
-  its pieces are parsed, and stand side by side under X: ln p is that of the pieces, summed.
-- A sentence (or piece) without a derivation is its words' likeliest tags under X: ln p is that of the words given these
-  tags, and FLOOR for each word in place of the rules.
+- A sentence of more than `longest` words is cut, after a punctuation mark in the second half of a piece if there is
+  one. The pieces are parsed, and their trees are siblings under X; ln p is the sum over the pieces.
+- A sentence or piece without a derivation gets a flat tree: the most probable tag of each word, under X. Its ln p is
+  that of the words given these tags, plus FLOOR for each word in place of the rules.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import ROOT, Tree
 
-FLOOR = -10.0  # ln p a word: rules cost about 3
-LABEL = "X"  # the Penn Treebank's label for what nobody can bracket
+FLOOR = -10.0  # ln p per word in place of the rules, which cost about -3
+LABEL = "X"  # the Penn Treebank's label of phrases that could not be bracketed
 PUNCTUATION = frozenset(",.;:?!-–—…")
 
 
 def pieces(sentence: Sentence, longest: int) -> Iterator[slice]:
-    """Cuts of a sentence into pieces of at most `longest` words."""
+    """Yield the slices of a sentence that are its pieces of at most `longest` words."""
     start = 0
     while len(sentence) - start > longest:
         later = range(start + longest, start + (longest + 1) // 2, -1)
@@ -33,13 +33,13 @@ def pieces(sentence: Sentence, longest: int) -> Iterator[slice]:
 
 
 def joined(parsed: Sequence[ScoredTree]) -> ScoredTree:
-    """Trees of pieces as one: ROOT over X over what is below their roots."""
+    """Join the trees of pieces: ROOT over X over the children of their roots."""
     below = tuple(child for tree, _ in parsed for child in tree.subtrees)
     return ScoredTree(Tree(ROOT, (Tree(LABEL, below),)), sum(logp for _, logp in parsed))
 
 
 def flat(grammar: Grammar, sentence: Sentence, tags: Sequence[str] | None = None) -> ScoredTree:
-    """The flat tree of a sentence: for every word the tag that most probably emits it, or the one that is given."""
+    """Return the flat tree of a sentence; without `tags`, each word has the tag that most probably emits it."""
     preterminals, total = [], 0.0
     for position, word in enumerate(sentence):
         symbols, logp = grammar.lexicon.emissions(word, position)
@@ -51,12 +51,12 @@ def flat(grammar: Grammar, sentence: Sentence, tags: Sequence[str] | None = None
 
 
 def in_pieces(sentence: Sentence, longest: int, parse: Callable[[slice], ScoredTree]) -> ScoredTree:
-    """The tree of a sentence that is too long; `parse` gives that of a piece."""
+    """Parse a sentence that is too long in pieces; `parse` returns the tree of a piece."""
     return joined([parse(piece) for piece in pieces(sentence, longest)])
 
 
 def warn(logger: logging.Logger, flat: Sequence[Sentence], long: Sequence[Sentence], longest: int) -> None:
-    """Say in the log how many sentences got such trees, where there are some."""
+    """Log a warning with the number of sentences that got flat trees, or were parsed in pieces, if there are any."""
     for some, what in ((long, f"of more than {longest} words parsed in pieces"), (flat, "got flat trees")):
         if some:
             logger.warning("%d sentences %s (first: %r)", len(some), what, " ".join(some[0])[:60])

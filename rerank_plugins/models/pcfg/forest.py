@@ -1,4 +1,4 @@
-"""Binarised trees as flat arrays: what grammars are counted and trained on."""
+"""Binarised trees as flat arrays, the data on which grammars are counted and trained."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Forest:
     `right`    (N) int32 the second child's node, -1 in a preterminal and where there is one child
     `word`     (N) int32 index into words in a preterminal, else -1
     `offsets`  (T + 1) int64: tree t has nodes offsets[t] to offsets[t + 1]
-    `weights`  (T) how often each tree counts
+    `weights`  (T) the count of each tree
     """
 
     labels: tuple[str, ...]
@@ -45,10 +45,10 @@ class Forest:
 
 
 def plant(trees: Sequence[Tree], unknown: UnknownWords | None = None, weights: Sequence[float] | None = None) -> Forest:
-    """The forest of binarised trees, brackets in normal form, rare words replaced by signatures as `unknown` says.
+    """Lay out binarised trees, with brackets in normal form and rare words replaced by signatures as `unknown` says.
 
-    `weights` (one per tree, default 1) say how often a tree counts. Every tree must have ROOT at its top; a node has
-    one or two children, a preterminal one word.
+    `weights` (one per tree, default 1) are the counts of the trees. The root of every tree must be ROOT; a node has one
+    or two children, a preterminal one word.
     """
     sentences = (unknown or UnknownWords()).replaced([tuple(map(normal_form, tree.words())) for tree in trees])
     words = tuple(sorted({word for sentence in sentences for word in sentence} | {UNKNOWN}))
@@ -67,7 +67,7 @@ def plant(trees: Sequence[Tree], unknown: UnknownWords | None = None, weights: S
 
 
 def _add(tree: Tree, words: Iterable[int], rows: list[tuple[str, int, int, int]]) -> None:
-    """Append the nodes of a tree in post-order; `words` gives the number of each leaf. No recursion: trees are deep."""
+    """Append the nodes of a tree in post-order, without recursion; `words` yields the number of each leaf."""
     words = iter(words)
     finished: list[int] = []
     waiting: list[tuple[Tree, bool]] = [(tree, False)]

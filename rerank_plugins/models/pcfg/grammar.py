@@ -1,6 +1,6 @@
 """A binarised probabilistic context-free grammar in arrays.
 
-A split grammar (parent annotation, latent states) is the same thing with more symbols: each symbol belongs to a base,
+A split grammar (parent annotation, latent states) has the same form with more symbols: each symbol belongs to a base,
 the unsplit label that it has in the binarised trees.
 """
 
@@ -33,7 +33,7 @@ class Grammar:
     `unary`         (U, 2) int32 parent, child, both non-terminals (ROOT → X among them), sorted
     `unary_logp`    (U) ln p(child | parent)
     `lexicon`       ln p(word | preterminal)
-    `settings`      how the grammar was trained, and how its trees are put back into the treebank's form
+    `settings`      how the grammar was trained, from which its trees are restored to the treebank's form
     """
 
     symbols: tuple[str, ...]
@@ -54,23 +54,23 @@ class Grammar:
         shapes = shapes and len(lexicon.words) + 1 == len(lexicon.starts) and UNKNOWN in lexicon.index
         shapes = shapes and len(lexicon.symbols) == len(lexicon.logp) == lexicon.starts[-1]
         numbers = [self.binary, self.unary, lexicon.symbols]
-        if not shapes or any(len(each) and not 0 <= each.min() <= each.max() < size for each in numbers):
+        if not shapes or any(len(column) and not 0 <= column.min() <= column.max() < size for column in numbers):
             raise ModelError("damaged grammar: its arrays do not fit together")
 
     @property
     def size(self) -> int:
-        """S, how many symbols there are."""
+        """S, the number of symbols."""
         return len(self.symbols)
 
     @cached_property
     def preterminals(self) -> BoolArray:
-        """(S) which symbols emit words."""
+        """(S) whether each symbol emits words."""
         mask = np.zeros(self.size, np.bool_)
         mask[self.lexicon.symbols] = True
         return mask
 
     def totals(self) -> FloatArray:
-        """(S) Σ p over everything a symbol can be rewritten as: ones in a proper grammar."""
+        """Return (S) Σ p over all rewritings of each symbol: ones in a proper grammar."""
         totals = np.zeros(self.size)
         np.add.at(totals, self.binary[:, 0], np.exp(self.binary_logp))
         np.add.at(totals, self.unary[:, 0], np.exp(self.unary_logp))

@@ -1,12 +1,13 @@
-"""The trees that a pruned chart holds, as a hypergraph of vertices and scored edges.
+"""The trees of a pruned chart as a hypergraph of vertices and scored edges.
 
-Item e of the chart is two vertices: 2e, the base over its span by an emission or a binary rule, and 2e + 1, the same
-with any chain of unary rules on top. Edges: an emission (no tails), a binary rule (tails 2x + 1 and 2y + 1), no unary
-rule (2e → 2e + 1, score 0), or a unary rule (from 2x + 1). Scores of a tree's edges are summed; two criteria:
+Item e of the chart has two vertices: 2e, its base over its span by an emission or a binary rule, and 2e + 1, the same
+with any chain of unary rules on top. The edges are emissions (no tails), binary rules (tails 2x + 1 and 2y + 1), the
+empty chain (2e → 2e + 1, score 0) and unary rules (from 2x + 1). The score of a tree is the sum of the scores of its
+edges. There are two criteria:
 
-- `rule_posteriors`: ln of how often the rule is expected over these spans, summed over the symbols of its bases: the
-  max-rule-product criterion of Petrov & Klein (2007), a Bayes risk. The best tree is the one that most probably has all
-  rules right, were rules independent.
+- `rule_posteriors`: ln of the expected number of times that the rule is used over these spans, summed over the symbols
+  of its bases: the max-rule-product criterion of Petrov & Klein (2007), a Bayes risk. The best tree is the one with the
+  highest probability that all its rules are right, if rules were independent.
 - `rule_probabilities`: ln p of the rule. Every base has one symbol; the best tree is the Viterbi derivation.
 """
 
@@ -22,14 +23,17 @@ from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart
 
-ALMOST_ONE = 1 - 1e-9  # a cycle of unary rules must cost something
+ALMOST_ONE = 1 - 1e-9  # an upper bound of unary posteriors, so that a cycle of unary rules has a negative score
 
 
 class Hypergraph(NamedTuple):
-    """V vertices, E edges. The edges into vertex v: first[v], then next[first[v]] and so on, -1 after the last.
+    """V vertices and E edges.
 
-    `left`, `right` (E) tails, -1 where there is none; `score` (E); `best` (V) the score of the best derivation, -inf
-    where there is none; `top` the vertex of ROOT over the whole sentence, -1 where the chart lacks it.
+    `first`, `next`  (V), (E) linked lists: the edges into v are first[v], next[first[v]] and so on, until -1
+    `left`, `right`  (E) the tails of an edge, -1 if there is none
+    `score`          (E) the score of an edge
+    `best`           (V) the score of the best derivation, -inf if there is none
+    `top`            the vertex of ROOT over the whole sentence, -1 if the chart does not contain it
     """
 
     first: IntArray
@@ -45,12 +49,16 @@ class Hypergraph(NamedTuple):
 def add_edges(
     blocks: Any, items: Any, words: Any, scales: Any, values: Any, posterior: bool, total: float, graph: Any
 ) -> int:
-    """Fill the graph's arrays (but `best`); how many edges it has. `values` are the chart's upper and inner values."""
+    """Fill the graph's arrays, except for `best`, and return the number of edges.
+
+    `values` are the chart's upper and inner values, `total` its p(sentence). Scores are posteriors if `posterior`, else
+    probabilities of rules; their logarithms are taken at the end.
+    """
     n, count = len(words), 0
     upper, inner = values
     first, following, lefts, rights, score = graph
     first[:] = -1
-    where = np.full(len(blocks.states), -1, np.int64)
+    where = np.full(len(blocks.states), -1, np.int64)  # the item of each base in the present cell, -1 if pruned
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -60,6 +68,7 @@ def add_edges(
                 continue
             for item in range(begin, end):
                 where[items.base[item]] = item
+            # Emissions of the word, an edge for each base: Σ_a outside(a) p(word | a) / p(sentence), or p(word | a).
             if width == 1:
                 for e in range(blocks.words[words[i]], blocks.words[words[i] + 1]):
                     symbol = blocks.word_symbol[e]
@@ -75,6 +84,8 @@ def add_edges(
                                 first[2 * item], following[edge], lefts[edge], rights[edge] = edge, -1, -1, -1
                                 score[edge] = 0.0
                             score[edge] += p
+            # Binary rules, an edge for each split point k, pair of items x and y, and parent base:
+            # Σ_{a → b c} outside(a) p(a → b c) I(b, i, k) I(c, k, j) / p(sentence), or p(a → b c).
             for k in range(i + 1, j):
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, j, n)
                 for x in range(items.starts[left_cell], items.starts[left_cell + 1]):
@@ -105,6 +116,8 @@ def add_edges(
                                 following[count], first[2 * item] = first[2 * item], count
                                 lefts[count], rights[count], score[count] = 2 * x + 1, 2 * y + 1, p
                                 count += 1
+            # From 2e to 2e + 1 by the empty chain, and from 2e + 1 to the vertices above by every unary rule:
+            # Σ_{a → b} outside(a) p(a → b) I(b, i, j) / p(sentence), or p(a → b).
             for item in range(begin, end):
                 following[count], first[2 * item + 1] = first[2 * item + 1], count
                 lefts[count], rights[count], score[count] = 2 * item, -1, 1.0
@@ -139,7 +152,10 @@ def add_edges(
 
 @njit(cache=True, nogil=True)
 def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, score: Any, best: Any) -> None:
-    """The best derivation's score of each vertex: cells from narrow to wide, within a cell until nothing rises."""
+    """Fill in the score of the best derivation of each vertex (Viterbi).
+
+    Cells are visited from narrow to wide. Within a cell, unary rules are relaxed until no score rises.
+    """
     best[:] = -math.inf
     for cell in range(len(starts) - 1):
         for item in range(starts[cell], starts[cell + 1]):
@@ -164,6 +180,7 @@ def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, 
 
 
 def _graph(chart: PrunedChart, posterior: bool) -> Hypergraph:
+    """Build the hypergraph of a chart; the number of ways and unary rules bounds the number of edges."""
     items, blocks = chart.items, chart.blocks
     vertices = 2 * len(items.base)
     chains = int(np.diff(blocks.unary.starts)[items.base].sum())
@@ -180,10 +197,10 @@ def _graph(chart: PrunedChart, posterior: bool) -> Hypergraph:
 
 
 def rule_posteriors(chart: PrunedChart) -> Hypergraph:
-    """Edges scored by ln of the expected number of the rule over its spans; the chart has its outside values."""
+    """Score edges by ln of the expected number of the rule over its spans; the chart must have its outside values."""
     return _graph(chart, True)
 
 
 def rule_probabilities(chart: PrunedChart) -> Hypergraph:
-    """Edges scored by ln p of the rule, emissions times the scales; the chart's blocks are not split."""
+    """Score edges by ln p of the rule, emissions times the scales; every base of the chart has one symbol."""
     return _graph(chart, False)

@@ -1,11 +1,13 @@
-"""The k best derivations of a hypergraph, lazily: algorithm 3 of Huang & Chiang (2005), exact.
+"""The k best derivations of a hypergraph, lazily and exactly: algorithm 3 of Huang & Chiang (2005).
 
-A derivation is an edge with a derivation of each of its tails. Every vertex has a list of those found so far, and a
-heap of candidates for the next one; a found derivation's successors (the next derivation of one tail) become candidates
-only when the one after it is asked for. From ranks (r, s) come (r, s + 1), and (r + 1, s) where s is the first: each
-pair once. Cycles of unary rules need no care: a derivation scores below its parts, which are found before it.
+A derivation is an edge with a derivation of each of its tails. Every vertex has a list of its derivations so far, and a
+heap of candidates for the next one. The successors of a derivation, in which one tail takes its next derivation, become
+candidates only when the derivation after it is requested. The successors of the ranks (r, s) are (r, s + 1) and, if s
+is the first rank, (r + 1, s), so that each pair occurs once. Cycles of unary rules need no special care: a derivation
+scores below its parts, which are derived before it.
 
-Order: score, then number of the edge, then the tails' derivations as found. O(E + k n log k) after the best scores.
+Derivations are ordered by score, then by the number of the edge, then by the numbers of the tails' derivations. The
+cost is O(E + k n log k), once the best scores are known.
 """
 
 from __future__ import annotations
@@ -19,14 +21,17 @@ from numba import njit
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 
-UNKNOWN, NONE = -1, -2  # of a derivation's successor: not asked for, there is none
-FULL = -3
+UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
+FULL = -3  # a kernel needs larger arrays
 
 
 class Derivations(NamedTuple):
-    """D derivations, parts before wholes: `edge` (D), `left` and `right` (D) the tails' derivations or -1, `score` (D).
+    """D derivations; the parts of a derivation come before it.
 
-    `best` lists the k best of the whole sentence, best first.
+    `vertex`, `edge`  (D) the vertex that is derived, and the last edge
+    `left`, `right`   (D) the derivations of the edge's tails, -1 if there is none
+    `score`           (D) the sum of the scores of all edges
+    `best`            (k) the derivations of the top vertex, best first
     """
 
     vertex: IntArray
@@ -39,7 +44,7 @@ class Derivations(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _before(heap: Any, x: int, y: int) -> bool:
-    """Whether candidate x comes before y."""
+    """Return whether candidate x comes before candidate y, by score, edge, left and right derivation."""
     score, edge, left, right = heap[0], heap[1], heap[2], heap[3]
     if score[x] != score[y]:
         return bool(score[x] > score[y])
@@ -52,7 +57,7 @@ def _before(heap: Any, x: int, y: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _meld(heap: Any, x: int, y: int) -> int:
-    """Two skew heaps (Sleator & Tarjan 1986) made one: walk down their right spines, swapping children."""
+    """Merge two skew heaps (Sleator & Tarjan 1986) by a walk down their right spines; return the root."""
     child, sibling = heap[4], heap[5]
     if x < 0 or y < 0:
         return max(x, y)
@@ -73,6 +78,7 @@ def _meld(heap: Any, x: int, y: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _push(heap: Any, counts: Any, vertex: int, score: float, edge: int, left: int, right: int, tops: Any) -> bool:
+    """Add a candidate to the heap of a vertex; false if the arrays are full."""
     place = counts[1]
     if place == len(heap[0]):
         return False
@@ -84,8 +90,8 @@ def _push(heap: Any, counts: Any, vertex: int, score: float, edge: int, left: in
 
 
 @njit(cache=True, nogil=True)
-def _open(vertex: int, edges: Any, scores: Any, best: Any, tops: Any, heap: Any, counts: Any) -> bool:
-    """Candidates of a vertex nobody has asked: every edge with the best derivations of its tails, not yet made (-1)."""
+def _open_vertex(vertex: int, edges: Any, scores: Any, best: Any, tops: Any, heap: Any, counts: Any) -> bool:
+    """Add the first candidates of a vertex: each edge with the first derivations of its tails, left implicit (-1)."""
     first_edge, following, lefts, rights = edges
     edge = first_edge[vertex]
     while edge >= 0:
@@ -107,92 +113,103 @@ def _answer(
     edges: Any,
     scores: Any,
     best: Any,
-    found: Any,
+    derivations: Any,
     values: Any,
     heap: Any,
     counts: Any,
     opened: Any,
     stack: Any,
 ) -> int:
-    """The derivation of a vertex after `last` (the first where `last` is -1); NONE where there is none, FULL where the
-    arrays are. A request that needs another's answer waits on the stack for it.
+    """Return the derivation of `vertex` after `last`, or its first one if `last` is -1.
+
+    The result is NONE if there is none, and FULL if the arrays are full. A request that depends on another one waits on
+    the stack until that is answered. In `opened`, vertices are marked from the front and derivations from the back.
     """
     _, _, lefts, rights = edges
-    vertices, edge_of, left_of, right_of, successor, first_found, tops = found
+    vertices, edge_of, left_of, right_of, successor, first_derivation, tops = derivations
     stack[0, 0], stack[0, 1] = vertex, last
     depth = 1
     while depth:
+        # The request on top of the stack: the derivation of v after d. It may have been answered in the meantime.
         v, d = stack[depth - 1]
-        if (d < 0 and first_found[v] != UNKNOWN) or (d >= 0 and successor[d] != UNKNOWN):
+        if (d < 0 and first_derivation[v] != UNKNOWN) or (d >= 0 and successor[d] != UNKNOWN):
             depth -= 1
             continue
+        # First request for this vertex: all edges become candidates.
         if d < 0 and not opened[v]:
-            if not _open(v, edges, scores, best, tops, heap, counts):
+            if not _open_vertex(v, edges, scores, best, tops, heap, counts):
                 return FULL
             opened[v] = True
+        # First request for what follows d: the successors of d become candidates (algorithm 3, LazyNext).
         if d >= 0 and not opened[len(opened) - 1 - d]:
             edge = edge_of[d]
             left, right = lefts[edge], rights[edge]
+            # The next derivations of both tails are requested first, where they are needed.
             if right >= 0 and successor[right_of[d]] == UNKNOWN:
                 stack[depth, 0], stack[depth, 1] = right, right_of[d]
                 depth += 1
                 continue
-            grows = left >= 0 and (right < 0 or right_of[d] == first_found[right])
+            grows = left >= 0 and (right < 0 or right_of[d] == first_derivation[right])
             if grows and successor[left_of[d]] == UNKNOWN:
                 stack[depth, 0], stack[depth, 1] = left, left_of[d]
                 depth += 1
                 continue
+            # Ranks (r, s + 1).
             if right >= 0 and successor[right_of[d]] >= 0:
                 after = successor[right_of[d]]
                 score = scores[edge] + values[left_of[d]] + values[after]
                 if not _push(heap, counts, v, score, edge, left_of[d], after, tops):
                     return FULL
+            # Ranks (r + 1, s), only if s is the first rank.
             if grows and successor[left_of[d]] >= 0:
                 after = successor[left_of[d]]
                 score = scores[edge] + values[after] + (values[right_of[d]] if right >= 0 else 0.0)
                 if not _push(heap, counts, v, score, edge, after, right_of[d], tops):
                     return FULL
             opened[len(opened) - 1 - d] = True
+        # The best candidate is the answer, after the first derivations of its tails have been requested.
         top, result = tops[v], NONE
         if top >= 0:
             edge, left, right = heap[1][top], heap[2][top], heap[3][top]
             if lefts[edge] >= 0 and left < 0:
-                left = first_found[lefts[edge]]
+                left = first_derivation[lefts[edge]]
                 if left == UNKNOWN:
                     stack[depth, 0], stack[depth, 1] = lefts[edge], -1
                     depth += 1
                     continue
             if rights[edge] >= 0 and right < 0:
-                right = first_found[rights[edge]]
+                right = first_derivation[rights[edge]]
                 if right == UNKNOWN:
                     stack[depth, 0], stack[depth, 1] = rights[edge], -1
                     depth += 1
                     continue
             if counts[0] == len(values):
                 return FULL
+            # Pop it from the heap and append it to the derivations.
             tops[v] = _meld(heap, heap[4][top], heap[5][top])
             result = counts[0]
             counts[0] += 1
             vertices[result], edge_of[result], left_of[result], right_of[result] = v, edge, left, right
             values[result], successor[result] = heap[0][top], UNKNOWN
+        # Record the answer and go back to the request that waits for it.
         if d < 0:
-            first_found[v] = result
+            first_derivation[v] = result
         else:
             successor[d] = result
         depth -= 1
-    return int(first_found[vertex] if last < 0 else successor[last])
+    return int(first_derivation[vertex] if last < 0 else successor[last])
 
 
 @njit(cache=True, nogil=True)
 def _fill(
-    top: int, edges: Any, scores: Any, best: Any, found: Any, values: Any, heap: Any, counts: Any, ranked: Any
+    top: int, edges: Any, scores: Any, best: Any, derivations: Any, values: Any, heap: Any, counts: Any, ranked: Any
 ) -> int:
-    """Fill `ranked` with the derivations of the top vertex, as many as there are; FULL where the arrays are."""
+    """Fill `ranked` with the best derivations of the top vertex, as many as exist; FULL if the arrays are full."""
     opened = np.zeros(len(best) + len(values), np.bool_)  # vertices from the front, derivations from the back
     stack = np.empty((len(best) + len(values) + 2, 2), np.int64)
     last = -1
     for rank in range(len(ranked)):
-        last = _answer(top, last, edges, scores, best, found, values, heap, counts, opened, stack)
+        last = _answer(top, last, edges, scores, best, derivations, values, heap, counts, opened, stack)
         if last < 0:
             return last
         ranked[rank] = last
@@ -200,20 +217,20 @@ def _fill(
 
 
 def k_best(graph: Hypergraph, k: int) -> Derivations:
-    """The k best derivations of the top vertex, fewer where there are no more."""
+    """Return the k best derivations of the top vertex, or all if there are fewer."""
     edges = (graph.first, graph.next, graph.left, graph.right)
     room = 4096 + 64 * k
     while True:
-        counts, ranked = np.zeros(2, np.int64), np.full(k, -1, np.int32)  # derivations, candidates
+        counts, ranked = np.zeros(2, np.int64), np.full(k, -1, np.int32)  # counts of derivations and candidates
         parts = [np.full(room, UNKNOWN, np.int32) for _ in range(5)]
-        found = (*parts, *(np.full(len(graph.first), UNKNOWN, np.int32) for _ in range(2)))
+        derivations = (*parts, *(np.full(len(graph.first), UNKNOWN, np.int32) for _ in range(2)))
         values, candidates = np.empty(room), room + len(graph.left)
         heap = (np.empty(candidates), *(np.empty(candidates, np.int32) for _ in range(5)))
         state = 0
         if graph.top >= 0 and graph.best[graph.top] > -math.inf:
-            state = _fill(graph.top, edges, graph.score, graph.best, found, values, heap, counts, ranked)
+            state = _fill(graph.top, edges, graph.score, graph.best, derivations, values, heap, counts, ranked)
         if state != FULL:
             size = int(counts[0])
             vertex, edge, left, right = (part[:size] for part in parts[:4])
             return Derivations(vertex, edge, left, right, values[:size], ranked[ranked >= 0])
-        room *= 4
+        room *= 4  # the arrays were full: start again with larger ones

@@ -1,13 +1,13 @@
-"""Inside and outside probabilities of latent states on fixed trees, their expected counts, and what merging costs.
+"""Inside and outside probabilities of latent states on fixed trees, their expected counts, and the losses of merging.
 
-The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number
-of nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside
-vector so that outside · inside is 1; what inside vectors were divided by adds up to ln p(tree).
+The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number of
+nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside vector
+so that outside · inside is 1. The logs of the divisors of inside vectors add up to ln p(tree).
 
-All trees are done at once: nodes in the order of their height (inside) or depth (outside), and within that by rule, so
-that a rule's probabilities stay in the processor's cache while all nodes that use it are done. They lie in one array
-from the rule's place on: a matrix of states of the parent × combinations of the children's states, those of the right
-child fastest. A node's vector begins at its `at`.
+All trees are processed at once: nodes in the order of their height (inside) or depth (outside), and within that by
+rule, so that a rule's probabilities stay in the processor's cache for all nodes that use it. They form a matrix, states
+of the parent × combinations of the children's states, the right child's state varying fastest; the matrix begins at the
+rule's place in one array. The vector of a node begins at its `at`.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-FAST = {"reassoc", "contract", "nsz"}  # sums in any order
+FAST = {"reassoc", "contract", "nsz"}  # sums may be evaluated in any order
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def fill_below(node: int, nodes: Any, states: Any, at: Any, inside: Any, below: Any) -> int:
-    """Write the inside value of each combination of the children's states into `below`; how many there are."""
+    """Set below[b, c] = I(b) I(c) for all states of the children; return the number of combinations."""
     label, left, right, _ = nodes
     first, second = left[node], right[node]
     kb, one = states[label[first]], at[first]
@@ -40,18 +40,23 @@ def fill_below(node: int, nodes: Any, states: Any, at: Any, inside: Any, below: 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def fill_inside(order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any) -> None:
-    """Fill `inside` and `scale` (nodes), children before parents; scale 0 where a node has p = 0."""
+    """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
+
+    I(a) = Σ_{b, c} p(a → b c) I(b) I(c) / scale, or p(a → word) / scale, with the largest value as scale.
+    """
     label, left, _, rule = nodes
     below = np.ones(states.max() * states.max())
     current, table = -1, np.empty((0, 0))
     for node in order:
         k, place, here = states[label[node]], places[rule[node]], at[node]
         most = 0.0
+        # A preterminal: p(a → word).
         if left[node] < 0:
             for a in range(k):
                 inside[here + a] = p[place + a]
                 most = max(most, p[place + a])
         else:
+            # A phrase: the rule's matrix times the products of the children's inside values.
             width = fill_below(node, nodes, states, at, inside, below)
             if rule[node] != current:
                 current, table = rule[node], p[place : place + k * width].reshape(k, width)
@@ -61,6 +66,7 @@ def fill_inside(order: Any, nodes: Any, states: Any, places: Any, p: Any, at: An
                     total += table[a, bc] * below[bc]
                 inside[here + a] = total
                 most = max(most, total)
+        # Scale the vector to a maximum of 1.
         scale[node] = most
         if most > 0.0:
             for a in range(k):
@@ -71,7 +77,10 @@ def fill_inside(order: Any, nodes: Any, states: Any, places: Any, p: Any, at: An
 def fill_outside(
     order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any, outside: Any
 ) -> None:
-    """Fill `outside`, parents before children; those of the roots are there already. Nothing below p = 0."""
+    """Fill `outside`, parents before children; the roots are filled on entry. Nodes below one with p = 0 are skipped.
+
+    O(b) = Σ_{a, c} O(a) p(a → b c) I(c) / scale of the parent, and O(c) likewise.
+    """
     label, left, right, rule = nodes
     down = np.empty(states.max() * states.max())
     current, table = -1, np.empty((0, 0))
@@ -84,11 +93,13 @@ def fill_outside(
         width = kb * kc
         if rule[node] != current:
             current, table = rule[node], p[place : place + k * width].reshape(k, width)
+        # down[b, c] = Σ_a O(a) p(a → b c) / scale.
         down[:width] = 0.0
         for a in range(k):
             o = outside[at[node] + a] / scale[node]
             for bc in range(width):
                 down[bc] += o * table[a, bc]
+        # An only child gets `down` itself; of two, each gets it weighted by the inside values of its sister.
         one = at[first]
         if second < 0:
             for b in range(kb):
@@ -110,7 +121,7 @@ def count(
     order: Any, nodes: Any, states: Any, places: Any, weights: Any, at: Any, inside: Any, scale: Any, outside: Any,
     counts: Any,
 ) -> None:  # fmt: skip
-    """Add to `counts` (as p) the expected counts divided by p, each node's times its weight."""
+    """Add to `counts`, laid out as p, the expected counts divided by p: Σ over nodes weight · O(a) I(b) I(c) / scale."""
     label, left, _, rule = nodes
     below = np.ones(states.max() * states.max())
     current, table = -1, np.empty((0, 0))
@@ -133,10 +144,11 @@ def count(
 def merge_losses(
     label: Any, states: Any, weights: Any, at: Any, inside: Any, outside: Any, firsts: Any, shares: Any, losses: Any
 ) -> None:
-    """Add to `losses` (by even state number) the fall of Σ weight · ln p(tree) when a state and the next are merged.
+    """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
 
-    `shares` (states of all labels) is each state's part in the expected count of its pair; `firsts` where the states
-    of a label begin. A merge is judged at one node at a time, the others as they are (Petrov et al. 2006, §2.2).
+    `shares` (states of all labels) is the share of each state in the expected count of its pair; `firsts` says where
+    the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al. 2006,
+    §2.2): p(tree) changes from Σ_a O(a) I(a) = 1 by (O_i + O_j)(s_i I_i + s_j I_j) - O_i I_i - O_j I_j.
     """
     for node in range(len(label)):
         base, here = firsts[label[node]], at[node]
@@ -159,7 +171,7 @@ def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, tot
 
 @njit(cache=True, nogil=True)
 def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
-    """Divide row a of each rule's matrix by totals[begins[rule] + a]; where that is 0 the row becomes 1."""
+    """Divide row a of each rule's matrix by totals[begins[rule] + a]; a row whose total is 0 is set to 1."""
     for rule in range(len(places)):
         for a in range(rows[rule]):
             row = values[places[rule] + a * columns[rule] : places[rule] + (a + 1) * columns[rule]]
@@ -172,7 +184,7 @@ def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, 
 
 @njit(cache=True, nogil=True)
 def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> None:
-    """Smooth in place: the rows of each tensor (states of the parent) move towards their mean by `shares`."""
+    """Smooth in place: p(a) = (1 - share) p(a) + share · mean over the parent's states (Petrov et al. 2006, §2.3)."""
     for rule in range(len(places)):
         k, width, at = rows[rule], columns[rule], places[rule]
         for c in range(width):
@@ -193,6 +205,7 @@ def heights_and_depths(left: Any, right: Any, offsets: Any, heights: Any, depths
                 heights[node] = heights[left[node]] + 1
             if right[node] >= 0:
                 heights[node] = max(heights[node], heights[right[node]] + 1)
+        # Depths from the root down: parents come first in reverse order.
         for node in range(offsets[tree + 1] - 1, offsets[tree] - 1, -1):
             if left[node] >= 0:
                 depths[left[node]] = depths[node] + 1

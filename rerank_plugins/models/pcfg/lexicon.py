@@ -14,7 +14,7 @@ from rerank_plugins.trees.penn import known_spelling
 
 
 class NumberedWords:
-    """What lexicons share: `words`, sorted, signatures of unknown words and `UNK` among them, by their numbers."""
+    """A vocabulary: `words`, sorted, including signatures of unknown words and `UNK`, with their numbers."""
 
     words: tuple[str, ...]
 
@@ -27,18 +27,18 @@ class NumberedWords:
         return isinstance(word, str) and known_spelling(word, self.index) is not None
 
     def number(self, word: str, position: int) -> int:
-        """The word's number, an unknown word's that of its most specific known signature; `position` from 0."""
+        """Return the number of a word, or of its most specific known signature; `position` counts from 0."""
         return self.index[known_form(word, position, self.index)]
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon(NumberedWords):
-    """The closed vocabulary, and for each of its words the symbols that emit it.
+    """The closed vocabulary, and the symbols that emit each of its words.
 
-    `words`    (W) sorted, signatures of unknown words and `UNK` among them
+    `words`    (W) sorted, including signatures of unknown words and `UNK`
     `starts`   (W + 1) int32: the emissions of word w are entries starts[w] to starts[w + 1] of the next two
     `symbols`  (E) int32 symbol numbers of the grammar, ascending within a word
-    `logp`     (E) ln p(word | symbol); summed over the words of one symbol that is only a preterminal, p gives 1
+    `logp`     (E) ln p(word | symbol); over the words of a symbol that is only a preterminal, p sums to 1
     """
 
     words: tuple[str, ...]
@@ -47,23 +47,23 @@ class Lexicon(NumberedWords):
     logp: FloatArray
 
     def ids(self, sentence: Sequence[str]) -> IntArray:
-        """(n) int32 numbers of the words, an unknown one as its most specific known signature."""
+        """Return (n) int32 numbers of the words; an unknown word has that of its most specific known signature."""
         return np.array([self.number(word, i) for i, word in enumerate(sentence)], np.int32)
 
     def emissions(self, word: str, position: int) -> tuple[IntArray, FloatArray]:
-        """Symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
+        """Return the symbols that emit the word, and ln p(word | symbol); `position` 0 is the first of its sentence."""
         entry = self.number(word, position)
         span = slice(self.starts[entry], self.starts[entry + 1])
         return self.symbols[span], self.logp[span]
 
     @cached_property
     def word_of(self) -> IntArray:
-        """(E) the word of each entry."""
+        """(E) the number of each entry's word."""
         return np.repeat(np.arange(len(self.words), dtype=np.int32), np.diff(self.starts))
 
 
 def lexicon_of(words: tuple[str, ...], word: IntArray, symbol: IntArray, logp: FloatArray) -> Lexicon:
-    """The lexicon of entries in any order: numbers of word and symbol, ln p(word | symbol)."""
+    """Build the lexicon of entries in any order: numbers of word and symbol, ln p(word | symbol)."""
     order = np.lexsort((symbol, word))
     starts = np.concatenate(([0], np.cumsum(np.bincount(word, minlength=len(words))))).astype(np.int32)
     return Lexicon(words, starts, symbol[order].astype(np.int32), logp[order])

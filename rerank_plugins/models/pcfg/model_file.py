@@ -1,7 +1,8 @@
-"""A grammar in one file (backoff/model_file.py), compressed by zstd: opening costs some tens of milliseconds.
+"""A grammar in one file (rerank_plugins/model_file.py), compressed by zstd; opening it takes some tens of milliseconds.
 
-Log-probabilities are kept as float32, or as float16 where `compact`; read, each symbol's rewritings are normalised
-again, so that they sum to one whatever the precision. A compact grammar's probabilities are off by 0.8 % at most.
+Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
+are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a
+relative error of at most 0.8 %.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import Lexicon
 
 KIND = "grammar"
-LEVEL = 19  # of compression
+LEVEL = 19  # zstd compression level
 
 
 def write_grammar(grammar: Grammar, path: Path, *, compact: bool = False) -> int:
-    """Write the grammar, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the grammar atomically and return the size of the file in bytes. Raises OSError."""
     return write_packed(path, KIND, grammar.settings, grammar_arrays(grammar, compact=compact))
 
 
 def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arrays:
-    """The grammar's arrays by name, for a model file."""
+    """Return the grammar's arrays by name, for a model file."""
     lexicon, precision = grammar.lexicon, np.float16 if compact else np.float32
     names = {"symbols": grammar.symbols, "bases": grammar.bases, "words": lexicon.words}
     arrays: model_file.Arrays = {name: model_file.word_array(words) for name, words in names.items()}
     arrays |= {"base": grammar.base, "starts": lexicon.starts, "emitting": lexicon.symbols}
-    for column in range(3):  # apart they compress better
+    for column in range(3):  # separate columns compress better
         arrays[f"binary{column}"] = grammar.binary[:, column]
     for column in range(2):
         arrays[f"unary{column}"] = grammar.unary[:, column]
@@ -45,7 +46,7 @@ def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arr
 
 
 def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
-    """Write a compressed model file, whole or not at all; how many bytes it has. Raises OSError."""
+    """Write a compressed model file atomically and return its size in bytes. Raises OSError."""
     plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
     try:
         model_file.write_model(plain, kind, settings, arrays)
@@ -57,13 +58,13 @@ def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: mod
 def read_grammar(path: Path) -> Grammar:
     """Read a grammar.
 
-    Raises ModelError for a file that is missing, cut short, damaged, or of another version or kind.
+    Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind.
     """
     return grammar_from(*model_file.read_model(path, KIND), path)
 
 
 def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: Path) -> Grammar:
-    """The grammar of a model file's arrays. Raises ModelError where they are missing or do not fit together."""
+    """Build the grammar of a model file's arrays. Raises ModelError if they are missing or inconsistent."""
     try:
         symbols, bases, words = (model_file.words_from(arrays[name]) for name in ("symbols", "bases", "words"))
         grammar = Grammar(
@@ -85,7 +86,7 @@ def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: P
 
 
 def normalised(grammar: Grammar) -> Grammar:
-    """The grammar with probabilities that sum to one for each symbol."""
+    """Return the grammar with probabilities that sum to one for each symbol."""
     totals = grammar.totals()
     totals[totals == 0] = 1.0
     log_total: FloatArray = np.log(totals)

@@ -1,14 +1,14 @@
 """Prefix probabilities (Jelinek & Lafferty 1991): p that a sentence begins with w_1 … w_j, for every j, exactly.
 
-F(s, i, j) = p(s derives a string that begins with words i … j-1). On the left edge of such a tree is a lowest symbol
-b that holds all these words; its left child derives some of them, its right child a string that begins with the others:
+F(s, i, j) = p(s derives a string that begins with words i … j-1). On the left edge of such a tree there is a lowest
+symbol b over all these words; its left child derives some of them, its right child a string that begins with the rest:
 
     G(b, i, j) = Σ_{b → l r} p(b → l r) Σ_{i<k<j} I(l, i, k) F(r, k, j)          G(b, i, i+1) = p(w_i | b)
     F(s, i, j) = Σ_b L(s, b) G(b, i, j),   L = Σ_m P^m,   P(a, b) = p(a → b) + Σ_c p(a → b c) Z(c)
 
-L sums all left edges. Z(c), the mass of the finite strings of c, is 1 in a grammar that is consistent, as those
-counted from treebanks are. F is needed of symbols that are right children, and of ROOT. Columns of a common beginning
-are shared, as in inside.py. The cost is that of another inside pass, with L in place of R.
+L sums over all left edges. Z(c), the mass of the finite strings of c, is 1 in a consistent grammar, such as one counted
+from a treebank. F is needed only for ROOT and for symbols that are right children. Columns of a common prefix are
+shared, as in inside.py. The cost is that of another inside pass, with L in place of R.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rerank_plugins.models.pcfg.rules import Rules, compile_rules
 
 
 def left_edges(grammar: Grammar) -> tuple[Chains, float]:
-    """L of the symbols that are right children and of ROOT, and Z(ROOT)."""
+    """Return L for ROOT and the symbols that are right children, and Z(ROOT)."""
     mass = finite_mass(grammar)
     corners = np.concatenate((grammar.unary, grammar.binary[:, :2]))
     p = np.concatenate((np.exp(grammar.unary_logp), np.exp(grammar.binary_logp) * mass[grammar.binary[:, 2]]))
@@ -44,9 +44,9 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
 def fill_prefixes(
     rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, seen: Any, scales: Any, ahead: Any, totals: Any
 ) -> None:
-    """Fill ahead[j, s, i] = F(s, i, j), totals[j] = F(ROOT, 0, j), scaled as the inside chart is.
+    """Fill ahead[j, s, i] = F(s, i, j) and totals[j] = F(ROOT, 0, j), with the scales of the inside chart.
 
-    Cells i to j <= kept[i] are there already.
+    Cells (i, j) with j <= kept[i] hold valid values already.
     """
     size = seen.shape[1]
     below, above = np.empty(size), np.empty(size)
@@ -54,6 +54,7 @@ def fill_prefixes(
         for i in range(j - 1, -1, -1):
             if j <= kept[i]:
                 continue
+            # G(b, i, j): emissions or binary rules; then the left edges above, F = L G.
             if i == j - 1:
                 emit(rules, words[i], scales[j], below)
             else:
@@ -64,7 +65,7 @@ def fill_prefixes(
 
 
 class PrefixChart:
-    """Prefix probabilities of one sentence after another, over the inside chart of the same sentences."""
+    """Computes the prefix probabilities of one sentence after another, over the inside chart of the same sentences."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -82,7 +83,7 @@ class PrefixChart:
         self.totals = np.zeros(length + 1)
 
     def log_probabilities(self, words: IntArray) -> FloatArray:
-        """(n + 2): ln p of the prefixes of 0, 1, … n words, and of the sentence; -inf where there is no derivation.
+        """Return (n + 2) ln p of the prefixes of 0, 1, … n words, and of the sentence; -inf if there is no derivation.
 
         `words` are numbers of the grammar's lexicon.
         """

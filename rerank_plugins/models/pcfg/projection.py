@@ -1,10 +1,10 @@
-"""A split grammar projected onto its unsplit symbols: the coarse grammar that says where the fine one need not look.
+"""The projection of a split grammar onto its unsplit symbols: the coarse grammar by which the fine chart is pruned.
 
-The unsplit symbols are plain categories (`plain_bases`): a category's annotations are states of it, as latent ones are.
+The unsplit symbols are plain categories (`plain_bases`), so both annotations and latent states count as splits.
 
-The coarse rule A → B C has the probability with which a tree of the fine grammar rewrites an A so: its symbols a of A
-weighted by how often they are expected (Petrov & Klein 2007, section 3). Both grammars then generate the same expected
-number of every coarse rule.
+The coarse rule A → B C has the probability with which a tree of the fine grammar rewrites an A as B C: that of the
+symbols a of A, weighted by their expected numbers (Petrov & Klein 2007, section 3). Both grammars then generate the
+same expected number of every coarse rule.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from rerank_plugins.trees.cleaning import category
 
 
 def coarse_name(base: str) -> str:
-    """The plain category of a base: without annotations, and without the siblings that binarisation has added."""
+    """Return the plain category of a base, without annotations and the siblings that binarisation has added."""
     if not base.startswith(INTERMEDIATE):
         return category(base)
     return INTERMEDIATE + category(base[1:].split("|")[0].split(":")[0])
 
 
 def plain_bases(grammar: Grammar) -> Grammar:
-    """The same symbols, rules and emissions, the plain categories of the bases being the bases."""
+    """Return the same grammar with the plain categories of its bases as bases."""
     names = [coarse_name(name) for name in grammar.bases]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
     plain = np.array([numbers[name] for name in names], np.int32)
@@ -37,7 +37,7 @@ def plain_bases(grammar: Grammar) -> Grammar:
 
 
 def project(grammar: Grammar) -> Grammar:
-    """The grammar over the bases. Base 0 is ROOT's alone."""
+    """Return the coarse grammar, whose symbols are the bases. Base 0 must be that of ROOT alone."""
     base, names = grammar.base, grammar.bases
     counts = np.maximum(expected_counts(grammar), 1e-300)
     size = len(names)
@@ -64,7 +64,7 @@ def project(grammar: Grammar) -> Grammar:
 
 
 def summed(rows: IntArray, p: FloatArray, size: int) -> tuple[IntArray, FloatArray]:
-    """Distinct rows of numbers below `size`, sorted, with their summed p."""
+    """Return the distinct rows of numbers below `size`, sorted, and the sum of p over each."""
     keys: LongArray = np.zeros(len(rows), np.int64)
     for column in rows.T:
         keys = keys * size + column

@@ -1,7 +1,7 @@
-"""A grammar's rules in the order in which the kernels of inside.py, outside.py and prefix.py read them.
+"""The rules of a grammar in the order in which the kernels of inside.py, outside.py and prefix.py read them.
 
-Rules are grouped by their pair of children: what a cell needs of a pair (l, r) is Σ_k I(l, i, k) I(r, k, j), whatever
-the parents are, so the sum over split points k is made once for a pair instead of once for a rule.
+Rules are grouped by their pair of children: a cell needs Σ_k I(l, i, k) I(r, k, j) of a pair (l, r), whatever the
+parents are, so the sum over split points k is computed once for each pair instead of once for each rule.
 """
 
 from __future__ import annotations
@@ -18,15 +18,14 @@ from rerank_plugins.models.pcfg.grammar import Grammar
 class Rules(NamedTuple):
     """S symbols, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
 
-    `pair_starts`  (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]
-    `pair_left`, `pair_right`  (P) the symbols
-    `rule_starts`  (P + 1) rules of a pair
-    `rule_parent`  (B); `rule_p` (B) probability
-    `parent_starts`  (S + 1) the same rules by parent: `parent_pair` (B), `parent_p` (B)
+    `pair_starts`  (S + 1) the pairs whose left symbol is l are pair_starts[l] to pair_starts[l + 1]
+    `pair_left`, `pair_right`  (P) the symbols of each pair
+    `rule_starts`  (P + 1) where the rules of each pair begin: `rule_parent` (B) and `rule_p` (B), their probability
+    `parent_starts`  (S + 1) where the rules of each parent begin: `parent_pair` (B) and `parent_p` (B)
     `chains`       the unary closure, by the lower symbol
-    `word_starts`  (W + 1) emissions of a word of the lexicon: `word_symbol` (E), `word_p` (E) probability
-    `narrow`       (S) whether a symbol spans one word only: preterminals that no rule rewrites
-    `wide`         the others
+    `word_starts`  (W + 1) where the emissions of each word begin: `word_symbol` (E) and `word_p` (E)
+    `narrow`       (S) whether a symbol spans only single words: preterminals that no rule rewrites
+    `wide`         the other symbols, by number
     """
 
     pair_starts: IntArray
@@ -47,7 +46,7 @@ class Rules(NamedTuple):
 
 
 def compile_rules(grammar: Grammar) -> Rules:
-    """The rules of a grammar. Raises ModelError where its unary rules have a cycle of probability one."""
+    """Compile the rules of a grammar. Raises ModelError if its unary rules have a cycle of probability one."""
     size = grammar.size
     parent, left, right = grammar.binary.T.astype(np.int64)
     order = np.lexsort((parent, right, left))

@@ -1,7 +1,7 @@
 """Split–merge training of latent states (Petrov, Barrett, Thibaux & Klein 2006).
 
-Each round splits every state in two, runs EM over the training trees, merges back the half of the splits that the
-likelihood misses least, and runs EM again, with smoothing at last.
+Each round splits every state in two, runs EM over the training trees, merges back the half of the splits whose loss
+reduces the likelihood least, runs EM again, and ends with iterations of EM with smoothing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from rerank_plugins.models.pcfg.treebank_grammar import Productions, grammar_of_
 
 
 class EmStep(NamedTuple):
-    """One iteration: round (from 1), "split", "merge" or "smooth", and Σ weight · ln p(tree) before its update."""
+    """One EM iteration: the round (from 1), its phase ("split", "merge" or "smooth"), and ln p of the trees before it.
+
+    `log_likelihood` is Σ weight · ln p(tree), before the update of the parameters.
+    """
 
     round: int
     phase: str
@@ -32,14 +35,15 @@ class EmStep(NamedTuple):
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a grammar is split.
+    """The schedule of split–merge training.
 
-    `rounds`            of splitting: at most 2^rounds states a symbol
-    `after_split`, `after_merge`, `smoothing`  EM iterations in the three phases of a round
+    `rounds`            number of rounds; a symbol has at most 2^rounds states
+    `after_split`, `after_merge`, `smoothing`  numbers of EM iterations in the three phases of a round
     `merge`             share of the splits that are undone
-    `rule_share`, `emission_share`  how far states are drawn together in the smoothing phase
-    `noise`             by which new states differ
-    `least`             rules whose probability is below it are left out of the finished grammar
+    `rule_share`, `emission_share`  interpolation weights of the mean over states in the smoothing phase
+    `noise`             relative size of the random difference between the halves of a split state
+    `least`             rules whose probability is below this are left out of the finished grammar
+    `seed`              seed of the random initialisation
     """
 
     rounds: int = 4
@@ -57,7 +61,7 @@ class Schedule:
 def split_merge(
     forest: Forest, schedule: Schedule, report: Callable[[EmStep], None] = lambda step: None
 ) -> tuple[LatentGrammar, FloatArray]:
-    """The split grammar, and the expected counts of its rewritings in the forest."""
+    """Train a split grammar; return it with the expected counts of its rewritings in the forest."""
     rng = np.random.default_rng(schedule.seed)
     grammar = unsplit(forest)
     trees = Trees(forest, grammar)
@@ -76,6 +80,7 @@ def split_merge(
 def _improved(
     trees: Trees, grammar: LatentGrammar, iterations: int, number: int, phase: str, report: Callable[[EmStep], None]
 ) -> LatentGrammar:
+    """Run EM iterations; each reports the likelihood before its update."""
     for iteration in range(iterations):
         log_p, counts = trees.expected(grammar)
         report(EmStep(number, phase, iteration, log_p))
@@ -84,7 +89,7 @@ def _improved(
 
 
 def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGrammar:
-    """Undo this share of the splits: those whose merging loses least likelihood. States come in pairs, save ROOT's."""
+    """Undo this share of the splits: those that reduce the likelihood least. All states but ROOT's come in pairs."""
     _, counts = trees.expected(grammar)
     total = grammar.totals(counts)
     first = np.concatenate([grammar.firsts[label] + np.arange(0, k - 1, 2) for label, k in enumerate(grammar.states)])
@@ -92,6 +97,7 @@ def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGram
     pair = np.maximum(total[first] + total[first + 1], 1e-300)
     shares = np.ones(len(total))
     shares[first], shares[first + 1] = total[first] / pair, total[first + 1] / pair
+    # The loss of each merge, judged by itself; the smallest losses are accepted.
     losses = trees.merge_losses(grammar, shares)[first]
     together = np.zeros(len(total), np.bool_)
     together[first[np.argsort(losses, kind="stable")[: int(share * len(first))]]] = True
@@ -107,10 +113,10 @@ def finished(
     settings: Mapping[str, Any] | None = None,
     tagged: Tagged | None = None,
 ) -> Grammar:
-    """A latent grammar in the form of any other: one symbol per state, rules below `least` left out, lexicon blended.
+    """Convert a latent grammar to a `Grammar`: one symbol per state, rules below `least` left out, lexicon smoothed.
 
-    `counts` say how often each state occurs, `tagged` words are added to the lexicon. Symbols of a label with several
-    states are named LABEL^number.
+    `counts` are expected counts, from which the count of each state is taken; `tagged` words are added to the lexicon.
+    Symbols of a label with several states are named LABEL^number.
     """
     owner = latent.owner
     weight = latent.totals(counts)
@@ -122,8 +128,8 @@ def finished(
     chains, emits = ~rules & (place < unary), place >= unary
     large = latent.p >= least
     words = np.concatenate([np.zeros(unary, np.int32), latent.productions.emission[:, 1]])[place]
-    emits &= value > 1e-6  # of a count: what EM has as good as ruled out
-    found = Productions(
+    emits &= value > 1e-6  # an expected count that EM has practically reduced to zero
+    rewritings = Productions(
         np.stack([owner, left, right], axis=1)[rules & large].astype(np.int32),
         value[rules & large],
         np.stack([owner, left], axis=1)[chains & large].astype(np.int32),
@@ -136,12 +142,12 @@ def finished(
     names = [f"{label}^{i}" if k > 1 else label for label, k in states for i in range(k)]
     base = np.repeat(np.arange(len(forest.labels), dtype=np.int32), latent.states)
     return grammar_of_counts(
-        tuple(names), forest.labels, base, forest.words, found, smoothing or Smoothing(), settings or {}, tagged
+        tuple(names), forest.labels, base, forest.words, rewritings, smoothing or Smoothing(), settings or {}, tagged
     )
 
 
 def _child_states(latent: LatentGrammar) -> tuple[FloatArray, FloatArray]:
-    """For everything in `p` the states of the children, numbered through; -1 where there is no child."""
+    """Return the states of the children, numbered consecutively, for each entry of `p`; -1 if there is no child."""
     columns = []
     for side in (0, 1):
         child = latent.children[:, side]

@@ -1,7 +1,7 @@
-"""Sentences whose tags are given: every word may have the symbols of its tag only.
+"""Parsing with known tags: every word may only have the symbols of its tag.
 
-A word that the grammar knows, but not with this tag, emits as its signatures do with it, the most specific one first;
-where none does, with a probability of 1e-6 from each symbol of the tag.
+If the grammar knows a word, but not with this tag, the word emits like the most specific of its signatures that has the
+tag; if none has it, each symbol of the tag emits the word with a probability of 1e-6.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEVER = 1e-6
 
 
 class Emissions(NamedTuple):
-    """Emissions of the words of one sentence: `symbol` and `p`; those of word i are starts[i] to starts[i + 1]."""
+    """The emissions of a sentence: those of word i are starts[i] to starts[i + 1] of `symbol` and `p`."""
 
     starts: IntArray
     symbol: IntArray
@@ -31,15 +31,15 @@ class Emissions(NamedTuple):
 
 
 def tag_symbols(grammar: Grammar) -> dict[str, IntArray]:
-    """The symbols of each tag: those preterminals whose bases are the tag when marks are taken away."""
-    found: dict[str, list[int]] = {}
+    """Return the symbols of each tag: the preterminals whose base is the tag once marks are removed."""
+    by_tag: dict[str, list[int]] = {}
     for symbol in np.flatnonzero(grammar.preterminals).tolist():
-        found.setdefault(category(grammar.bases[grammar.base[symbol]]), []).append(symbol)
-    return {tag: np.array(symbols, np.int32) for tag, symbols in found.items()}
+        by_tag.setdefault(category(grammar.bases[grammar.base[symbol]]), []).append(symbol)
+    return {tag: np.array(symbols, np.int32) for tag, symbols in by_tag.items()}
 
 
 def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) -> Emissions:
-    """Emissions of a sentence with one tag a word. Raises ModelError for a tag that the grammar does not have."""
+    """Return the emissions of a sentence with one tag per word. Raises ModelError for a tag that the grammar lacks."""
     known = tag_symbols(grammar)
     symbols: list[IntArray] = []
     ps: list[FloatArray] = []
@@ -47,14 +47,15 @@ def tagged_emissions(grammar: Grammar, sentence: Sentence, tags: Sequence[str]) 
         if tag not in known:
             some = ", ".join(sorted(known)[:60])
             raise ModelError(f"tag {tag!r} (of {word!r}) is not in the grammar's tag set: {some}")
-        found, p = _emitted(grammar, word, position, known[tag])
-        symbols.append(found)
+        emitting, p = _emitted(grammar, word, position, known[tag])
+        symbols.append(emitting)
         ps.append(p)
     starts = np.cumsum([0, *map(len, symbols)]).astype(np.int32)
     return Emissions(starts, np.concatenate(symbols), np.concatenate(ps))
 
 
 def _emitted(grammar: Grammar, word: str, position: int, wanted: IntArray) -> tuple[IntArray, FloatArray]:
+    """Return those of the wanted symbols that emit the word, or else a signature of it, and p."""
     lexicon, word = grammar.lexicon, normal_form(word)
     for form in (word, *backed_off(signature(word, position == 0, word.lower() in lexicon))):
         if form in lexicon:

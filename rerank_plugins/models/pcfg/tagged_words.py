@@ -1,8 +1,9 @@
-"""Words of tagged text in the lexicon: a grammar knows more words than its treebank has.
+"""Adds words of tagged text to the lexicon, so that a grammar knows more words than its treebank contains.
 
-A word that a text has n times with tag t adds n to the count of (word, t); which states of t, where it has several, is
-as the treebank has it for the word, or else for the most specific signature of it that has the tag, or else for the
-tag. Words that the treebank has once, and that became signatures, are taken as tagged words too.
+A word that a text has n times with tag t adds n to the count of (word, t). If t has several states, n is divided among
+them as in the treebank: by the word's own counts with t, or else by those of its most specific signature that has t, or
+else by those of the tag. Words that occur once in the treebank, and were replaced by signatures, are added as tagged
+words too.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 
 def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:
-    """The words and tags of trees, each counted `weight` times; tags without function tags and marks."""
+    """Count the words and tags of trees, each with `weight`; tags are stripped of function tags and marks."""
     counts = Counter(
         (normal_form(word), category(tag))
         for tree in trees
@@ -34,7 +35,7 @@ def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[st
 def with_own_words(
     tagged: Tagged, treebanks: Iterable[Iterable[Tree]], weights: Iterable[float], known: Iterable[str]
 ) -> Tagged:
-    """Tagged words, and the words of the treebanks that are not among those known: they became signatures."""
+    """Return the tagged words together with those words of the treebanks that are not known, being signatures there."""
     vocabulary = set(known)
     own: Counter[tuple[str, str]] = Counter()
     for treebank, weight in zip(treebanks, weights, strict=True):
@@ -45,33 +46,33 @@ def with_own_words(
 def with_tagged_words(
     words: tuple[str, ...], word: IntArray, symbol: IntArray, count: FloatArray, tags: Sequence[str], tagged: Tagged
 ) -> tuple[tuple[str, ...], IntArray, IntArray, FloatArray]:
-    """Words and entries (word, symbol, count) of a lexicon with the tagged words in it.
+    """Return the words and entries (word, symbol, count) of a lexicon with the tagged words added.
 
-    `tags` (S) is the tag of each symbol. Tags that no symbol with words has are passed over.
+    `tags` (S) is the tag of each symbol. Tagged words whose tag no emitting symbol has are ignored.
     """
     names = np.array(tags)
     states = {tag: np.flatnonzero(names == tag) for tag in {tags[s] for s in np.unique(symbol)}}
     total = np.bincount(symbol, count, len(tags))
-    own: dict[tuple[str, str], FloatArray] = {}  # count of each word with each state of a tag
-    for each, state, n in zip(word.tolist(), symbol.tolist(), count.tolist(), strict=True):
-        row = own.setdefault((words[each], tags[state]), np.zeros(len(states[tags[state]])))
+    own: dict[tuple[str, str], FloatArray] = {}  # the treebank's counts of each word with each state of a tag
+    for number, state, n in zip(word.tolist(), symbol.tolist(), count.tolist(), strict=True):
+        row = own.setdefault((words[number], tags[state]), np.zeros(len(states[tags[state]])))
         row[np.searchsorted(states[tags[state]], state)] += n
-    found = dict(own)
+    counts = dict(own)
     for (name, tag), n in tagged.items():
         if tag in states:
             known = (
-                own[each, tag] for each in (name, *backed_off(signature(name, False, False))) if (each, tag) in own
+                own[form, tag] for form in (name, *backed_off(signature(name, False, False))) if (form, tag) in own
             )
             shares = next(known, total[states[tag]])
-            found[name, tag] = found.get((name, tag), 0) + n * shares / shares.sum()
-    all_words = tuple(sorted({name for name, _ in found} | set(words)))
+            counts[name, tag] = counts.get((name, tag), 0) + n * shares / shares.sum()
+    all_words = tuple(sorted({name for name, _ in counts} | set(words)))
     index = {name: i for i, name in enumerate(all_words)}
-    rows = [(index[name], states[tag], values) for (name, tag), values in found.items()]
+    rows = [(index[name], states[tag], values) for (name, tag), values in counts.items()]
     sizes = [len(values) for _, _, values in rows]
     columns = (
         np.repeat(np.array([i for i, _, _ in rows], np.int32), sizes),
         np.concatenate([symbols for _, symbols, _ in rows]).astype(np.int32),
         np.concatenate([values for _, _, values in rows]),
     )
-    kept = columns[2] > 1e-6  # of a count
+    kept = columns[2] > 1e-6  # counts that are practically zero are dropped
     return all_words, columns[0][kept], columns[1][kept], columns[2][kept]

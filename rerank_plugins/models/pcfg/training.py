@@ -1,4 +1,4 @@
-"""A grammar from treebank trees: cleaned, annotated, binarised, counted, split."""
+"""Trains a grammar on treebank trees: they are cleaned, annotated, binarised, counted, and split into latent states."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rerank_plugins.trees.binarisation import Binarisation
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree
 
-KEPT = ("TMP",)  # function tags that an annotation looks at
+KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
 
 
 @dataclass(frozen=True)
 class GrammarSettings:
-    """How a grammar is made.
+    """The settings of training.
 
-    `direction`, `horizontal`, `vertical`  of the binarisation (trees/binarisation.py)
-    `annotations`    by name (annotation.py)
-    `schedule`       of latent splits; 0 rounds: none
-    `unknown`        which words of the treebank become signatures
-    `smoothing`      of the lexicon
+    `direction`, `horizontal`, `vertical`  the binarisation (trees/binarisation.py)
+    `annotations`    names of annotations (annotation.py)
+    `schedule`       the schedule of latent splits; 0 rounds for none
+    `unknown`        which words of the treebank are replaced by signatures
+    `smoothing`      the smoothing of the lexicon
     """
 
     language: str
@@ -44,7 +44,7 @@ class GrammarSettings:
     smoothing: Smoothing = field(default_factory=Smoothing)
 
     def prepared(self, trees: Iterable[Tree]) -> list[Tree]:
-        """Treebank trees as the grammar is read from them; those without words are left out."""
+        """Return the trees in the form in which the grammar is read from them; trees without words are dropped."""
         annotations = named(self.annotations)
         binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
         cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
@@ -58,11 +58,11 @@ def train_grammar(
     report: Callable[[EmStep], None] = lambda step: None,
     tagged: Tagged | None = None,
 ) -> Grammar:
-    """The grammar of several treebanks, each of whose trees counts as often as its weight says.
+    """Train a grammar on several treebanks; the trees of each count with its weight.
 
-    `tagged` words (tagged_words.py) are added to the lexicon, and with them the words that a treebank has once.
+    `tagged` words (tagged_words.py) are added to the lexicon, together with words that occur once in a treebank.
 
-    Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
+    Raises FormatError if there are no trees, ConfigError for an unknown annotation.
     """
     planted = plant_treebanks(trees, weights, settings, tagged)
     if settings.schedule.rounds == 0:
@@ -74,7 +74,7 @@ def train_grammar(
 
 
 class Planted(NamedTuple):
-    """Treebanks as a grammar is counted on them: their forest, how it was made, tagged words for the lexicon."""
+    """Treebanks laid out for counting: their forest, the settings to record, and tagged words for the lexicon."""
 
     forest: Forest
     settings: dict[str, Any]
@@ -88,17 +88,17 @@ def plant_treebanks(
     tagged: Tagged | None = None,
     form: Callable[[Tree], Tree] = lambda tree: tree,
 ) -> Planted:
-    """The forest of several treebanks, each of whose trees counts as often as its weight says.
+    """Lay out several treebanks as a forest; the trees of each count with its weight.
 
-    `form` changes the binarised trees once more. Raises FormatError where there are no trees, ConfigError for an
-    annotation that does not exist.
+    `form` is applied to the binarised trees. Raises FormatError if there are no trees, ConfigError for an unknown
+    annotation.
     """
     prepared = [settings.prepared(treebank) for treebank in trees]
     if not any(prepared):
         raise FormatError("no trees to learn a grammar from")
     counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
     forest = plant([form(tree) for treebank in prepared for tree in treebank], settings.unknown, counts)
-    made = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    recorded = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
     if tagged:
         tagged = with_own_words(tagged, prepared, weights, forest.words)
-    return Planted(forest, made, tagged)
+    return Planted(forest, recorded, tagged)

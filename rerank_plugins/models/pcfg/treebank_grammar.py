@@ -19,9 +19,10 @@ from rerank_plugins.trees.unaries import JOINED, LINK
 
 
 class Productions(NamedTuple):
-    """Distinct rewritings of a forest, sorted, with their weighted counts, and which of them each node uses.
+    """The distinct rewritings of a forest, sorted, with their weighted counts, and the one that each node uses.
 
-    `binary` (B, 3), `unary` (U, 2) labels; `emission` (E, 2) label, word; `rule` (N) index into the table of its kind.
+    `binary`    (B, 3) and `unary` (U, 2) labels of parent and children; `emission` (E, 2) label and word
+    `rule`      (N) the rewriting of each node, as index into the table of its kind
     """
 
     binary: IntArray
@@ -49,7 +50,7 @@ def productions(forest: Forest) -> Productions:
 
 
 def _distinct(used: IntArray, mask: BoolArray, weights: FloatArray, rule: IntArray) -> tuple[IntArray, FloatArray]:
-    """Distinct rows of `used` where the mask is, and their summed weights; writes into `rule` which row each is."""
+    """Return the distinct rows of `used` under the mask, and their summed weights; write each row's index to `rule`."""
     table, inverse = np.unique(used[mask], axis=0, return_inverse=True)
     rule[mask] = inverse.ravel()
     return table, np.bincount(inverse.ravel(), weights[mask], len(table)).astype(np.float64)
@@ -61,11 +62,11 @@ def treebank_grammar(
     settings: Mapping[str, Any] | None = None,
     tagged: Tagged | None = None,
 ) -> Grammar:
-    """The grammar of a forest; its symbols are the forest's labels. `tagged` words are added to its lexicon."""
-    found = productions(forest)
+    """Estimate the grammar of a forest, whose labels are the symbols. `tagged` words are added to the lexicon."""
+    counts = productions(forest)
     symbols = np.arange(len(forest.labels), dtype=np.int32)
     return grammar_of_counts(
-        forest.labels, forest.labels, symbols, forest.words, found, smoothing or Smoothing(), settings or {}, tagged
+        forest.labels, forest.labels, symbols, forest.words, counts, smoothing or Smoothing(), settings or {}, tagged
     )
 
 
@@ -79,14 +80,14 @@ def grammar_of_counts(
     settings: Mapping[str, Any],
     tagged: Tagged | None = None,
 ) -> Grammar:
-    """Normalise counts per symbol, emissions after smoothing; rewritings without a count are left out."""
+    """Normalise counts for each symbol, after smoothing the emissions; rewritings without a count are left out."""
     binary, unary = counts.binary_count > 0, counts.unary_count > 0
     emitted = counts.emission_count > 0
     word, symbol, emission = counts.emission[emitted, 1], counts.emission[emitted, 0], counts.emission_count[emitted]
     if tagged:
         joined = settings.get("unaries") == JOINED
         names = [name.rpartition(LINK)[2] if joined else name for name in bases]
-        tags = [category(names[each]) for each in base]
+        tags = [category(names[number]) for number in base]
         words, word, symbol, emission = with_tagged_words(words, word, symbol, emission, tags, tagged)
     word, symbol, emission = smoothed(words, word, symbol, emission, smoothing)
     kept = emission > 0
@@ -109,5 +110,6 @@ def grammar_of_counts(
 
 
 def _sorted(rules: IntArray, logp: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Sort rules by parent, then by children."""
     order = np.lexsort(rules.T[::-1])
     return np.ascontiguousarray(rules[order]), logp[order]

@@ -1,11 +1,10 @@
-"""How frequent words are by a grammar: the unigram distribution of the sentences that it generates.
+"""The unigram distribution of the words in the sentences that a grammar generates.
 
     p(w) = Σ_t E[t] p(w | t) / (1 + Σ_t E[t] Σ_w p(w | t))          p(</s>) = 1 / (1 + Σ_t E[t] Σ_w p(w | t))
 
-with E[t] how often the preterminal t is expected in a tree (expectations.py). Of a grammar by relative frequencies
-these are the relative frequencies of the words in its treebank (Chi 1999), and so they are of latent states after EM;
-smoothed and added words have what the lexicon gives them. The bounds of an incremental parser's store are left out of
-account.
+with E[t] the expected number of the preterminal t in a tree (expectations.py). For a grammar by relative frequencies,
+these are the relative frequencies of the words in its treebank (Chi 1999), and so they are for latent states after EM;
+smoothed and added words have the probabilities of the lexicon. The bounds of an incremental parser's store are ignored.
 """
 
 from __future__ import annotations
@@ -19,11 +18,11 @@ from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.expectations import expected_counts
 from rerank_plugins.models.pcfg.grammar import Grammar
 
-NEVER = -30.0  # ln p of a word that no symbol emits
+NEVER = -30.0  # the least ln p, for a word that no symbol emits
 
 
 def ln_unigrams(grammar: Grammar) -> FloatArray:
-    """(W + 1) ln p of each word of the lexicon, signatures among them, and of the end of a sentence."""
+    """Return (W + 1) ln p of each word of the lexicon, including signatures, and of the end of a sentence."""
     lexicon = grammar.lexicon
     expected = expected_counts(grammar)[lexicon.symbols] * np.exp(lexicon.logp)
     counts = np.append(np.bincount(lexicon.word_of, expected, len(lexicon.words)), 1.0)
@@ -35,9 +34,9 @@ def ln_unigrams(grammar: Grammar) -> FloatArray:
 def unigram_scores(
     grammar: Grammar, ln_p: FloatArray, sentences: Sequence[Sentence], longest: int | None = None
 ) -> list[FloatArray]:
-    """Ln p of each word, the end of the sentence last, by `ln_unigrams`; unknown words are signatures.
+    """Return ln p of each word by `ln_unigrams`, with the end of the sentence last; unknown words are signatures.
 
-    Where a sentence is cut after `longest` words, each piece begins like a sentence.
+    A sentence is cut into pieces of `longest` words, if there is such a bound; each piece begins like a sentence.
     """
     scores = []
     for sentence in sentences:
