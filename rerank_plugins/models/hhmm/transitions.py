@@ -151,8 +151,10 @@ def transit(
     worth = np.empty((depth + 1, len(rules.p)))
     counted, ahead, opened = rules.counted, word.ahead, word.opened
     contexts, edges, opens = counted.contexts, counted.edges, counted.opens
-    some = len(contexts) > 0
-    done = np.full(len(rules.p) if some else 0, -1, np.int64)  # the last store and kind that used a rule's counts
+    has_counts = len(contexts) > 0
+    last_use = np.full(
+        len(rules.p) if has_counts else 0, -1, np.int64
+    )  # by rule: store and kind in its counts' last use
     # The most probable stores come first, so that the bound rises early.
     for j in descending(before.sums, np.arange(n)):
         store = before.stores[j]
@@ -171,7 +173,7 @@ def transit(
         edge, most = rules.expected[min(d, last), b], rules.most[min(d, last), b]
         # P(event) = share P0(event) + extra: P0 is multiplied by v times the share of its kind, the counted extra by
         # v E*_d[b_d, p]. Contexts without counts have the share 1 and no extra.
-        row, within, cross, seen = context_of(contexts, size, d, a, b, p) if some else -1, v, v, 0.0
+        row, within, cross, seen = context_of(contexts, size, d, a, b, p) if has_counts else -1, v, v, 0.0
         if row >= 0:
             within, cross, seen = v * counted.share[row, WITHIN], v * counted.share[row, CROSS], v * edge[p]
         key = store.copy()
@@ -189,7 +191,7 @@ def transit(
             if row >= 0:
                 for e in range(counted.starts[2 * row + WITHIN], counted.starts[2 * row + WITHIN + 1]):
                     r = counted.rule[e]
-                    done[r] = 2 * j + WITHIN
+                    last_use[r] = 2 * j + WITHIN
                     value = within * rules.p[r] * edge[rules.parent[r]] + seen * counted.extra[e]
                     k = opens[d + 1, r]
                     value *= ahead[d + 1, rules.right[r]] if k < 0 else opened[k]
@@ -204,7 +206,7 @@ def transit(
                 if limit * worth[d + 1, i] <= bound:
                     break
                 r = order[d + 1, i]
-                if row < 0 or done[r] != 2 * j + WITHIN:
+                if row < 0 or last_use[r] != 2 * j + WITHIN:
                     value = within * worth[d + 1, i] * edge[rules.parent[r]]
                     if value > bound:
                         bound = max(bound, threshold * value)
@@ -217,7 +219,7 @@ def transit(
             if row >= 0:
                 for e in range(counted.starts[2 * row + CROSS], counted.starts[2 * row + CROSS + 1]):
                     r = counted.rule[e]
-                    done[r] = 2 * j + CROSS
+                    last_use[r] = 2 * j + CROSS
                     c = rules.right[r]
                     k = opening_of(edges, size, d, a, c)
                     value = (cross * rules.p[r] + seen * counted.extra[e]) * (ahead[d, c] if k < 0 else opened[k])
@@ -230,9 +232,9 @@ def transit(
                 share = cross * rules.filling[i]
                 first, after = rules_of(rules, rules.nodes[i], p)
                 for r in range(first, after):
-                    if row < 0 or done[r] != 2 * j + CROSS:
+                    if row < 0 or last_use[r] != 2 * j + CROSS:
                         c = rules.right[r]
-                        k = opening_of(edges, size, d, a, c) if some else -1
+                        k = opening_of(edges, size, d, a, c) if has_counts else -1
                         value = share * rules.p[r] * (ahead[d, c] if k < 0 else opened[k])
                         if value > bound:
                             bound = max(bound, threshold * value)
@@ -253,13 +255,13 @@ def emit(
     table, count, best = new_table(FIRST, depth + 1), 0, 0.0
     last = len(rules.expected) - 1
     size, edges, openings = len(rules.starts) - 1, rules.counted.edges, rules.counted.openings
-    tags, p_tag, some = word.tags, word.p, len(edges) > 0
+    tags, p_tag, has_counts = word.tags, word.p, len(edges) > 0
     for j in rows:
         store = before.stores[j]
         d = _depth(store)
         a, c = (store[d - 1] >> 16, store[d - 1] & LOW) if d else (root, root)
         # Step 2 multiplied by the probability of the word, w_d(c) or its counted counterpart; v is without it.
-        row, own = opening_of(edges, size, d, a, c) if some else -1, 1.0
+        row, own = opening_of(edges, size, d, a, c) if has_counts else -1, 1.0
         if row >= 0:
             own = openings[row, -1]
         table = with_room(table, count, len(tags) + 1)
@@ -276,8 +278,9 @@ def emit(
                 best = max(best, value)
                 key[d - 1] = EMPTY
                 key[-1] = a
-                more = inner + word.mixed[c] if entropies else inner
-                count = add(table, count, key, value, v * own * word.share[c] * ratio, more, j, word.best[c], CROSS)
+                entropy = inner + word.mixed[c] if entropies else inner
+                likely = v * own * word.share[c] * ratio
+                count = add(table, count, key, value, likely, entropy, j, word.best[c], CROSS)
                 key[d - 1] = store[d - 1]
         # Expansion (20): a preterminal x down the left edge of c reads the word.
         if d < depth:

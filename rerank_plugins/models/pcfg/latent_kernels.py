@@ -121,7 +121,7 @@ def count(
     order: Any, nodes: Any, states: Any, places: Any, weights: Any, at: Any, inside: Any, scale: Any, outside: Any,
     counts: Any,
 ) -> None:  # fmt: skip
-    """Add to `counts`, laid out as p, the expected counts divided by p: Σ over nodes weight · O(a) I(b) I(c) / scale."""
+    """Add expected counts divided by p to `counts`, laid out as p: Σ over nodes weight · O(a) I(b) I(c) / scale."""
     label, left, _, rule = nodes
     below = np.ones(states.max() * states.max())
     current, table = -1, np.empty((0, 0))
