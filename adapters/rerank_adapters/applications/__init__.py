@@ -1,4 +1,4 @@
-"""What the pipeline is put to: one room for each application, with its commands, tasks, file formats and reports.
+"""The applications of the pipeline, each in a room of its own with its commands, tasks, file formats and reports.
 
 Applications import the pipeline and what lies below it, never each other.
 """

@@ -1,4 +1,4 @@
-"""The commands of the chain, one a module, registered through the same hook as those of a plugin."""
+"""The commands of the chain, each in its module, registered through the same hook as the commands of a plugin."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def command(folder: Path | None, clear: bool) -> None:
                 shutil.rmtree(kernels)
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{cache.file}: cannot be cleared ({error})") from None
-        click.echo(f"{cache.file}: cleared, {(before - cache.size()) / 1e6:.1f} MB given back")
+        click.echo(f"{cache.file}: cleared, {(before - cache.size()) / 1e6:.1f} MB freed")
         return
     click.echo(f"{cache.file}: {cache.size() / 1e6:.1f} MB")
     for holding in cache.holdings():

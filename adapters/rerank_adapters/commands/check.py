@@ -58,9 +58,10 @@ def command(
 ) -> int:
     """Check a CONFIG, or n-best lists alone, before any long work.
 
-    Every file, encoding, id, line count, feature and vocabulary is checked, and everything that is wrong is reported
-    with its place. Hypotheses and references are compared as each metric sees them: those
-    of -m, else the config's. Exit code 0, or 2 if there is an error (warnings alone are no error).
+    Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its
+    place, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
+    them (the metrics of -m, or else of the config). The exit code is 2 if there is an error, and 0 otherwise, even if
+    there are warnings.
 
     \b
     rerank check configs/mt.toml

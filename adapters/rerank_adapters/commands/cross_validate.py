@@ -79,7 +79,7 @@ def command(
     from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.progress import CountingBar, StatusLine
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import cross_validation_table
     from rerank_adapters.report.terminal import print_table
@@ -93,7 +93,8 @@ def command(
     job.measures  # noqa: B018  errors in their options come before any work
     names = tuners or tuple(registry.entries["tuner"])
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
-    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data(
         "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
     )

@@ -45,12 +45,15 @@ def command(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.pipeline.extract import feature_table
     from rerank_adapters.pipeline.job import Job, lists_size
+    from rerank_adapters.progress import StatusLine
 
     closing = Closing()
     if str(output) == "-":
         raise ConfigError("a feature table is written to a file, not to stdout: wanted -o TABLE.npz")
     job = Job.create(flags.settings, registry)
-    table = feature_table(job, read_nbest([Path(path) for path in nbest], job.format, source), output)
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    table = feature_table(job, nbests, output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"
     closing.wrote(f"{features} of {lists_size(table.segments, len(table.values))}", output)

@@ -29,11 +29,12 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.pipeline.job import Job, lists_size
+    from rerank_adapters.progress import StatusLine
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)
     segments = hypotheses = 0
-    with open_atomic(output) as out:
+    with open_atomic(output) as out, StatusLine("merging"):
         for merged in merge_files(nbest, job.format):
             out.writelines(job.format.write(merged))
             segments, hypotheses = segments + 1, hypotheses + len(merged)

@@ -70,6 +70,7 @@ def command(
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.pipeline.tune import learn
+    from rerank_adapters.progress import StatusLine
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
@@ -79,7 +80,8 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     data = Data(
         "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
     )

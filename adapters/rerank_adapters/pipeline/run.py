@@ -50,8 +50,9 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     if job.config.tune is None:
         raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
     job.check_options()
-    tuning_set = job.read(job.config.tune)
-    tests = [job.read(test) for test in job.config.test]
+    with StatusLine("reading the lists"):
+        tuning_set = job.read(job.config.tune)
+        tests = [job.read(test) for test in job.config.test]
     for test in tests:
         difference = names_differ(tuning_set.nbests[0].feature_names, test.nbests[0].feature_names)
         if difference:

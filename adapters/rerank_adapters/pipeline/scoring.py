@@ -98,8 +98,8 @@ def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = F
         size = min(2 * size, BLOCK)
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model
-        found = matches(block) if matches else [None] * len(block)
-        for words, ln_p, matched in zip(block, model.score(block), found, strict=True):
+        matched_lengths = matches(block) if matches else [None] * len(block)
+        for words, ln_p, matched in zip(block, model.score(block), matched_lengths, strict=True):
             unknown = (*(not known[word] for word in words), False)
             yield Scored((*words, "</s>"), ln_p, unknown, matched)
 

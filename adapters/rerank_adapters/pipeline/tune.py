@@ -15,7 +15,7 @@ from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.pipeline.job import Data, Job, through
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
-from rerank_adapters.progress import TuningProgress
+from rerank_adapters.progress import StatusLine, TuningProgress
 from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, tune
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
@@ -80,7 +80,8 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     Raises ConfigError where lists and table do not belong together, and for wrong settings of the tuning.
     """
     check_same_lists(data.nbests, table)
-    problem = tuning_data(job, data, table)
+    with StatusLine(f"counting the statistics of {job.measures[0].name}"):
+        problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     settings = job.config.tuning
     with TuningProgress(job.measures[0].name) as progress:

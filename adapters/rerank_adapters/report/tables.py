@@ -58,7 +58,7 @@ def bucket_table(evaluation: Evaluation, metric: MetricResult) -> Table:
 
 
 def cross_validation_table(result: CrossValidation, metric: str) -> Table:
-    """A row per tuner or baseline: held-out score, its spread over seeds, training score, lowest and highest fold."""
+    """A row per tuner or baseline: held-out score with its spread over seeds, training score, lowest, highest fold."""
     keys = {"held_out": "held out", "spread": "± over seeds", "training": "training"}
     keys |= {"lowest_fold": "lowest fold", "highest_fold": "highest fold"}
     seeds = len(result.seeds)
