@@ -152,9 +152,8 @@ def transit(
     counted, ahead, opened = rules.counted, word.ahead, word.opened
     contexts, edges, opens = counted.contexts, counted.edges, counted.opens
     has_counts = len(contexts) > 0
-    last_use = np.full(
-        len(rules.p) if has_counts else 0, -1, np.int64
-    )  # by rule: store and kind in its counts' last use
+    # The store and the kind of reduction in which each rule was last counted.
+    last_use = np.full(len(rules.p) if has_counts else 0, -1, np.int64)
     # The most probable stores come first, so that the bound rises early.
     for j in descending(before.sums, np.arange(n)):
         store = before.stores[j]

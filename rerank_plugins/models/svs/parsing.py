@@ -23,7 +23,7 @@ from rerank_plugins.arrays import IntArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.inside import Chart, sharing_order
 from rerank_plugins.models.pcfg.outside import expected_nodes
-from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PASSED_OVER
+from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
 from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
 from rerank_plugins.models.svs.chart import compose_items, fill_best
 from rerank_plugins.models.svs.inside import fill_sums
@@ -104,7 +104,7 @@ class SvsParser:
         return np.array(numbers, np.int32)
 
     def _kept(self, threshold: float) -> Kept:
-        expected = expected_nodes(self.coarse_chart, PASSED_OVER * threshold) > threshold
+        expected = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold
         return np.ascontiguousarray(expected[:, self.group])
 
     def _fill(self, words: IntArray, kept: Kept | None) -> bool:
