@@ -955,7 +955,7 @@ def test_commands_of_plugins_have_a_heading(tmp_path):
     assert "hello" not in done("--help").out
 
 
-HEAVY = ("numba", "kenlm", "sacrebleu", "torch", "stanza", "matplotlib", "rich", "pydantic")
+HEAVY = ("numba", "kenlm", "sacrebleu", "torch", "stanza", "matplotlib", "rich", "pydantic", "rerank_plugins.features")
 
 
 def test_help_is_fast_and_loads_nothing_heavy():

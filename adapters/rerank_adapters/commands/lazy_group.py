@@ -139,6 +139,8 @@ class GroupWithHeadings(GroupOfPlugins):
         by_heading[self.OF_PLUGINS] += [name for name in self.commands if name not in self._heading_of]
         return {heading: names for heading, names in by_heading.items() if names}
 
-    def summary(self, ctx: click.Context, name: str) -> str:
-        """The first sentence of a command's help, without importing a lazy command."""
-        return self.summaries.get(name) or super().summary(ctx, name)
+    def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
+        """The first sentence of a command's help; neither lazy commands nor plugins are imported for it."""
+        if name in self.commands:
+            return self.commands[name].get_short_help_str(limit=1000)
+        return self.summaries[name]
