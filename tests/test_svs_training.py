@@ -402,6 +402,8 @@ def test_commands(tmp_path):
     assert len(ran.err.splitlines()) == 7  # file, two restarts, the one that is kept, the model, the test, the file
     shown = done("svs", "clusters", model, "--category", "VBD")
     assert shown.out.startswith("Clusters of VBD")
+    assert max(map(len, shown.lines)) <= 80
+    assert len(shown.lines) <= 24
     assert says_what_it_wrote(shown, "2 clusters of VBD")
     rows = done("svs", "clusters", model, "--category", "VBD", "--as", "tsv", "--top", 3).lines
     assert rows[0].split("\t")[:4] == ["category", "concept", "share", "rank"]

@@ -1,4 +1,4 @@
-"""`rerank train`: what all its commands have in common."""
+"""`rerank train`, and the other commands of language models and parsers: what they have in common."""
 
 import subprocess
 import sys
@@ -7,8 +7,6 @@ import pytest
 
 from rerank_adapters.applications.training.command import MODELS
 from tests.command_line import done, in_process_of_its_own
-
-HEAVY = ("numba", "numpy.random", "rerank_plugins.trees", "rerank_adapters.formats.compressed")
 
 
 def test_help_of_a_command_imports_no_model():
@@ -24,10 +22,14 @@ def test_help_of_a_command_imports_no_model():
     assert [name for name in loaded if name == "numba" or name.startswith("rerank_plugins.models")] == []
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_help_fits_80_columns(model, monkeypatch):
+COMMANDS = [*(("train", model) for model in MODELS), ("svs", "clusters")]
+COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse")]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_fits_80_columns(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    lines = done("train", model, "--help").lines
+    lines = done(*command, "--help").lines
     assert [line for line in lines if len(line) > 80] == []
 
 

@@ -56,9 +56,9 @@ def command(
 
     \b
     rerank parse corpus.en.xz -o corpus.conllu.xz
-    rerank parse --nbest tune.nbest.gz --parser udpipe,model=english.udpipe -o tune.conllu
+    rerank parse --nbest tune.nbest.gz -p udpipe,model=english.udpipe -o t.conllu
     rerank parse --evaluate dev.conllu.xz
-    rerank parse --parser treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
+    rerank parse -p treebank,path=parsed.ptb --longest 40 --evaluate gold.ptb
     """  # noqa: D301
     from rerank_adapters.applications.parsing.evaluation import evaluate_parser
     from rerank_adapters.applications.parsing.scores_report import print_scores

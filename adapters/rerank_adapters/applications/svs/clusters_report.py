@@ -19,14 +19,14 @@ def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str
 
 
 def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
-    """A table with a row for each cluster: its share of the category, and its headwords with their probabilities."""
+    """A table with a row for each cluster: its headwords, most probable first, its number and its share."""
     rows = (
         (
+            ", ".join(head.headword for head in cluster.heads),
             str(cluster.concept),
             f"{100 * cluster.share:.1f} %",
-            ", ".join(f"{head.headword} {head.p:.3f}".replace(" 0.", " .") for head in cluster.heads),
         )
         for cluster in clusters
     )
-    note = "The number after a headword is P(headword | concept)."
-    return Table(f"Clusters of {category}", ("cluster", "share", "headwords"), tuple(rows), (note,))
+    note = "Headwords are sorted by P(headword | concept); --as tsv prints it."
+    return Table(f"Clusters of {category}", ("headwords", "no.", "share"), tuple(rows), (note,))
