@@ -36,6 +36,11 @@ def test_importing_loads_nothing_heavy(module):
     assert imported(module) & HEAVY == set()
 
 
+def test_contract_checks_load_neither_kernels_nor_commands():
+    """Plugin authors are promised that the checks pull in nothing else; every import of ours is of a lower layer."""
+    assert imported("rerank_plugins.testing") & (HEAVY | {"click", "pydantic", "rich", "rerank_adapters"}) == set()
+
+
 def test_listing_plugins_loads_nothing_heavy():
     """What `rerank --help` does: every built-in module is imported, none of the plugins' machinery."""
     names = ["formats", "metrics", "tuners"]
