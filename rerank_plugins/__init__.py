@@ -2,7 +2,7 @@
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
-from rerank_plugins.feature_table import FeatureTable, SparseBlock
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.hookspecs import hookimpl
 from rerank_plugins.interfaces import (
     FeatureExtractor,
@@ -23,6 +23,7 @@ from rerank_plugins.interfaces import (
 )
 from rerank_plugins.kernel_cache import install
 from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.sparse_block import SparseBlock
 
 install()
 

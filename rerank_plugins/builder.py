@@ -15,7 +15,7 @@ from rerank_plugins.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.interfaces import LanguageModel, Metric, Parser
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.paths import resolve
-from rerank_plugins.plugins import Entry, Option, Registry, suggestion
+from rerank_plugins.registry import Entry, Option, Registry, suggestion
 
 INJECTED: dict[type, str] = {Parser: "parser", LanguageModel: "language_model", Metric: "metric"}
 

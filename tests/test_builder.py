@@ -10,7 +10,8 @@ import pytest
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
 from rerank_plugins.builder import Builder
 from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.plugins import Entry, Registry, load_plugins
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.registry import Entry, Registry
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from rerank_plugins.models.random_indexing.model_file import write_model as writ
 from rerank_plugins.models.random_indexing.training import train as train_vectors
 from rerank_plugins.models.svs.model_file import write_model as write_svs
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
-from rerank_plugins.plugins import KINDS, load_plugins
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.registry import KINDS
 from rerank_plugins.testing import (
     SENTENCES,
     check_feature_extractor,

@@ -6,7 +6,8 @@ import pytest
 
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.report.plugin_reference import TITLES, plugin_page
-from rerank_plugins.plugins import KINDS, load_plugins
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.registry import KINDS
 from tests.command_line import done
 from tests.conftest import ROOT
 

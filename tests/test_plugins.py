@@ -8,7 +8,8 @@ import pytest
 
 from rerank_adapters import read_nbest
 from rerank_plugins import PluginError, hookspecs
-from rerank_plugins.plugins import KINDS, load_plugins
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.registry import KINDS
 from tests.command_line import done, refused, rerank
 from tests.conftest import ROOT
 

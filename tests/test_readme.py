@@ -185,7 +185,7 @@ def test_every_command_is_in_the_tour():
 
 
 def test_every_plugin_kind_is_named():
-    from rerank_plugins.plugins import KINDS
+    from rerank_plugins.registry import KINDS
 
     named = re.findall(r"^- \*\*([^*]+)\*\*", TEXT, re.M)
     for kind in KINDS:

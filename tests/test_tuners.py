@@ -15,8 +15,9 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuning import prepare, tune
-from rerank_plugins.feature_table import FeatureTable, SparseBlock
+from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.plugins import load_plugins
+from rerank_plugins.sparse_block import SparseBlock
 from rerank_plugins.testing import check_tuner
 from tests import naive_tuners as naive
 

@@ -28,7 +28,8 @@ from rerank_adapters.pipeline.provenance import job_of_table, recorded_job
 from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.plugins import Registry, load_plugins
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.registry import Registry
 
 Paths = Sequence[str | Path]
 

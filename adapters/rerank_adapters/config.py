@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.paths import resolve
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
 

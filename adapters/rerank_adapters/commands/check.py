@@ -15,7 +15,7 @@ from rerank_adapters.commands.options import (
     reference_form_option,
     source_option,
 )
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm

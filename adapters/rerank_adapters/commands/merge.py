@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import JobFlags, format_option, output_option
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 
 @click.command("merge")

@@ -35,7 +35,7 @@ from rerank_plugins import __version__
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
 from rerank_plugins.interfaces import Metric
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 EQUAL = 1e-9  # sentence scores that differ by less are a tie
 

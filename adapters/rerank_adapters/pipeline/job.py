@@ -19,7 +19,8 @@ from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, Metric,
 from rerank_plugins.builder import Builder
 from rerank_plugins.model_file import is_model_file
 from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.plugins import Registry, suggestion
+from rerank_plugins.plugins import with_files
+from rerank_plugins.registry import Registry, suggestion
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Job:
     @classmethod
     def create(cls, config: Config, registry: Registry) -> Job:
         """A job with the plugins of the registry and those in the config's `plugins` files."""
-        return cls(config, registry.with_files([config.path(path) for path in config.plugins]))
+        return cls(config, with_files(registry, [config.path(path) for path in config.plugins]))
 
     def with_tests(self, bootstrap: int | None, randomisation: int | None) -> Job:
         """The same job with other numbers of resamples and trials; None leaves a number as it is."""

@@ -19,7 +19,7 @@ from rerank_adapters.extraction import feature_names, of_lists
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
 EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")

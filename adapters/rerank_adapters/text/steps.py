@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 Step = Callable[[str], str]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.feature_table import SparseBlock
+from rerank_plugins.sparse_block import SparseBlock
 
 
 @dataclass(frozen=True, eq=False)

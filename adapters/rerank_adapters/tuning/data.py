@@ -11,7 +11,7 @@ from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Metric, TuningData
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 
 def prepare(

@@ -13,7 +13,7 @@ from rerank_adapters.pipeline.extract import extract_with
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 
 def named_model(job: Job, spec: str) -> tuple[str, dict[str, Any]]:

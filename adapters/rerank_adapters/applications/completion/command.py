@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, text_option, text_steps
 from rerank_plugins import ConfigError
-from rerank_plugins.plugins import Registry, suggestion
+from rerank_plugins.registry import Registry, suggestion
 
 
 @click.command("complete")

@@ -9,7 +9,7 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_plugins import ConfigError
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 
 @click.command("parse")

@@ -20,7 +20,7 @@ from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.pools import PAPER, POOLS
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 FEWEST = 20  # pairs, for ten folds
 OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where their data are given

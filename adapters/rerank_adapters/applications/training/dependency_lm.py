@@ -24,7 +24,7 @@ from rerank_adapters.commands.options import (
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
     from rerank_plugins.models.dependency_lm import DependencyModel, Settings
-    from rerank_plugins.plugins import Registry
+    from rerank_plugins.registry import Registry
     from rerank_plugins.trees.dependency import DependencyTree
 
 

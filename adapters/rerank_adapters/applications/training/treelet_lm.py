@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rerank_plugins.models.headlex.model import HeadlexModel
     from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
     from rerank_plugins.models.treelet.model import Settings, TreeletModel
-    from rerank_plugins.plugins import Registry
+    from rerank_plugins.registry import Registry
     from rerank_plugins.trees.constituency import Tree
 
 VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]

@@ -16,7 +16,7 @@ from rerank_adapters.commands.options import (
     text_option,
     text_steps,
 )
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 
 @click.command("fit")

@@ -23,7 +23,7 @@ from rerank_adapters.weights.toml_files import plain_values, read_toml, write_to
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 KEYS = ("kind", "threshold", "weights", "provenance")
 KINDS = ("threshold", "logistic")

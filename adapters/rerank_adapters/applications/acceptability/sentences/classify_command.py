@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.options import jobs_option, output_option
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 
 @click.command("classify")

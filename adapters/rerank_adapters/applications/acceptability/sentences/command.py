@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.plugins import Registry, suggestion
+from rerank_plugins.registry import Registry, suggestion
 
 
 @click.command("sentences")

@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.plugins import Registry
+from rerank_plugins.registry import Registry
 
 
 @click.command("suites")

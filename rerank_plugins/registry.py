@@ -1,0 +1,183 @@
+"""What is registered: the entries of all plugins by kind and name, their options, and the plugins that were left out.
+
+These are values; plugins.py loads plugins into them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import typing
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pluggy
+
+from rerank_plugins.errors import PluginError
+
+if TYPE_CHECKING:
+    import click
+
+KINDS = {  # kind, as users name it -> hook that registers it
+    "feature": "register_feature_extractors",
+    "language_model": "register_language_models",
+    "parser": "register_parsers",
+    "metric": "register_metrics",
+    "tuner": "register_tuners",
+    "format": "register_nbest_formats",
+}
+BUILTIN = (
+    "rerank_plugins.features",
+    "rerank_plugins.language_models",
+    "rerank_plugins.parsers",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Option:
+    """One option of a plugin: `default` is dataclasses.MISSING where the option is required."""
+
+    name: str
+    type: Any
+    default: Any
+    doc: str
+
+    @property
+    def type_name(self) -> str:
+        """The type as a user reads it: `float`, `Literal['a', 'b']`, `str | None`."""
+        if isinstance(self.type, type):
+            return self.type.__name__
+        return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
+
+    @property
+    def required(self) -> bool:
+        """Whether a config must give it."""
+        return self.default is dataclasses.MISSING
+
+
+@dataclasses.dataclass(frozen=True)
+class Entry:
+    """One registered thing: what `use = "name"` in a config means, and whose it is."""
+
+    kind: str
+    name: str
+    factory: Callable[..., Any]
+    owner: str
+
+    @property
+    def summary(self) -> str:
+        """First line of the factory's docstring."""
+        return (inspect.getdoc(self.factory) or "").partition("\n")[0]
+
+    def options(self) -> list[Option]:
+        """The dataclass fields of the factory that a user may set."""
+        if not dataclasses.is_dataclass(self.factory):
+            return []
+        types = typing.get_type_hints(self.factory, include_extras=True)
+        return [_option(f, types[f.name]) for f in dataclasses.fields(self.factory) if f.init]
+
+
+def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
+    default = f.default_factory() if f.default_factory is not dataclasses.MISSING else f.default
+    return Option(f.name, type_, default, f.metadata.get("doc", ""))
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """An installed plugin that was left out, or whose commands were: why, and the (kind, name) pairs it registers."""
+
+    owner: str
+    reason: str
+    what: str = "the plugin"
+    names: frozenset[tuple[str, str]] = frozenset()
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        return f"{self.what} {self.owner} is left out: {self.reason}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Registry:
+    """Everything registered, by kind and name; `builtin` and `files` are what it was loaded with.
+
+    `failures` are the installed plugins that could not be loaded: each is an error only where it is asked for.
+    """
+
+    entries: dict[str, dict[str, Entry]]
+    manager: pluggy.PluginManager
+    builtin: tuple[str, ...] = ()
+    files: tuple[Path, ...] = ()
+    failures: list[Failure] = dataclasses.field(default_factory=list)
+
+    def get(self, kind: str, name: str) -> Entry:
+        """The entry of that name.
+
+        Raises PluginError naming the close match, plugins that were left out, and for a name that two installed
+        plugins register.
+        """
+        known = self.entries[kind]
+        if name not in known:
+            missing = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, known)}"
+            raise PluginError(f"{missing}{self.left_out(kind, name)}")
+        if self.is_installed(known[name].owner):
+            for failure in self.failures:
+                if (kind, name) in failure.names:
+                    raise PluginError(str(failure))
+        return known[name]
+
+    def left_out(self, kind: str = "", name: str = "") -> str:
+        """What to add to an error about an unknown name: the plugins that were left out, and that it may be theirs."""
+        own = [failure for failure in self.failures if (kind, name) in failure.names]
+        return "".join(f"; {failure}" for failure in own or self.failures)
+
+    def add_commands(self, cli: click.Group) -> None:
+        """Let every plugin add its commands to the `rerank` group and the groups in it, our own first.
+
+        What an installed plugin adds before it fails is taken away again, and the plugin is among `failures`. Raises
+        PluginError for a plugin file.
+        """
+        for implementation in self.manager.hook.register_commands.get_hookimpls():  # in order of registration
+            owner = implementation.plugin_name
+            groups = [cli, *(cast("click.Group", each) for each in cli.commands.values() if hasattr(each, "commands"))]
+            before = [dict(group.commands) for group in groups]
+            try:
+                guarded(owner, partial(implementation.function, cli))
+            except PluginError as error:
+                if not self.is_installed(owner):
+                    raise
+                for group, commands in zip(groups, before, strict=True):
+                    group.commands = commands
+                self.failures.append(Failure(owner, reason(owner, error), "what adds commands of the plugin"))
+
+    def is_installed(self, owner: str) -> bool:
+        """Whether the owner is an installed distribution, not a built-in package or a plugin file."""
+        return owner not in (*BUILTIN, *self.builtin, *map(str, self.files))
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'bleu'?`, or the whole list where nothing is close."""
+    known = sorted(known)
+    close = get_close_matches(name, known, 1)
+    return f"; did you mean {close[0]!r}?" if close else f" (known: {', '.join(known) or 'none'})"
+
+
+def guarded(owner: str, action: Callable[[], Any]) -> Any:
+    """What `action` gives. Raises PluginError naming the owner for anything that it raises."""
+    try:
+        return action()
+    except PluginError as error:
+        if owner in str(error):
+            raise
+        raise PluginError(f"plugin {owner}: {error}") from error
+    except (Exception, SystemExit) as error:  # anything a stranger's module can do, named by its owner
+        message = " ".join(str(error).split())
+        raise PluginError(f"plugin {owner}: {type(error).__name__}: {message}") from error
+
+
+def reason(owner: str, error: PluginError) -> str:
+    """The text of the error without the name of the plugin."""
+    return str(error).removeprefix(f"plugin {owner}: ")
