@@ -1,4 +1,4 @@
-"""From config tables to objects: `{use = "ngram-lm", model = "lm.arpa"}` becomes that extractor, its options checked.
+"""Building objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
 
 A field typed `Parser`, `LanguageModel` or `Metric` is given by name: of a table in the config (`[parser.ud]`), or of
 something registered that needs no options. Each named thing is built once, parsers always behind a cache.
@@ -43,13 +43,13 @@ class Builder:
         except PluginError as error:
             raise PluginError(f"{where}: {error}") from None
         options = {option.name: option for option in entry.options()}
-        given = {key: value for key, value in table.items() if key != "use"}
-        for key in given.keys() - options.keys():
+        settings = {key: value for key, value in table.items() if key != "use"}
+        for key in settings.keys() - options.keys():
             raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
         for name, known in options.items():
-            if known.required and name not in given:
+            if known.required and name not in settings:
                 raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({known.doc})")
-        values = {key: self._value(options[key], value, where) for key, value in given.items()}
+        values = {key: self._value(options[key], value, where) for key, value in settings.items()}
         return self._make(entry, values, where)
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
@@ -85,8 +85,8 @@ class Builder:
                 missing = f"{where}: no {kind} named {name!r}{suggestion(name, known)}"
                 raise ConfigError(f"{missing}{self.registry.left_out(kind, name)}")
             table = {"use": name} if table is None else table
-            made = self.build(kind, table, f"[{kind}.{name}]")
-            self._built[kind, name] = CachedParser(made) if kind == "parser" else made
+            plugin = self.build(kind, table, f"[{kind}.{name}]")
+            self._built[kind, name] = CachedParser(plugin) if kind == "parser" else plugin
         return self._built[kind, name]
 
 

@@ -1,7 +1,7 @@
-"""The hooks: each says what exists. One shape for all: `register(name, factory)` for each thing of a kind.
+"""The hooks of a plugin. Each registers plugins of one kind, by a call of `register(name, factory)` for each of them.
 
-A factory is a dataclass that implements the interface; its fields are the options.
-Names are what a config's `use` says.
+A factory is a dataclass that implements the interface of its kind, and whose fields are the options that a user may
+set. The name is the one that a config gives in `use`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def register_nbest_formats(register: Register) -> None:
 
 @hookspec
 def register_commands(cli: click.Group) -> None:
-    """Add commands to `rerank` with cli.add_command(command), to a group of it with cli.subgroup("train").add_command.
+    """Add commands to `rerank` with cli.add_command(command), or to a group with cli.subgroup("train").add_command.
 
-    Our own commands are there already. A name that is taken is an error.
+    The built-in commands are added first. Adding a command whose name is taken is an error.
     """

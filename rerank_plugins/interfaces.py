@@ -1,7 +1,8 @@
-"""What a plugin implements. Everything here is an ordinary class: no pluggy, no TOML, no command line.
+"""The interfaces that plugins implement. All are ordinary classes: they know no pluggy, no TOML and no command line.
 
-Plugins are dataclasses whose fields are their options (`option(default, doc=…)`): constructors store, methods work,
-heavy things load on first use, so that listing plugins is instant and an object can be sent to another process.
+A plugin is a dataclass whose fields are its options (`option(default, doc=…)`). Its constructor only stores them; model
+files and large libraries are loaded on first use, so that listing plugins is instant and objects can be pickled and
+sent to other processes.
 """
 
 from __future__ import annotations
@@ -26,58 +27,63 @@ Sentence = Sequence[str]
 
 
 def option(default: Any = dataclasses.MISSING, *, doc: str) -> Any:
-    """A dataclass field with a one-line description, shown by `rerank plugins`; no default means required."""
+    """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default."""
     return field(default=default, metadata={"doc": doc})
 
 
 class FeatureExtractor(ABC):
-    """Feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
+    """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
 
-    `scope` says what a value depends on: "text" (text and source of the hypothesis alone: each distinct text of a list
-    is extracted once) or "list" (the other hypotheses, their order, scores or features too).
+    `scope` says what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
+    distinct text of a list is extracted once; "list" if it is also the other hypotheses, their order, scores or
+    features.
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
 
     @property
     def components(self) -> tuple[str, ...]:
-        """Suffixes of the values of a multi-valued extractor; ("",) for a single value named by the label alone."""
+        """The names of the values, appended to the extractor's label; ("",) for a single value without a suffix."""
         return ("",)
 
     @property
     def vocabulary(self) -> LanguageModel | frozenset[str] | None:
-        """The words that the extractor's model knows, so that `rerank check` can warn; None where it has no model."""
+        """The words that the extractor's model knows, for the warnings of `rerank check`; None if it has no model."""
         return None
 
     @abstractmethod
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(len(nbest), len(components)) float64, finite. Empty or unusable hypotheses get a documented floor."""
+        """The values: float64, (len(nbest), len(components)), finite. An empty or unusable hypothesis gets a floor.
+
+        The extractor's documentation states the floor. An empty list, which may have no source, gives an array of shape
+        (0, len(components)).
+        """
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """One array per list. Override it to batch across segments."""
+        """One array per list. Override it to process several lists in one batch."""
         return [self.extract(nbest) for nbest in nbests]
 
 
 class LanguageModel(ABC):
-    """Anything that gives each word of a sentence a probability."""
+    """A model that gives each word of a sentence a probability."""
 
     @abstractmethod
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word given what precedes it, `</s>` last: one array of len(sentence) + 1 per sentence."""
+        """Ln p of each word given the words before it, `</s>` last: one array of len(sentence) + 1 per sentence."""
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence, `</s>` included. Override it where that is cheaper than word by word."""
+        """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
         return np.array([values.sum() for values in self.score(sentences)], np.float64)
 
     @abstractmethod
     def __contains__(self, word: str) -> bool:
-        """Whether the word is in the vocabulary (otherwise it was scored as unknown)."""
+        """Whether the word is in the vocabulary; if not, `score` takes it for the unknown word."""
 
 
 class IncrementalLM(Protocol[State]):
-    """A language model that goes from left to right. States are values: never changed in place.
+    """A language model that reads words from left to right. States are values: they are never changed in place.
 
-    Summed over a sentence, `advance` and `finish` give the sentence's ln p.
+    The values of `advance` and `finish` over a sentence sum to the sentence's ln p.
     """
 
     def start(self) -> State:
@@ -97,7 +103,7 @@ class Sampler(Protocol):
     """Draws sentences from a language model."""
 
     def sample(self, number: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
-        """`number` sentences; the same ones for the same state of `rng`."""
+        """Draw `number` sentences; the same state of `rng` gives the same sentences."""
         ...
 
 
@@ -106,25 +112,25 @@ class GenerativeLM(Protocol):
     """A language model that sentences can be drawn from."""
 
     def sampler(self, shortest: int, longest: int) -> Sampler:
-        """What draws sentences of so many words. Raises ModelError for a model that has scores, not probabilities."""
+        """A sampler of sentences of `shortest` to `longest` words. Raises ModelError if scores are no probabilities."""
         ...
 
 
 @runtime_checkable
 class HasUnigrams(Protocol):
-    """A language model that says how frequent its words are by themselves, as the syntactic log-odds ratio asks."""
+    """A language model that has unigram scores of its own, which the syntactic log-odds ratio needs."""
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word without context, `</s>` last: one array of len(sentence) + 1 per sentence.
 
-        The distribution is that of the model's own training corpus over its own vocabulary, which sums to one; an
+        The distribution is the one in the model's own training corpus over its own vocabulary, and sums to one; an
         unknown word is replaced as in `score`.
         """
         ...
 
 
 class ScoredTree(NamedTuple):
-    """A constituency tree and ln p(tree, words), or ln p(tree | words) where the parser has no model of the words."""
+    """A constituency tree and ln p(tree, words), or ln p(tree | words) if the parser does not model the words."""
 
     tree: Tree
     log_probability: float
@@ -132,9 +138,10 @@ class ScoredTree(NamedTuple):
 
 @dataclass(frozen=True)
 class Parse:
-    """What a parser says of a sentence; None or () where it does not give that kind of structure, or could not parse.
+    """The syntactic structure of a sentence, by a parser.
 
-    `constituents` are the k best trees, best first.
+    `dependencies` is None, and `constituents` is empty, if the parser does not give that kind of structure or could not
+    parse the sentence. `constituents` are the k best trees, the best first.
     """
 
     dependencies: DependencyTree | None = None
@@ -142,7 +149,7 @@ class Parse:
 
     @property
     def tree(self) -> Tree | None:
-        """The best constituency tree."""
+        """The best constituency tree, or None if there is none."""
         return self.constituents[0].tree if self.constituents else None
 
     @property
@@ -152,22 +159,22 @@ class Parse:
 
 
 class Parser(ABC):
-    """Syntactic structure for tokenised sentences. Extractors name one in a field typed `Parser`."""
+    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
-        """One parse per sentence, over exactly its tokens; `Parse()` where there is none."""
+        """One parse per sentence, over exactly its tokens; `Parse()` for a sentence that cannot be parsed."""
 
 
 class Metric(ABC):
-    """A corpus metric over additive sufficient statistics: statistics of segments sum to those of the corpus."""
+    """A corpus metric of additive sufficient statistics: those of the segments sum to those of the corpus."""
 
     higher_is_better: ClassVar[bool] = True
-    decomposes: ClassVar[bool] = False  # corpus score is monotone in a sum over segments: the oracle is exact
+    decomposes: ClassVar[bool] = False  # the corpus score is monotone in a sum over segments, so the oracle is exact
 
     @abstractmethod
     def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
-        """(rows, S): for each segment its hypotheses in order, each against all references of that segment.
+        """(rows, S): a row for each hypothesis, segment by segment, against all references of its segment.
 
         `hypotheses[s]` are the texts of segment s, `references[s]` its one or more references. Begin with
         `check_texts(hypotheses, references)`, which raises the errors for arguments that have another shape.
@@ -183,16 +190,16 @@ class Metric(ABC):
 
     @abstractmethod
     def signature(self) -> str:
-        """The settings that made a score, in sacrebleu's form (`nrefs` is added by the caller)."""
+        """The settings that define the score, in sacrebleu's form (the caller adds `nrefs`)."""
 
     def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
-        """(n, n): sentence score of hypothesis i with hypothesis j as its reference. Override it to be fast."""
+        """(n, n): the sentence score of hypothesis i with hypothesis j as its reference. Override it for speed."""
         columns = [self.statistics([hypotheses], [[other]]) for other in hypotheses]
         return np.stack([self.sentence_scores(column) for column in columns], axis=1)
 
 
 def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> None:
-    """What `Metric.statistics` asks of its arguments.
+    """Check the arguments of `Metric.statistics`.
 
     Raises TypeError where a text stands in place of a sequence of texts (it would be taken for a list of characters),
     FormatError for different numbers of segments and for a segment without reference.
@@ -202,8 +209,8 @@ def check_texts(hypotheses: Sequence[Sequence[str]], references: Sequence[Sequen
             raise TypeError(f"{name}: expected a sequence of texts for each segment, found a single text")
         for segment, texts in enumerate(groups, 1):
             if isinstance(texts, str):
-                found = f"for segment {segment} a single text, {texts[:40]!r}"
-                raise TypeError(f"{name}: expected a sequence of texts for each segment, found {found}")
+                text = f"for segment {segment} a single text, {texts[:40]!r}"
+                raise TypeError(f"{name}: expected a sequence of texts for each segment, found {text}")
     if len(hypotheses) != len(references):
         raise FormatError(f"{len(hypotheses)} segments, but references for {len(references)}")
     for segment, texts in enumerate(references, 1):
@@ -221,7 +228,7 @@ class TuningStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TuningData:
-    """What a tuner sees: features and statistics of the same rows, and the constraints on the weights.
+    """The data of a tuner: the features and statistics of the same rows, and the constraints on the weights.
 
     `statistics` (rows, S) of `metric`; `fixed`, `lower` and `upper` have one value per name of `table.all_names`;
     `hypotheses` are the texts the metric saw, per segment (for utilities between hypotheses).
@@ -238,13 +245,14 @@ class TuningData:
 
 @dataclass(frozen=True, eq=False)
 class TuningResult:
-    """Tuned weights, one per name of `table.all_names`, and how they came about.
+    """Tuned weights, one per name of `table.all_names`, and a record of the tuning.
 
-    `score`     of the metric on the tuning set, when the 1-bests by these weights are chosen
+    `score`     of the metric on the tuning set, for the 1-bests by these weights
     `decision`  "map" takes the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
                 where the `evidence` hypotheses of highest sum stand for the list (0: all of them)
-    `trace`     score after each iteration; `restarts` the weights that each restart ended with, `restart_scores` theirs
-    `notes`     what the user should know (sparse features left fixed, early stop, …)
+    `trace`     the score after each iteration
+    `restarts`  the final weights of each restart; `restart_scores` are their scores
+    `notes`     remarks for the user (sparse features left fixed, early stop, …)
     """
 
     weights: FloatArray
@@ -259,7 +267,7 @@ class TuningResult:
 
 
 class Tuner(ABC):
-    """Chooses weights that make the metric of the chosen hypotheses good."""
+    """An algorithm that chooses weights by the metric of the hypotheses that they select."""
 
     @abstractmethod
     def tune(
@@ -269,11 +277,15 @@ class Tuner(ABC):
         rng: np.random.Generator,
         report: Callable[[TuningStep], None] = lambda step: None,
     ) -> TuningResult:
-        """Weights from `start` (one per name of `table.all_names`); fixed ones keep their start value."""
+        """Tune the weights, from `start` (one per name of `table.all_names`); a fixed weight keeps its start value."""
 
 
 class Rescored(NamedTuple):
-    """What reranking adds to a list: values (n, len(names)) of new features, totals (n), and the new order (n)."""
+    """What reranking adds to a list.
+
+    `values` (n, len(names)) are those of the new features `names`, `scores` (n) the new totals, and `order` (n) the
+    rows from best to worst.
+    """
 
     names: tuple[str, ...]
     values: FloatArray
@@ -282,12 +294,12 @@ class Rescored(NamedTuple):
 
 
 class NBestFormat(ABC):
-    """A file format of n-best lists. Lines carry their line ends, so that nothing is lost."""
+    """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read."""
 
     @abstractmethod
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
-        """One list per run of lines with the same segment id, streaming. Raises FormatError with path and line."""
+        """Yield a list for each run of lines with the same segment id. Raises FormatError with the path and line."""
 
     @abstractmethod
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
-        """The lines of a list: byte for byte as read, or in the new order with the new features and totals."""
+        """Yield the lines of a list: byte for byte as read, or in the new order with the new features and totals."""

@@ -1,4 +1,4 @@
-"""What is reranked: a hypothesis, and the n-best list of one segment. Values only, standard library only."""
+"""The values that are reranked: a hypothesis, and the n-best list of one segment."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NO_SPARSE: Mapping[str, float] = MappingProxyType({})
 class Hypothesis(NamedTuple):
     """One decoder output.
 
-    `text`      tokens as the file has them (text pipelines work on copies)
+    `text`      the tokens as they are in the file (text pipelines work on copies)
     `features`  the decoder's dense feature values, named by `NBestList.feature_names`
-    `score`     the decoder's total, None where the file has none
+    `score`     the decoder's total score, or None if the file has none
     `sparse`    the decoder's sparse features, by name; an absent name is 0
-    `raw`       the line(s) it was read from, newline included, so that writing gives the same bytes
+    `raw`       the line or lines it was read from, with their line ends, so that it is written byte for byte
     """
 
     text: str
@@ -39,11 +39,11 @@ class Hypothesis(NamedTuple):
 class NBestList(Sequence[Hypothesis]):
     """The hypotheses of one segment, in the decoder's order (best first, where the decoder sorted them).
 
-    `segment_id`     as written in the file; need not be a number, nor contiguous
+    `segment_id`     as it is in the file: ids need not be numbers, nor contiguous
     `feature_names`  names of the dense features, one per value of `Hypothesis.features`
-    `source`         the source sentence (or None)
-    `context`        a sentence that the segment answers or follows, for features that compare with it
-    `line`           line number of the first hypothesis in its file, from 1 (0: not from a file)
+    `source`         the source sentence, or None if there is none
+    `context`        a sentence that the segment answers or follows, for features that compare them, or None
+    `line`           line number of the first hypothesis in its file, from 1 (0 if it is not from a file)
     """
 
     segment_id: str
@@ -72,7 +72,7 @@ class NBestList(Sequence[Hypothesis]):
         return [hypothesis.text for hypothesis in self.hypotheses]
 
     def with_texts(self, texts: Sequence[str], source: str | None = None) -> NBestList:
-        """The same list with other texts (one per hypothesis) and, if given, another source."""
+        """The same list with other texts (one per hypothesis) and, unless it is None, another source."""
         hypotheses = tuple(h._replace(text=t) for h, t in zip(self.hypotheses, texts, strict=True))
         return replace(self, hypotheses=hypotheses, source=self.source if source is None else source)
 

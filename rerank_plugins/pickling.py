@@ -1,4 +1,4 @@
-"""Objects that go to other processes light: what they load on first use stays behind, and is loaded there anew."""
+"""Pickling without cached properties: what an object loads on first use is not sent, but loaded anew elsewhere."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class PickledFields:
-    """A dataclass that is pickled as its fields, without its cached properties. Inherit from it where it has some."""
+    """A base of dataclasses that have cached properties: their instances are pickled as their fields alone."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 

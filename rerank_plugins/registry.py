@@ -55,13 +55,13 @@ class Option:
 
     @property
     def required(self) -> bool:
-        """Whether a config must give it."""
+        """Whether a config must set the option."""
         return self.default is dataclasses.MISSING
 
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """One registered thing: what `use = "name"` in a config means, and whose it is."""
+    """A registered plugin: the factory that `use = "name"` in a config refers to, and the owner that registered it."""
 
     kind: str
     name: str
@@ -102,7 +102,7 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True)
 class Registry:
-    """Everything registered, by kind and name; `builtin` and `files` are what it was loaded with.
+    """All registered plugins, by kind and name; `builtin` and `files` are the ones that it was loaded with.
 
     `failures` are the installed plugins that could not be loaded: each is an error only where it is asked for.
     """
@@ -130,7 +130,7 @@ class Registry:
         return known[name]
 
     def left_out(self, kind: str = "", name: str = "") -> str:
-        """What to add to an error about an unknown name: the plugins that were left out, and that it may be theirs."""
+        """The plugins that were left out, for an error about an unknown name, which may be one of theirs."""
         own = [failure for failure in self.failures if (kind, name) in failure.names]
         return "".join(f"; {failure}" for failure in own or self.failures)
 

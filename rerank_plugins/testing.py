@@ -1,10 +1,12 @@
-"""Contract checks for plugin authors: hand over your object, get an AssertionError that says which promise it breaks.
+"""Contract checks for plugin authors: each raises an AssertionError that says which promise an object breaks.
 
     from rerank_plugins.testing import check_feature_extractor
     def test_contract():
         check_feature_extractor(TypeTokenRatio())
 
-Our own tests run these over everything registered. They need no test framework.
+Our own tests run these checks over every registered plugin. They need no test framework, and importing them loads no
+more than the interfaces. The docstring of each check states the rules that it checks, and most checks take samples of
+your own (n-best lists, sentences, texts), for a plugin that needs special ones.
 """
 
 from __future__ import annotations
@@ -48,8 +50,10 @@ SENTENCES = (
 
 
 def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBestList:
-    """A small list with an empty hypothesis, a repeated one, unknown words, capitals, brackets and quotation marks in
-    several spellings; features, totals and a source.
+    """A small n-best list that has features, totals, a source and a context.
+
+    By default its hypotheses include an empty one, a repeated one, unknown words, capitals, and brackets and quotation
+    marks in several spellings; other `texts` may be given (one or more), of which the first is repeated at the end.
     """
     hypotheses = tuple(
         Hypothesis(text, (-float(len(text.split())), 0.5 * row), -1.0 - row, {"rule_7": 1.0} if row % 2 else {})
@@ -59,15 +63,23 @@ def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBe
 
 
 def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestList] = ()) -> None:
-    """Shape, type and finiteness of the values; components named once; equal texts equal values (scope "text");
-    no dependence on other lists; nothing changed between calls; survives pickling; an empty list is fine.
+    """Check that a feature extractor keeps its contract; `nbests` are samples of your own, checked beside ours.
+
+    - The values of a list are a finite float64 array of shape (hypotheses, components), also for empty hypotheses.
+    - An empty list has values of shape (0, components). It may come without a source and a context, as ours does: an
+      extractor that needs one of them must not complain about its absence where there is no hypothesis.
+    - The names of the components are distinct, and there is at least one.
+    - `extract_all` gives one array for each list, equal to that of `extract`: no list depends on another.
+    - Calling `extract` again gives the same values, and so does a pickled copy of the extractor.
+    - Where `scope` is "text", equal texts of a list have equal values, and a hypothesis has the same values alone as
+      among the others (to 1e-9).
     """
     lists = [*nbests, sample_nbest(), sample_nbest(["one word"], "1"), NBestList("2", ())]
     names = extractor.components
     assert len(names) == len(set(names)) > 0, f"components must be distinct and at least one, found {names}"
     assert extractor.scope in ("text", "list"), f"scope must be 'text' or 'list', found {extractor.scope!r}"
     together = extractor.extract_all(lists)
-    assert len(together) == len(lists), f"extract_all gave {len(together)} arrays for {len(lists)} lists"
+    assert len(together) == len(lists), f"extract_all returned {len(together)} arrays for {len(lists)} lists"
     again = pickle.loads(pickle.dumps(extractor))
     for nbest, values in zip(lists, together, strict=True):
         where = f"list {nbest.segment_id}"
@@ -82,16 +94,25 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
         if extractor.scope == "text":
             first = {h.text: row for row, h in reversed(list(enumerate(nbest)))}
             same = [first[h.text] for h in nbest]
-            np.testing.assert_array_equal(values, values[same], 'scope is "text", but equal texts got other values')
+            np.testing.assert_array_equal(
+                values, values[same], 'scope is "text", but equal texts have different values'
+            )
             alone = [extractor.extract(nbest.select([row]))[0] for row in range(len(nbest))]
             stacked = np.array(alone).reshape(wanted)
-            np.testing.assert_allclose(stacked, values, 1e-9, 1e-9, err_msg='scope is "text", but the list matters')
+            np.testing.assert_allclose(
+                stacked, values, 1e-9, 1e-9, err_msg='scope is "text", but values depend on the list'
+            )
 
 
 def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:
-    """One ln p per word and one for </s>; finite, never above 0; the order of sentences does not matter.
+    """Check that a language model keeps its contract; `sentences` are samples of your own, checked beside ours.
 
-    So for unigrams of its own, where it has them; and they do not depend on the words around.
+    - A sentence of n words, which may be empty, has a float64 array of n + 1 values, that of `</s>` last.
+    - Values are natural logs of probabilities: finite and not above 0 (to 1e-6), also for unknown words.
+    - `totals` are the sums of the values.
+    - Scores do not depend on the order of the sentences, and a pickled copy gives the same ones.
+    - The unigram scores of a model that has them (`HasUnigrams`) have the same shape and range, do not depend on the
+      surrounding words, and give `</s>` the same value in every sentence.
     """
     texts = [*sentences, *(text.split() for text in SENTENCES)]
     scores = model.score(texts)
@@ -116,7 +137,7 @@ def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = (
 def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
     whole = model.unigram_scores(texts)
     turned = model.unigram_scores([[*text[:1], *text[:0:-1]] for text in texts])  # all words but the first reversed
-    assert len(whole) == len(texts), f"unigrams of {len(whole)} sentences, wanted {len(texts)}"
+    assert len(whole) == len(texts), f"unigram scores of {len(whole)} sentences, wanted {len(texts)}"
     for sentence, values, others in zip(texts, whole, turned, strict=True):
         wanted = len(sentence) + 1
         assert values.shape == (wanted,), f"{sentence}: {values.shape} unigram values, wanted {wanted}"
@@ -125,18 +146,23 @@ def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
         assert (values <= 1e-6).all(), f"{sentence}: unigram ln p must not be above 0, found {values.max()}"
         assert values[-1] == whole[0][-1], "the unigram ln p of </s> must be the same in all sentences"
         same = np.concatenate([others[:1], others[1:-1][::-1], others[-1:]]) if sentence else others
-        np.testing.assert_array_equal(same, values, "unigram ln p must not depend on the words around")
+        np.testing.assert_array_equal(same, values, "unigram ln p must not depend on the surrounding words")
 
 
 def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence] = (), atol: float = 1e-4) -> None:
-    """States are values (using one twice gives the same); advance and finish sum to what `score` gives, if any."""
+    """Check that an incremental language model keeps its contract; `sentences` are samples of your own.
+
+    - States are values: advancing from a state does not change it, so advancing again gives the same ln p.
+    - The ln p of a word is not above 0 (to 1e-6).
+    - The values of `advance` and `finish` sum to those of `score`, within `atol`, if the model is a `LanguageModel`.
+    """
     for sentence in [*sentences, *(text.split() for text in SENTENCES)]:
         state, total = model.start(), 0.0
         for word in sentence:
             first, following = model.advance(state, word)
             model.advance(state, "another")
             second, _ = model.advance(state, word)
-            assert first == second, f"advance({word!r}) changed the state it was given"
+            assert first == second, f"advance({word!r}) changed the state that it started from"
             assert first <= 1e-6, f"ln p({word!r}) must not be above 0, found {first}"
             state, total = following, total + first
         total += model.finish(state)
@@ -146,8 +172,14 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
 
 
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
-    """One parse per sentence, over exactly its tokens, a tree with one root, constituency trees all different; the same
-    each time, in any order, alone and from a pickled copy; none for an empty sentence.
+    """Check that a parser keeps its contract on `sentences` of your own, to which an empty one is added.
+
+    - There is one parse for each sentence, and `parse([])` is an empty list.
+    - A tree covers exactly the tokens of its sentence. A dependency tree has a head and a relation for each word, a tag
+      for each word or no tags, and a single root, and it has no cycles.
+    - The k best constituency trees are different from each other, and their ln p are finite.
+    - An empty sentence has an empty parse, `Parse()`; any other sentence may have one.
+    - A sentence has the same parse each time, in any order of sentences, alone, and from a pickled copy.
     """
     texts = [*sentences, ()]
     parses = parser.parse(texts)
@@ -160,22 +192,22 @@ def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:
             assert len(tree.tags) in (0, len(tree.words)), "one tag per word, or none at all"
             fault = tree_fault(tree.heads)
             assert fault is None, f"{' '.join(sentence)}: {fault}"
-        for found, _ in parse.constituents:
-            assert found.words() == tuple(sentence), f"{found} does not cover {tuple(sentence)}"
+        for constituents, _ in parse.constituents:
+            assert constituents.words() == tuple(sentence), f"{constituents} does not cover {tuple(sentence)}"
         scores = [score for _, score in parse.constituents]
         assert all(np.isfinite(scores)), f"ln p of trees must be finite, found {scores}"
-        assert len({found for found, _ in parse.constituents}) == len(scores), "the k best trees are different ones"
-    assert parses[-1].is_empty, "an empty sentence has no tree"
-    _check_same(parser.parse(texts), parses, "parsing again must give the same")
+        assert len({best for best, _ in parse.constituents}) == len(scores), "the k best trees must all be different"
+    assert parses[-1].is_empty, "an empty sentence must have an empty parse"
+    _check_same(parser.parse(texts), parses, "parsing again must give the same parses")
     _check_same(parser.parse(texts[::-1])[::-1], parses, "parses must not depend on the order of sentences")
     alone = [parser.parse([text])[0] for text in texts[:5]]
     _check_same(alone, parses[:5], "a sentence alone must have the same parse")
     _check_same(pickle.loads(pickle.dumps(parser)).parse(texts), parses, "a pickled copy must parse the same")
-    assert parser.parse([]) == [], "no sentences, no parses"
+    assert parser.parse([]) == [], "no sentences must give an empty list"
 
 
 def _check_same(parses: Sequence[Parse], others: Sequence[Parse], message: str) -> None:
-    """The same trees, in the same order; ln p may differ by rounding."""
+    """Check that the trees are the same, in the same order; ln p may differ by rounding."""
     assert len(parses) == len(others), message
     for parse, other in zip(parses, others, strict=True):
         assert parse.dependencies == other.dependencies, message
@@ -185,8 +217,15 @@ def _check_same(parses: Sequence[Parse], others: Sequence[Parse], message: str) 
 
 
 def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, reference: str = SENTENCES[0]) -> None:
-    """Statistics are additive and per row; score works over any leading axes; a perfect hypothesis is not beaten; a
-    text in place of a list of texts is an error, not a list of characters.
+    """Check that a metric keeps its contract; `hypotheses` (two or more) and `reference` may be your own.
+
+    - `statistics` gives a float64 row for each hypothesis, segment after segment, which does not depend on the other
+      hypotheses; the order of the references does not change its score.
+    - A text in place of a sequence of texts is an error, not a sequence of characters (call `check_texts`).
+    - `score` works over any leading axes, and is finite also for statistics that are all 0.
+    - `sentence_scores` gives a finite score for each row, and no hypothesis beats the reference itself.
+    - `pairwise` equals the sentence scores of the pairs (to 1e-7).
+    - `signature` is not empty.
     """
     references = [[reference, SENTENCES[1]], [SENTENCES[2]]]
     groups = [list(hypotheses), list(hypotheses[::-1])]
@@ -226,12 +265,18 @@ def check_metric(metric: Metric, hypotheses: Sequence[str] = SENTENCES, referenc
     table = metric.pairwise(texts)
     naive = Metric.pairwise(metric, texts)
     np.testing.assert_allclose(table, naive, 1e-7, 1e-7, err_msg="pairwise must equal sentence scores of pairs")
-    assert metric.signature(), "a signature says how the score was made"
+    assert metric.signature(), "the signature must name the settings of the score"
 
 
 def check_tuner(tuner: Tuner, metric: Metric, segments: int = 12, size: int = 15, seed: int = 0) -> None:
-    """On lists where one feature tells good from bad: keeps fixed weights and bounds, repeats itself, does not
-    end below the start, and finds the sign of the telling feature (tuners by weights).
+    """Check that a tuner keeps its contract, on random lists in which one feature counts the wrong words.
+
+    There are `segments` lists of `size` hypotheses, drawn with `seed`, and three features: the telling one, noise, and
+    one whose weight is fixed.
+
+    - There is one finite weight for each feature, and the same seed gives the same weights.
+    - Where the decision is "map": the fixed weight keeps its value, weights are within their bounds, the telling
+      feature has a positive weight, and the tuned weights do not score worse than the ones that tuning started from.
     """
     data = _tuning_data(metric, segments, size, np.random.default_rng(seed))
     start = np.array([0.1, 0.3, 0.2])
@@ -273,7 +318,12 @@ def _chosen_score(data: TuningData, weights: Any) -> float:
 
 
 def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True) -> None:
-    """Reading then writing gives the same text; a rescored list is read with new order, totals, features."""
+    """Check that a format keeps its contract on `text`, the content of a sample file of your own.
+
+    - The text has at least one list, and reading and then writing it gives the same text, character by character.
+    - A rescored list that is written and read again has the new order, the new totals, its segment id and, if
+      `keeps_features`, the new feature.
+    """
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
     lists = list(format.read(iter(lines), "sample"))
     assert lists, "the sample text must hold at least one list"
@@ -288,6 +338,6 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
         assert again.segment_id == nbest.segment_id, f"id {nbest.segment_id!r} became {again.segment_id!r}"
         assert [h.score for h in again] == [-float(row) for row in order], "the new totals were not written"
         if keeps_features:
-            found = [dict(zip(again.feature_names, h.features, strict=True)) | dict(h.sparse) for h in again]
+            features = [dict(zip(again.feature_names, h.features, strict=True)) | dict(h.sparse) for h in again]
             wanted = [float(values[row, 0]) for row in order]
-            assert [row.get("NewFeature", 0.0) for row in found] == wanted, "the new feature was not written"
+            assert [named.get("NewFeature", 0.0) for named in features] == wanted, "the new feature was not written"

@@ -1,4 +1,4 @@
-"""Kernels that release the interpreter's lock, on all the cores we may use."""
+"""Threads for kernels that release the interpreter's lock, on all the cores that the process may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: int) -> list[Result]:
-    """`function(*task)` for each task, in order, on `jobs` threads: for kernels that hold no lock."""
+    """The values of `function(*task)` for each task, in order, on `jobs` threads; `function` must release the lock."""
     if jobs == 1 or len(tasks) < 2:
         return [function(*task) for task in tasks]
     with ThreadPoolExecutor(jobs) as pool:
@@ -23,9 +23,9 @@ def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]]
 
 
 def over_ranges(work: Callable[[int, int], None], costs: NDArray[np.number[Any]], least: float) -> None:
-    """Call `work(start, end)` over consecutive ranges of the jobs, the ranges about equally dear.
+    """Call `work(start, end)` over consecutive ranges of the jobs, on all cores; the ranges have about equal costs.
 
-    `costs` has a value per job, in any unit; below `least` in all, a second thread would not pay.
+    `costs` has a value per job, in any unit; a range costs about `least` or more, below which a thread does not pay.
     """
     total = float(costs.sum())
     workers = cores()

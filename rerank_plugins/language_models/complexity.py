@@ -32,7 +32,7 @@ class Complexity:
     `surprisal` (n + 1) bits, that of `</s>` last
     `entropy`   (n + 1) bits, before the first word and after each
     `depth`     (n + 1) expected elements of the store, before the first word and after each
-    `lost`      (n) words that the model could not read
+    `lost`      (n) whether each word is unparsed: 1 where the model could not read it, else 0
     """
 
     surprisal: FloatArray
@@ -53,7 +53,7 @@ class Complexity:
 
 @runtime_checkable
 class Measured(Protocol):
-    """A language model that knows more of a word than its probability."""
+    """A language model that has measures of complexity beyond the probability of a word."""
 
     def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind) -> list[Complexity]:
         """Measures of each sentence."""
@@ -66,8 +66,8 @@ def complexity(
     """Measures of each sentence, as far as the model defines them."""
     if isinstance(model, Measured):
         return model.complexity(sentences, entropy)
-    found = []
+    measures = []
     for ln_p in model.score(sentences):
         unknown = np.full(len(ln_p), np.nan)
-        found.append(Complexity(0.0 - ln_p / LN2, unknown, unknown, unknown[1:]))
-    return found
+        measures.append(Complexity(0.0 - ln_p / LN2, unknown, unknown, unknown[1:]))
+    return measures

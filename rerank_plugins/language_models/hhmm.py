@@ -92,7 +92,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         """Surprisal, entropy and expected depth of the store, word by word (language_models/complexity.py)."""
         from rerank_plugins.models.hhmm.prefix_trie import walk
 
-        found: list[Complexity | None] = [None] * len(sentences)
+        measures: list[Complexity | None] = [None] * len(sentences)
         measuring = self._measuring
         for number, ln_p, states in walk(measuring, sentences):
             values = np.array([*ln_p, measuring.finish(states[-1])])
@@ -102,10 +102,10 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
                 ln_prefix = np.cumsum([0.0, *ln_p])
                 bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
             depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "unparsed"))
-            found[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
-        return [each for each in found if each is not None]
+            measures[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
+        return [measure for measure in measures if measure is not None]
 
     @cached_property
     def _measuring(self) -> HhmmModel:
-        """The model that keeps entropies, with the same tables."""
+        """The model that also keeps entropies, on the same tables."""
         return self.hhmm.with_search(entropies=True)
