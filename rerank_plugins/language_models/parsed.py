@@ -1,4 +1,4 @@
-"""Language models whose probability of a sentence is a sum over its parses: they stand above the parsers.
+"""Language models whose probability of a sentence is a sum over its parses: so they import parsers.
 
     ln p(s) = ln Σ_T p(T) over the k best parses T of s
 
@@ -78,7 +78,7 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _totals(self) -> dict[tuple[str, ...], float]:
-        """Ln p of the sentences that came last."""
+        """Ln p of the most recent sentences."""
         return {}
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:

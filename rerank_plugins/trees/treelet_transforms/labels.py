@@ -38,7 +38,7 @@ def annotate_heads(
     >>> print(annotate_heads(*read_trees(["(PP (IN By) (NP (NNS traders)))"])))
     (PP-by (IN-by By) (NP-NNS (NNS traders)))
     """
-    found = rules or english_heads()
+    head_rules = rules or english_heads()
 
     def tag(node: Tree) -> tuple[Tree, str]:
         word = normal_form(node.word).lower()
@@ -49,7 +49,7 @@ def annotate_heads(
 
     def phrase(node: Tree, below: list[tuple[Tree, str]]) -> tuple[Tree, str]:
         labels = [PLAIN.get(child.label, child.label) for child in node.subtrees]
-        head = below[found.head(node.label, labels)][1]
+        head = below[head_rules.head(node.label, labels)][1]
         label = node.label if node.label == ROOT else f"{node.label}-{head}"
         return Tree(label, tuple(child for child, _ in below)), head
 

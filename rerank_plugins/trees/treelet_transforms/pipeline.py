@@ -1,7 +1,7 @@
-"""All transformations in order, for many trees: what equal subtrees become, in whichever trees, is made once.
+"""All transformations in order, for many trees: equal subtrees, of whichever trees, are transformed once.
 
-A transformation makes of a node what depends on the node and on what is below it alone (marks that tell of the parent
-are put by the parent), so it can be remembered. The trees of a k-best list share most of their subtrees, and so do the
+What a transformation makes of a node depends only on the node and what is below it (the parent adds the marks that name
+the parent), so it can be remembered. The trees of a k-best list share most of their subtrees, and so do the
 hypotheses of an n-best list.
 """
 
@@ -28,7 +28,7 @@ class Transformations:
 
     def _start(self) -> None:
         """Remember nothing."""
-        self._given: list[Tree] = []  # kept, so that an identity stays that of one tree
+        self._seen: list[Tree] = []  # kept, so that an identity stays that of one tree
         self._same: Known = {}
         self._equal: dict[tuple[object, ...], Tree] = {}
         self._steps: list[Callable[[Tree], Tree]] = [
@@ -52,7 +52,7 @@ class Transformations:
         """The tree whose treelets the model counts."""
         if len(self._equal) > REMEMBERED:
             self._start()
-        self._given.append(tree)
+        self._seen.append(tree)
         tree = tree.fold(self._one_tag, self._one_phrase, self._same)
         for step in self._steps:
             tree = step(tree)
@@ -63,7 +63,7 @@ class Transformations:
 
     def _one_phrase(self, node: Tree, children: list[Tree]) -> Tree:
         key = (node.label, None, *map(id, children))
-        found = self._equal.get(key)
-        if found is None:
-            found = self._equal[key] = Tree(node.label, tuple(children))
-        return found
+        phrase = self._equal.get(key)
+        if phrase is None:
+            phrase = self._equal[key] = Tree(node.label, tuple(children))
+        return phrase
