@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rerank_adapters.applications.similarity.command import similarity_of, similarity_options
+from rerank_adapters.applications.similarity.options import similarity_of, similarity_options
 from rerank_adapters.commands.options import output_option
 
 
@@ -30,7 +30,7 @@ def command(
     Words are weighted by how rare they are among the pairs of the file: score those of one kind together.
     """
     from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-    from rerank_adapters.applications.similarity.training import score_pairs
+    from rerank_adapters.applications.similarity.scoring import score_pairs
     from rerank_adapters.formats.compressed import open_atomic
 
     found = read_sentence_pairs(pairs)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rerank_adapters.applications.similarity.command import similarity_of, similarity_options
+from rerank_adapters.applications.similarity.options import similarity_of, similarity_options
 from rerank_adapters.commands.options import output_option, style_option
 
 
@@ -26,8 +26,8 @@ def command(
     output: Path,
 ) -> None:
     """Pearson and Spearman correlation of scores with people's, for each FILE of scored pairs, and their mean."""
+    from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
-    from rerank_adapters.applications.similarity.training import evaluate_similarity
     from rerank_adapters.report.records import write_records
 
     system, given = similarity_of(model, measure, data, steps)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from rerank_adapters.applications.similarity.evaluation import FileCorrelation
 from rerank_adapters.applications.similarity.system import SimilarityModel
-from rerank_adapters.applications.similarity.training import Tested
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 
 SHOWN = 10  # measures of a regression that has them all
 
 
-def similarity_records(results: Sequence[Tested]) -> list[dict[str, Any]]:
+def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any]]:
     """A record a file, and of several the mean weighted by pairs."""
     records: list[dict[str, Any]] = [
         {

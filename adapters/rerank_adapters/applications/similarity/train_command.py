@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from rerank_adapters.applications.similarity.command import data_options
+from rerank_adapters.applications.similarity.options import data_options
 from rerank_adapters.commands.options import model_output, output_file, text_option, text_steps
 
 

@@ -1,4 +1,4 @@
-"""Textual similarity: training on scored pairs of several sources, scores for new pairs, correlation with people's."""
+"""Training of similarity systems on scored pairs of several sources."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.applications.similarity.correlation import Correlation, correlate, pearson
-from rerank_adapters.applications.similarity.pairs_file import SentencePairs, read_sentence_pairs
+from rerank_adapters.applications.similarity.correlation import pearson
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.similarity.random_forest import train_forest
+from rerank_adapters.applications.similarity.scoring import family_of, measure
 from rerank_adapters.applications.similarity.selection import select, select_as_paper
 from rerank_adapters.applications.similarity.shrinkage import shrink
-from rerank_adapters.applications.similarity.system import Learner, Mode, Regression, SimilarityModel
+from rerank_adapters.applications.similarity.system import Learner, Mode, SimilarityModel
 from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
@@ -23,7 +24,6 @@ from rerank_plugins.models.similarity.pools import PAPER, POOLS
 from rerank_plugins.registry import suggestion
 
 FEWEST = 20  # pairs, for ten folds
-OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that there are where their data are given
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,6 @@ class SimilaritySettings:
     most: int = 30
     seed: int = 1
     text: tuple[str, ...] = ("penn-tokenize",)
-
-
-def measure(
-    found: SentencePairs, measures: Measures, text: TextPipeline, only: Collection[str] | None = None
-) -> FloatArray:
-    """(pairs, measures) values of the pairs of a file, 0 for families that are not among `only`."""
-    first, second = (text.apply([pair[side] for pair in found.pairs]) for side in (0, 1))
-    return measures.columns([(a.split(), b.split()) for a, b in zip(first, second, strict=True)], only)
 
 
 def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
@@ -92,11 +84,6 @@ class Training:
         """The same with the measures that a system is to be trained with. Raises ConfigError as `without`."""
         rest = self.without(settings.without)
         return rest.only(PAPER) if settings.learner == "paper" else rest
-
-
-def family_of(name: str) -> str:
-    """`tfidf` of `tfidf.words`."""
-    return name.partition(".")[0]
 
 
 def gather(
@@ -195,54 +182,3 @@ def train_similarity(
         "absent": [name for name in PAPER if name not in measures.names] if settings.learner == "paper" else [],
     }
     return replace(model, vectors=kept, data=data, provenance=provenance)
-
-
-def one_measure(name: str, measures: Measures, text: tuple[str, ...]) -> SimilarityModel:
-    """A measure on its own, on its own scale: nothing is learnt. Raises ConfigError for an unknown one."""
-    if name not in measures.names:
-        family = family_of(name)
-        hint = f" (those of {family} need --{family})" if family in OF_DATA and family not in measures.families else ""
-        raise ConfigError(f"no measure is named {name!r}{suggestion(name, measures.names)}{hint}")
-    regression = Regression((name,), np.ones(1), 0.0)
-    return SimilarityModel("one", (name,), {name: regression}, (-np.inf, np.inf), text, vectors=measures.vectors)
-
-
-def score_pairs(model: SimilarityModel, found: SentencePairs, given: Measures) -> FloatArray:
-    """(pairs) scores on the scale of the training pairs; `given` has the data that the model does not hold.
-
-    Raises ConfigError where they are missing, or others than those of training.
-    """
-    check_data(model, given)
-    measures = replace(given, vectors=model.vectors)
-    values = measure(found, measures, TextPipeline(model.text), model.families)
-    columns = dict(zip(measures.names, values.T, strict=True))
-    absent = np.zeros(len(values))  # columns that no score depends on
-    return model.scores(np.column_stack([columns.get(name, absent) for name in model.names]))
-
-
-def check_data(model: SimilarityModel, given: Measures) -> None:
-    """Raise ConfigError where data that the model was trained with are missing, or others."""
-    for family, trained in model.data.items():
-        found = given.data.get(family)
-        if found != trained:
-            wanted = f"the system was trained with {trained} (measures of {family})"
-            raise ConfigError(f"{wanted}: give it by --{family}" if found is None else f"{wanted}, not with {found}")
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A file's pairs with people's scores, and how the system's scores go along with them."""
-
-    name: str
-    correlation: Correlation
-
-
-def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Measures) -> list[Tested]:
-    """A result a file. Raises FormatError for a file without scores."""
-    results = []
-    for path in paths:
-        found = read_sentence_pairs(path)
-        if found.scores is None:
-            raise FormatError("the pairs have no scores to compare with", path=found.name)
-        results.append(Tested(found.name, correlate(score_pairs(model, found, given), found.scores)))
-    return results
