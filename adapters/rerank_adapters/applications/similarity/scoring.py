@@ -13,7 +13,7 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.plugins import suggestion
+from rerank_plugins.registry import suggestion
 
 OF_DATA = ("vectors", "wordnet", "esa", "svs")  # families that exist only where their data are given
 
