@@ -198,7 +198,7 @@ def test_errors_on_the_command_line(tmp_path):
     assert {pair.groups["kind"] for pair in read_pairs(again)} == {"wrong-form"}
     assert "--kind: kinds of errors" in refused("negatives", "errors", text, "--kind", "typo", "-o", again)
     ran = done("acceptability", "pairs", out, "-f", "unigram", "--by", "kind")
-    assert "By kind" in ran.out
+    assert "by kind" in ran.out
 
 
 def test_samples_have_the_lengths_of_the_text(tmp_path):

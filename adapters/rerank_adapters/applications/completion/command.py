@@ -13,19 +13,38 @@ from rerank_plugins.registry import Registry, suggestion
 
 @click.command("complete")
 @click.argument("questions", type=Path)
-@click.option("--answers", type=Path, metavar="FILE", help="The right answers, where QUESTIONS has none.")
-@click.option("-w", "--weights", type=Path, metavar="FILE", help="Weights for all features, instead of tuning them.")
-@click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Parts for tuning the weights.")
+@click.option(
+    "--answers", type=Path, metavar="FILE", help="Read the correct answers from this file, if QUESTIONS has none."
+)
+@click.option(
+    "-w", "--weights", type=Path, metavar="FILE", help="Use these weights for all features instead of tuning them."
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2),
+    default=10,
+    show_default=True,
+    help="Tune weights by cross-validation with this many folds.",
+)
 @text_option
 @click.option(
-    "--system", "system_files", multiple=True, metavar="NAME=FILE", help="A file of another system's answers."
+    "--system",
+    "system_files",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Also report on another system, whose answers are in this file.",
 )
-@click.option("--baseline", metavar="NAME", help="The system that others are compared with. Default: the first.")
+@click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
 @click.option(
-    "-o", "--output", type=output_file, metavar="FILE", help="Where answers go: those of all features together."
+    "-o", "--output", type=output_file, metavar="FILE", help="Write the answers of all features together to this file."
 )
-@click.option("--choose", metavar="NAME", help="Another system, whose answers -o writes.")
-@click.option("--lists", type=Path, metavar="PREFIX", help="Write PREFIX.nbest and PREFIX.ref, for the other commands.")
+@click.option("--choose", metavar="NAME", help="Write the answers of this system instead (-o).")
+@click.option(
+    "--lists",
+    type=Path,
+    metavar="PREFIX",
+    help="Also write the questions as n-best lists: PREFIX.nbest and PREFIX.ref.",
+)
 @job_flags("features", "tuner", "config", "jobs", "seed")
 @click.pass_obj
 def command(
@@ -44,9 +63,9 @@ def command(
 ) -> None:
     """Answer QUESTIONS: choose the word for the blank.
 
-    A question is a sentence with a blank, and options to fill it. Each feature answers alone; all together answer by
-    weights tuned for accuracy on the other questions, or by those of -w. Where the right answers are known, a table
-    says how often each system is right, with 95 % intervals, and compares each with the first by McNemar's test.
+    A question is a sentence with a blank, and options to fill it. Each column of each feature answers alone. All columns together answer with the weights of -w, or with weights that
+    are tuned for accuracy on the other questions. Where the correct answers are known, tables show the accuracy of each
+    system with its 95 % interval, and compare it with the first system by McNemar's test.
 
     \b
     rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
@@ -54,7 +73,8 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.completion import answering as completion
     from rerank_adapters.applications.completion.questions_file import answer_lines, read_questions
-    from rerank_adapters.applications.completion.report import accuracy_table
+    from rerank_adapters.applications.completion.report import accuracy_tables
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.output import report_console
@@ -74,14 +94,19 @@ def command(
     data = completion.completion_data(asked, text)
     if lists is not None:
         completion.write_lists(job, data, lists)
+        say_written(f"{lists}.nbest", counted(len(asked), "list"))
+        if known:
+            say_written(f"{lists}.ref", counted(len(asked), "reference"))
     ours = completion.answer_all(job, data, found, folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     for name in (baseline, choose):
         if name is not None and name not in systems:
             raise ConfigError(f"no system named {name!r}{suggestion(name, systems)}")
     if known:
-        print_table(accuracy_table(asked, list(systems.values()), baseline or ours[0].system), report_console())
+        for table in accuracy_tables(asked, list(systems.values()), baseline or ours[0].system):
+            print_table(table, report_console())
     if output is not None:
         chosen = systems[choose or ours[-1].system]
         with open_atomic(output) as stream:
             stream.writelines(answer_lines(asked, chosen.choices.tolist()))
+        say_written(output, f"{counted(len(asked), 'answer')} of {chosen.system!r}")

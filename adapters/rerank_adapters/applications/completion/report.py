@@ -1,4 +1,4 @@
-"""The table of sentence completion: accuracy of each system with its interval, and McNemar's test against one."""
+"""Reports on sentence completion: the accuracy of each system, and McNemar's test against a baseline."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from rerank_adapters.applications.completion.answering import Answers
 from rerank_adapters.applications.completion.questions_file import Question
 from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.report.tables import Table
+from rerank_adapters.report.width import fitted
 
-HEADER = ("system", "accuracy", "95 % interval", "right", "difference", "only this", "only that", "p")
+HEADER = ("system", "accuracy", "95 % interval", "right")
+COMPARISON = ("system", "difference", "only this", "only that", "p")
 
 
-def accuracy_table(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> Table:
-    """A row a system, all answers known; `baseline` names the system that the others are compared with."""
-    wanted = np.array([question.answer for question in questions], np.int64)
-    right = {system.system: system.choices == wanted for system in systems}
-    rows = []
-    for name, answers in right.items():
-        interval = wilson_interval(int(answers.sum()), len(answers))
-        cells = [f"{100 * answers.mean():.1f} %", f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"]
-        cells.append(f"{answers.sum()} of {len(answers)}")
-        if name == baseline:
-            cells += [""] * 4
-        else:
-            test = mcnemar(answers, right[baseline])
-            difference = 100 * (answers.mean() - right[baseline].mean())
-            cells += [f"{difference:+.1f}", str(test.first_only), str(test.second_only), f"{test.p_value:.3g}"]
-        rows.append((name, *cells))
-    notes = [f"guessing: {100 * np.mean([1 / len(q.options) for q in questions]):.1f} %; intervals: Wilson"]
-    if len(right) > 1:
-        notes.append(
-            f"difference to {baseline} in points; questions that only one of the two has right; p: McNemar, exact"
+def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], baseline: str) -> list[Table]:
+    """The comparison of each system with the `baseline` (its name), then the accuracy of each, a row for each system.
+
+    All answers must be known.
+    """
+    answers = np.array([question.answer for question in questions], np.int64)
+    right = {system.system: system.choices == answers for system in systems}
+    rows, compared = [], []
+    for name, correct in right.items():
+        low, high = wilson_interval(int(correct.sum()), len(correct))
+        accuracy = f"{100 * correct.mean():.1f} %", f"{100 * low:.1f} to {100 * high:.1f}"
+        rows.append((name, *accuracy, f"{correct.sum()} of {len(correct)}"))
+        if name != baseline:
+            test = mcnemar(correct, right[baseline])
+            difference = 100 * (correct.mean() - right[baseline].mean())
+            counts = str(test.first_only), str(test.second_only)
+            compared.append((name, f"{difference:+.1f}", *counts, f"{test.p_value:.3g}"))
+    guessing = 100 * np.mean([1 / len(question.options) for question in questions])
+    tables = []
+    if compared:
+        notes = (
+            "The difference of accuracies is in percentage points. `only this` counts the",
+            "questions that this system alone answers correctly, `only that` those of the",
+            "baseline. p: McNemar's exact test.",
         )
-    return Table(
-        "Sentence completion",
-        HEADER if len(right) > 1 else HEADER[:4],
-        tuple(row[: None if len(right) > 1 else 4] for row in rows),
-        tuple(notes),
-    )
+        tables = fitted(Table(f"Compared with {baseline}", COMPARISON, tuple(compared), notes))
+    note = f"Guessing would reach {guessing:.1f} %. The intervals are Wilson's."
+    return [*tables, *fitted(Table("Sentence completion", HEADER, tuple(rows), (note,)))]

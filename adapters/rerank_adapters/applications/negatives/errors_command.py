@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -13,12 +14,13 @@ from rerank_plugins.registry import Registry
 @click.command("errors")
 @click.argument("text", default="-")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
-              help="missing, extra, real-word, non-word, wrong-form or agreement, and its share. Repeatable. "
-              "Default: all, alike.")  # fmt: skip
-@click.option("--forms", metavar="FILE", help="A text that tells which words and forms there are. Default: TEXT.")
+              help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
+              "or agreement. Repeatable. Default: all kinds, in equal shares.")  # fmt: skip
+@click.option("--forms", metavar="FILE", help="Take the known words and their forms from this text. Default: TEXT.")
 @click.option("--parser", default="english", show_default=True, metavar="PARSER",
-              help="Gives tags and agreement. `none`: no agreement errors, forms by their endings alone.")  # fmt: skip
-@output_option("Where to write the pairs.")
+              help="Parser for tags and agreement. With `none` there are no agreement errors, and forms are "
+              "recognised by their endings alone.")  # fmt: skip
+@output_option("Write the pairs to this file.")
 @job_flags("config", "seed")
 @click.pass_obj
 def command(
@@ -36,15 +38,30 @@ def command(
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import ERROR_COLUMNS, error_inserter, noisy_pairs
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
-    from rerank_adapters.formats.minimal_pairs import pair_lines
+    from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import CountingBar
 
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter = error_inserter([line.split() for line in read_lines(forms)] if forms else sentences, kinds)
-    made = job.parser(parser) if parser != "none" else None
-    pairs = noisy_pairs(sentences, inserter, made, default_rng(job.config.seed))
+    tree_parser = job.parser(parser) if parser != "none" else None
+    written = 0
+
+    def counting() -> Iterator[Pair]:
+        nonlocal written
+        with CountingBar("sentences", len(sentences)) as bar:
+            line = 0
+            for pair in noisy_pairs(sentences, inserter, tree_parser, default_rng(job.config.seed)):
+                bar.add(pair.line - line)
+                line = pair.line
+                written += 1
+                yield pair
+
     with open_atomic(output) as out:
-        out.writelines(pair_lines(pairs, ERROR_COLUMNS))
+        out.writelines(pair_lines(counting(), ERROR_COLUMNS))
+    left_out = len(sentences) - written
+    say_written(output, counted(written, "pair") + (f"; {counted(left_out, 'sentence')} left out" if left_out else ""))

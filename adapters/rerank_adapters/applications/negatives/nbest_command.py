@@ -13,7 +13,7 @@ from rerank_plugins.registry import Registry
 @click.command("nbest")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, a line per segment.")
-@output_option("Where to write the pairs.")
+@output_option("Write the pairs to this file.")
 @job_flags("config", "format_")
 @click.pass_obj
 def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
@@ -25,6 +25,7 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
     from rerank_adapters.applications.negatives.pairs import decoder_pairs
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.reading import read_nbest
@@ -34,5 +35,7 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     job = Job.create(flags.settings, registry)
     lists = read_nbest([Path(path) for path in nbest], job.format)
     references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
+    pairs = list(decoder_pairs(lists, references))
     with open_atomic(output) as out:
-        out.writelines(pair_lines(decoder_pairs(lists, references), ("segment",)))
+        out.writelines(pair_lines(pairs, ("segment",)))
+    say_written(output, counted(len(pairs), "pair"))

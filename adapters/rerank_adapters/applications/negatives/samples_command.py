@@ -15,7 +15,7 @@ from rerank_plugins.registry import Registry
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, required=True, metavar="FILE", help="N-gram model to draw from: "
               "a file of `rerank train ngram`, or ARPA.")  # fmt: skip
-@output_option("Where to write the pairs.")
+@output_option("Write the pairs to this file.")
 @job_flags("config", "seed")
 @click.pass_obj
 def command(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
@@ -31,6 +31,7 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import sampled_pairs
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
@@ -46,3 +47,4 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
         click.echo(f"{left} of {len(sentences)} sentences left out: the model does not make such long ones", err=True)
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("words",)))
+    say_written(output, counted(len(pairs), "pair"))

@@ -14,8 +14,8 @@ from rerank_adapters.commands.options import output_option
 @click.command("apply")
 @click.argument("pairs", type=Path)
 @similarity_options
-@click.option("--with-pairs", is_flag=True, help="Write the sentences after the score.")
-@output_option("Where to write the scores.")
+@click.option("--with-pairs", is_flag=True, help="Also write the two sentences after each score.")
+@output_option("Write the scores to this file.")
 def command(
     pairs: Path,
     model: Path | None,
@@ -25,12 +25,13 @@ def command(
     with_pairs: bool,
     output: Path,
 ) -> None:
-    """Score PAIRS of sentences, a line a pair.
+    """Score the similarity of PAIRS of sentences, one pair per line.
 
-    Words are weighted by how rare they are among the pairs of the file: score those of one kind together.
+    Words are weighted by their rarity among the pairs of the file, so score pairs of one kind together.
     """
     from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
     from rerank_adapters.applications.similarity.scoring import score_pairs
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
 
     found = read_sentence_pairs(pairs)
@@ -39,3 +40,4 @@ def command(
     with open_atomic(output) as out:
         for score, pair in zip(scores.tolist(), found.pairs, strict=True):
             out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")
+    say_written(output, f"scores of {counted(len(scores), 'pair')}")

@@ -15,7 +15,7 @@ from rerank_adapters.commands.options import output_option, style_option
 @click.argument("files", nargs=-1, required=True, type=Path, metavar="FILE...")
 @similarity_options
 @style_option
-@output_option("Where to write the result.")
+@output_option("Write the result to this file.")
 def command(
     files: tuple[Path, ...],
     model: Path | None,
@@ -25,11 +25,15 @@ def command(
     style: str,
     output: Path,
 ) -> None:
-    """Pearson and Spearman correlation of scores with people's, for each FILE of scored pairs, and their mean."""
+    """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average."""
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.width import fitted
 
     system, given = similarity_of(model, measure, data, steps)
     records = similarity_records(evaluate_similarity(system, files, given))
-    write_records(records, [similarity_table(records)], style, output)
+    write_records(records, fitted(similarity_table(records)), style, output)
+    if str(output) != "-":
+        say_written(output, f"correlations for {counted(len(files), 'file')}")

@@ -18,7 +18,7 @@ SHOWN = 10  # measures of a regression that has them all
 
 
 def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any]]:
-    """A record a file, and of several the mean weighted by pairs."""
+    """A record for each file, and for several files also their mean, weighted by their numbers of pairs."""
     records: list[dict[str, Any]] = [
         {
             "pairs_file": result.name,
@@ -40,16 +40,16 @@ def similarity_records(results: Sequence[FileCorrelation]) -> list[dict[str, Any
 
 
 def similarity_table(records: Sequence[dict[str, Any]]) -> Table:
-    """The same for people."""
+    """The records as a table."""
     rows = []
     for record in records:
-        cells = [record["pairs_file"], f"{record['pairs']:,}"]
+        cells = [Path(record["pairs_file"]).name, f"{record['pairs']:,}"]
         for kind in ("pearson", "spearman"):
             low, high = record.get(f"{kind}_low"), record.get(f"{kind}_high")
-            cells += [f"{record[kind]:.3f}", "" if low is None else f"{low:.3f} to {high:.3f}"]
+            cells.append(f"{record[kind]:.3f}" + ("" if low is None else f" [{low:.3f}, {high:.3f}]"))
         rows.append(tuple(cells))
-    header = ("pairs of", "pairs", "Pearson r", "95 % interval", "Spearman ρ", "95 % interval")
-    return Table("Correlation with people's scores", header, tuple(rows), ("intervals by Fisher's transformation",))
+    header = ("file", "pairs", "Pearson r [95 %]", "Spearman ρ [95 %]")
+    return Table("Correlation with human scores", header, tuple(rows), ("The intervals are Fisher's.",))
 
 
 def training_lines(model: SimilarityModel) -> list[str]:

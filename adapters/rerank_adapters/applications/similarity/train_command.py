@@ -69,3 +69,4 @@ def command(
     click.echo(f"{output}: {size / 1e6:.2f} MB", err=True)
     if plot is not None:
         plot_curve(model, plot)
+        click.echo(f"{plot}: the curve of the selection", err=True)

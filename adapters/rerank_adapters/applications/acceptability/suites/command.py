@@ -23,10 +23,12 @@ from rerank_plugins.registry import Registry
 @click.command("suites")
 @click.argument("suites", nargs=-1, required=True, type=Path, metavar="SUITE...")
 @models_option
-@click.option("--surprisals", type=output_file, metavar="FILE", help="Also write the surprisal of every region (TSV).")
+@click.option(
+    "--surprisals", type=output_file, metavar="FILE", help="Also write the surprisal of each region to this file (TSV)."
+)
 @text_option
 @style_option
-@output_option("Where to write the result.")
+@output_option("Write the result to this file.")
 @job_flags("config")
 @click.pass_obj
 def command(
@@ -35,8 +37,8 @@ def command(
 ) -> None:  # fmt: skip
     """Count the predictions of test suites that language models meet.
 
-    A SUITE is a file of SyntaxGym: its formulas compare the surprisals (bits) of regions in several conditions.
-    Regions go through the text steps one by one.
+    A SUITE is a JSON file in the form of SyntaxGym. Its formulas compare the surprisals (in bits) of regions of a
+    sentence in several conditions. The text steps are applied to each region on its own.
 
     \b
     rerank acceptability suites suites/*.json --lm lm.ngram --lm unigram --surprisals bits.tsv
@@ -45,9 +47,11 @@ def command(
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+    from rerank_adapters.commands.written import counted, say_written
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import records_tsv, write_records
+    from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.language_models.parsed import ParsedLanguageModel
 
@@ -61,10 +65,15 @@ def command(
     named = {name: job.language_model(name) for name in tables}
     for name, model in named.items():
         if isinstance(model, ParsedLanguageModel):
-            raise ConfigError(f"--lm {name}: this model has no probabilities of single words, so regions no surprisal")
-    read = [read_suite(path) for path in suites]
-    results = judge_suites(named, read, TextPipeline(text_steps(steps)))
-    write_records(suite_records(results), [suite_table(results)], style, output)
+            raise ConfigError(
+                f"--lm {name}: the model gives no probabilities of single words, so regions have no surprisal"
+            )
+    suite_list = [read_suite(path) for path in suites]
+    results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
+    write_records(suite_records(results), fitted(suite_table(results), kept=3), style, output)
+    if str(output) != "-":
+        say_written(output, f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}")
     if surprisals is not None:
         with open_atomic(surprisals) as out:
             out.write(records_tsv(surprisal_records(results)))
+        say_written(surprisals, "the surprisals of all regions")

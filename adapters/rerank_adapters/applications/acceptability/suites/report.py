@@ -1,4 +1,4 @@
-"""What comes of test suites: the share of predictions that each system meets, by suite and over all."""
+"""Reports on test suites: the share of predictions that each system meets, by suite and over all suites."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def suite_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
 
 
 def suite_table(results: Sequence[SuiteResult]) -> Table:
-    """A row a suite, a column a system; the last row is the mean over suites."""
+    """A row for each suite, a column for each system; the last row is the mean over suites."""
     systems = list(dict.fromkeys(result.system for result in results))
     suites = {id(result.suite): result.suite for result in results}
     shares = {(id(result.suite), result.system): result.share for result in results}
@@ -43,7 +43,9 @@ def suite_table(results: Sequence[SuiteResult]) -> Table:
     means = [np.mean([shares[key, system] for key in suites]) for system in systems]
     rows.append((f"mean of {len(suites)}", "", "", *(f"{100 * mean:.1f} %" for mean in means)))
     header = ("suite", "items", "predictions", *systems)
-    return Table("Test suites", header, tuple(rows), ("share of predictions met, over a suite's items",))
+    return Table(
+        "Test suites", header, tuple(rows), ("The share of predictions that are met, over the items of a suite.",)
+    )
 
 
 def surprisal_records(results: Sequence[SuiteResult]) -> list[dict[str, Any]]:
