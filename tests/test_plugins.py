@@ -234,7 +234,7 @@ def test_commands_of_a_file_are_gone_in_the_next_run(tmp_path):
     assert refused("train", "hello").startswith("no such command 'hello'")
 
 
-COUNTS = """
+COUNTS = r"""
 import click
 
 from rerank_plugins import hookimpl
@@ -243,7 +243,6 @@ from rerank_plugins import hookimpl
 @click.command("counts")
 @click.argument("text", type=click.File())
 def train_counts(text):
-    """Train a model of word counts."""
     from collections import Counter
 
     for word, times in Counter(text.read().split()).most_common():

@@ -63,9 +63,10 @@ def command(
 ) -> None:
     """Answer QUESTIONS: choose the word for the blank.
 
-    A question is a sentence with a blank, and options to fill it. Each column of each feature answers alone. All columns together answer with the weights of -w, or with weights that
-    are tuned for accuracy on the other questions. Where the correct answers are known, tables show the accuracy of each
-    system with its 95 % interval, and compare it with the first system by McNemar's test.
+    A question is a sentence with a blank, and options to fill it. Each column of each feature answers alone. All
+    columns together answer with the weights of -w, or with weights that are tuned for accuracy on the other
+    questions. Where the correct answers are known, tables show the accuracy of each system with its 95 % interval,
+    and compare it with the first system by McNemar's test.
 
     \b
     rerank complete questions.tsv -f ngram-lm,model=lm.arpa -f unigram
