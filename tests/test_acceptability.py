@@ -244,13 +244,8 @@ def written(tmp_path):
 
 
 def rows(out: str) -> dict[str, list[str]]:
-    """Cells by the first one of their row; a table that is continued in another one has its columns too."""
-    cells: dict[str, list[str]] = {}
-    for line in out.splitlines():
-        if line.startswith("│"):
-            name, *others = (cell.strip() for cell in line.strip("│").split("│"))
-            cells.setdefault(name, []).extend(others)
-    return cells
+    lines = [line for line in out.splitlines() if line.startswith("│")]
+    return {cells[0]: cells[1:] for cells in ([c.strip() for c in line.strip("│").split("│")] for line in lines)}
 
 
 def test_pairs_by_phenomenon(written):

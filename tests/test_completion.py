@@ -143,13 +143,9 @@ def test_the_example_is_in_order():
 
 
 def table_rows(out: str) -> dict[str, list[str]]:
-    """Cells by the first one of their row; a table that is continued in another one has its columns too."""
-    cells: dict[str, list[str]] = {}
-    for line in out.splitlines():
-        if line.startswith("│"):
-            name, *others = (cell.strip() for cell in line.strip("│").split("│"))
-            cells.setdefault(name, []).extend(others)
-    return cells
+    """Cells by the first one of their row; the rows of a later table count."""
+    rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in out.splitlines() if line.startswith("│")]
+    return {row[0]: row[1:] for row in rows}
 
 
 def test_complete_says_how_often_each_system_is_right(written):

@@ -75,7 +75,7 @@ def command(
     from rerank_adapters.applications.completion import answering as completion
     from rerank_adapters.applications.completion.questions_file import answer_lines, read_questions
     from rerank_adapters.applications.completion.report import accuracy_tables
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.output import report_console
@@ -83,6 +83,7 @@ def command(
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
 
+    closing = Closing()
     job = Job.create(completion.completion_config(flags.settings), registry)
     job.check_options()
     text = TextPipeline(text_steps(steps))
@@ -95,9 +96,9 @@ def command(
     data = completion.completion_data(asked, text)
     if lists is not None:
         completion.write_lists(job, data, lists)
-        say_written(f"{lists}.nbest", counted(len(asked), "list"))
+        closing.wrote(counted(len(asked), "list"), f"{lists}.nbest")
         if known:
-            say_written(f"{lists}.ref", counted(len(asked), "reference"))
+            closing.wrote(counted(len(asked), "reference"), f"{lists}.ref")
     ours = completion.answer_all(job, data, found, folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     for name in (baseline, choose):
@@ -110,4 +111,4 @@ def command(
         chosen = systems[choose or ours[-1].system]
         with open_atomic(output) as stream:
             stream.writelines(answer_lines(asked, chosen.choices.tolist()))
-        say_written(output, f"{counted(len(asked), 'answer')} of {chosen.system!r}")
+        closing.wrote(f"{counted(len(asked), 'answer')} of {chosen.system!r}", output)

@@ -38,13 +38,14 @@ def command(
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import ERROR_COLUMNS, error_inserter, noisy_pairs
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import CountingBar
 
+    closing = Closing()
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter = error_inserter([line.split() for line in read_lines(forms)] if forms else sentences, kinds)
@@ -64,4 +65,6 @@ def command(
     with open_atomic(output) as out:
         out.writelines(pair_lines(counting(), ERROR_COLUMNS))
     left_out = len(sentences) - written
-    say_written(output, counted(written, "pair") + (f"; {counted(left_out, 'sentence')} left out" if left_out else ""))
+    closing.wrote(
+        counted(written, "pair") + (f"; {counted(left_out, 'sentence')} left out" if left_out else ""), output
+    )

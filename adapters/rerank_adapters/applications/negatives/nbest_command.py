@@ -25,17 +25,18 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv
     """  # noqa: D301
     from rerank_adapters.applications.negatives.pairs import decoder_pairs
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.job import Job
 
+    closing = Closing()
     job = Job.create(flags.settings, registry)
     lists = read_nbest([Path(path) for path in nbest], job.format)
     references = [text for (text,) in read_references([reference]).for_segments(list_.segment_id for list_ in lists)]
     pairs = list(decoder_pairs(lists, references))
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("segment",)))
-    say_written(output, counted(len(pairs), "pair"))
+    closing.wrote(counted(len(pairs), "pair"), output)

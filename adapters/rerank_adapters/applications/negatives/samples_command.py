@@ -31,12 +31,13 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     from numpy.random import default_rng
 
     from rerank_adapters.applications.negatives.pairs import sampled_pairs
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
 
+    closing = Closing()
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     pairs = list(sampled_pairs(sentences, model, default_rng(job.config.seed)))
@@ -47,4 +48,4 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
         click.echo(f"{left} of {len(sentences)} sentences left out: the model does not make such long ones", err=True)
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("words",)))
-    say_written(output, counted(len(pairs), "pair"))
+    closing.wrote(counted(len(pairs), "pair"), output)

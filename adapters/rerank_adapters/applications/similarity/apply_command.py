@@ -31,13 +31,14 @@ def command(
     """
     from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
     from rerank_adapters.applications.similarity.scoring import score_pairs
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
 
+    closing = Closing()
     found = read_sentence_pairs(pairs)
     system, given = similarity_of(model, measure, data, steps)
     scores = score_pairs(system, found, given)
     with open_atomic(output) as out:
         for score, pair in zip(scores.tolist(), found.pairs, strict=True):
             out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")
-    say_written(output, f"scores of {counted(len(scores), 'pair')}")
+    closing.wrote(f"scores of {counted(len(scores), 'pair')}", output)

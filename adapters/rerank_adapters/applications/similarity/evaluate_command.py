@@ -28,12 +28,13 @@ def command(
     """Correlate scores with human scores (Pearson and Spearman), for each FILE of scored pairs and on average."""
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.report.records import write_records
     from rerank_adapters.report.width import fitted
 
+    closing = Closing()
     system, given = similarity_of(model, measure, data, steps)
     records = similarity_records(evaluate_similarity(system, files, given))
     write_records(records, fitted(similarity_table(records)), style, output)
     if str(output) != "-":
-        say_written(output, f"correlations for {counted(len(files), 'file')}")
+        closing.wrote(f"correlations for {counted(len(files), 'file')}", output)

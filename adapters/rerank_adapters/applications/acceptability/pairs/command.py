@@ -57,13 +57,14 @@ def command(
         weighted_preferences,
     )
     from rerank_adapters.applications.acceptability.sentence_features import with_models
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
 
+    closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     given_weights = read_weights(weights) if weights else None
@@ -86,4 +87,4 @@ def command(
     records = pair_records(minimal_pairs, systems, first, by)
     write_records(records, pair_tables(records, first.system), style, output)
     if str(output) != "-":
-        say_written(output, f"{counted(len(systems), 'system')} on {counted(len(minimal_pairs), 'pair')}")
+        closing.wrote(f"{counted(len(systems), 'system')} on {counted(len(minimal_pairs), 'pair')}", output)

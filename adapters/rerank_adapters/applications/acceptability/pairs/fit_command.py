@@ -53,13 +53,14 @@ def command(
     )
     from rerank_adapters.applications.acceptability.pairs.scoring import pair_table, single_preferences
     from rerank_adapters.applications.acceptability.sentence_features import with_models
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import read_pairs
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import write_weights
 
+    closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
@@ -74,4 +75,5 @@ def command(
     best = max(alone, key=lambda system: system.accuracy)
     accuracies = [f"{system.system} {100 * system.accuracy:.1f} %" for system in (held_out, best)]
     fitted = f"{counted(len(weights), 'weight')} fitted to {counted(len(held_out.credit), 'pair')}"
-    say_written(output, f"{fitted}: {accuracies[0]}; the best feature alone: {accuracies[1]}")
+    click.echo(f"{fitted}: {accuracies[0]}; the best feature alone: {accuracies[1]}", err=True)
+    closing.wrote("the weights", output)

@@ -29,12 +29,13 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     """  # noqa: D301
     from rerank_adapters.applications.acceptability.sentences.classification import recorded_text, sentence_margins
     from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.provenance import recorded_job
 
+    closing = Closing()
     learnt = read_classifier(classifier)
     job: Job = recorded_job(learnt.provenance, classifier, registry)
     job = job.with_config({"jobs": jobs} if jobs else {})
@@ -44,4 +45,4 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     with open_atomic(output) as out:
         for sentence, margin, score in zip(sentences, margins.tolist(), scores.tolist(), strict=True):
             out.write(f"{int(margin > 0)}\t{score:.6g}\t{sentence}\n")
-    say_written(output, f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted")
+    closing.wrote(f"{counted(len(sentences), 'sentence')}, {int((margins > 0).sum()):,} of them accepted", output)

@@ -69,12 +69,13 @@ def command(
         classification_tables,
         plot_classification,
     )
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
     from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
 
+    closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)
     job.check_options()
     text = TextPipeline(text_steps(steps))
@@ -90,10 +91,10 @@ def command(
     tables = classification_tables(records, systems, criterion)
     write_records(records, [part for table in tables for part in fitted(table)], style, output)
     if str(output) != "-":
-        say_written(output, counted(len(systems), "classifier"))
+        closing.wrote(counted(len(systems), "classifier"), output)
     if plots is not None:
         for path in plot_classification(systems, plots):
-            say_written(path, "a plot")
+            closing.wrote("a plot", path)
     if save is not None:
         chosen = by_name[choose or best]
         (record,) = (record for record in records if record["system"] == chosen.system)
@@ -102,4 +103,4 @@ def command(
             job, chosen.classifier, text, save.parent, criterion=criterion, measured=measures
         )
         write_classifier(classifier, save)
-        say_written(save, f"the classifier {chosen.system!r}")
+        closing.wrote(f"the classifier {chosen.system!r}", save)

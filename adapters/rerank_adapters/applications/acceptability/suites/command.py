@@ -47,7 +47,7 @@ def command(
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
-    from rerank_adapters.commands.written import counted, say_written
+    from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import records_tsv, write_records
@@ -55,6 +55,7 @@ def command(
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.language_models.parsed import ParsedLanguageModel
 
+    closing = Closing()
     if not models:
         raise ConfigError("nothing to judge with: give a language model with --lm")
     job = Job.create(flags.settings, registry)
@@ -72,8 +73,8 @@ def command(
     results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
     write_records(suite_records(results), fitted(suite_table(results), kept=3), style, output)
     if str(output) != "-":
-        say_written(output, f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}")
+        closing.wrote(f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}", output)
     if surprisals is not None:
         with open_atomic(surprisals) as out:
             out.write(records_tsv(surprisal_records(results)))
-        say_written(surprisals, "the surprisals of all regions")
+        closing.wrote("the surprisals of all regions", surprisals)
