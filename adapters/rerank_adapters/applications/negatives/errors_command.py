@@ -65,6 +65,5 @@ def command(
     with open_atomic(output) as out:
         out.writelines(pair_lines(counting(), ERROR_COLUMNS))
     left_out = len(sentences) - written
-    closing.wrote(
-        counted(written, "pair") + (f"; {counted(left_out, 'sentence')} left out" if left_out else ""), output
-    )
+    rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""
+    closing.wrote(f"{counted(written, 'pair')}{rest}", output)
