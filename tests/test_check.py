@@ -95,7 +95,7 @@ def test_all_faults_are_reported(place):
         ("[tuning.lower]\nLM1 = 0\n", "lower: no feature named 'LM1'; did you mean 'LM0'?"),
         (
             "[tuning.lower]\nLM0 = 2\n[tuning.upper]\nLM0 = 1\n",
-            "weight of LM0: lower bound 2 and upper bound 1 leave nothing",
+            "weight of LM0: lower bound 2 and upper bound 1 allow no value",
         ),
         ('[tuning]\nstart = "none.toml"\n', "none.toml: no such file"),
         ("[tuning.start]\nLM0 = 2\n", "start weights: none for Distortion0, "),

