@@ -1,4 +1,4 @@
-"""Built-in feature extractors: one thin file each over a model or the list itself."""
+"""The built-in feature extractors: each is a thin file over a model or over the n-best list itself."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

@@ -4,15 +4,15 @@ The decoder's scores give each hypothesis a posterior P(e) = softmax(scale * sco
 
     p(w) = sum of P(e') over the hypotheses e' that contain w                        (Zens & Ney 2006)
 
-and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum of h_1..h_4 and length is the
-expected linear corpus BLEU of Tromble et al. (2008), so that tuning their weights is tuned MBR decoding. Variants:
-`counts = "clipped"` takes the expected clipped matches of BLEU, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k);
-`value = "log"` sums ln p(w), Zens & Ney's form (p(w) at least 1e-300); `value = "mean"` divides by the number of
+and the feature of order n is h_n(e) = sum over the n-grams w of e of p(w). A weighted sum of h_1..h_4 and the length is
+the expected linear corpus BLEU of Tromble et al. (2008), so tuning the weights amounts to tuned MBR decoding. Variants:
+`counts = "clipped"` computes BLEU's expected clipped matches, sum_w sum_{k=1}^{#_w(e)} P(#_w >= k);
+`value = "log"` sums ln p(w), Zens & Ney's form (with p(w) at least 1e-300); `value = "mean"` divides by the number of
 n-grams. The component `length` is ln P(|e|), the posterior of the hypothesis's length (Zens & Ney 2006), at least -700.
 A hypothesis shorter than n words has h_n = 0.
 
-Left out: lattices, and scaling factors per order. O(orders * tokens) after splitting; a repeated hypothesis adds its
-mass each time, since it stands for one derivation more.
+Lattices and a scaling factor for each order are not implemented. The cost is O(orders * tokens) after the texts are
+split. Each copy of a repeated hypothesis adds its own mass, since it stands for another derivation.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
 
-FLOOR = -700.0  # of ln P(|e|): below it the posterior underflows
+FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,10 @@ class ConsensusFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
-    max_order: int = option(4, doc="longest n-grams")
+    max_order: int = option(4, doc="length of the longest n-grams")
     posterior: Posterior = option(
-        "score", doc="softmax of scale * decoder's total, of total / its deviation in the list, of -ln rank, or uniform"
+        "score",
+        doc="softmax of scale * total (score), total / its deviation (spread) or -ln rank (rank); or uniform",
     )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
     counts: Literal["presence", "clipped"] = option("clipped", doc="repeated n-grams: one event, or one per occurrence")
@@ -52,16 +53,16 @@ class ConsensusFeature(FeatureExtractor):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """One per order, `1` first, then `length`."""
+        """One component for each order, from `1` up, and then `length`."""
         orders = tuple(str(n + 1) for n in range(self.max_order))
         return (*orders, "length") if self.length else orders
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, orders and length); lists without totals are weighted by rank."""
+        """(n, components) agreement of each hypothesis; a list without total scores is weighted by rank."""
         return self.extract_all([nbest])[0]
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """All lists in one pass."""
+        """One (n, components) array for each list, all computed in one pass."""
         from rerank_plugins.features.consensus_kernels import consensus
 
         if not nbests:
@@ -78,12 +79,12 @@ class ConsensusFeature(FeatureExtractor):
         return np.split(values, lists[1:-1])
 
     def posteriors(self, nbest: NBestList) -> FloatArray:
-        """(n) P(e), summing to 1."""
+        """(n) posteriors P(e), which sum to 1."""
         return posteriors(nbest, self.posterior, self.scale)
 
 
 def token_ids(texts: Sequence[str]) -> tuple[LongArray, LongArray]:
-    """Words of all texts as ids from 0 (tokens), and the offsets of the texts in them (texts + 1)."""
+    """The words of all texts as ids from 0 (tokens), and the offset of each text among them (texts + 1)."""
     sentences = [text.split() for text in texts]
     words = [word for sentence in sentences for word in sentence]
     ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
@@ -92,10 +93,10 @@ def token_ids(texts: Sequence[str]) -> tuple[LongArray, LongArray]:
 
 
 def length_posteriors(lengths: LongArray, lists: LongArray, posterior: FloatArray) -> FloatArray:
-    """(n) ln of the mass of the hypotheses of the same list that have the same length."""
+    """(n) ln of the posterior mass of the hypotheses of the same list that have the same length as this one."""
     segments = np.repeat(np.arange(len(lists) - 1), np.diff(lists))
     longest = lengths.max(initial=0) + 1
-    _, same = np.unique(segments * longest + lengths, return_inverse=True)
-    mass = np.bincount(same, posterior)[same] if len(same) else np.zeros(0)
+    _, groups = np.unique(segments * longest + lengths, return_inverse=True)
+    mass = np.bincount(groups, posterior)[groups] if len(groups) else np.zeros(0)
     logs: FloatArray = np.log(np.maximum(mass, np.exp(FLOOR)))
     return logs

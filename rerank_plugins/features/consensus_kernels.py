@@ -1,7 +1,7 @@
 """Sums of n-gram posteriors over the hypotheses of n-best lists, one pass per order (numba).
 
-An n-gram is known by the id of its first n - 1 words and its last word: the pair is one int64 key of an exact hash
-table (open addressing), so that each order costs O(tokens) whatever its length.
+An n-gram is identified by the id of its first n - 1 words and by its last word. The pair is one int64 key of an exact
+hash table (open addressing), so each order costs O(tokens), whatever its length.
 """
 
 from __future__ import annotations
@@ -14,32 +14,38 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clipped: bool, log: bool) -> Any:
-    """(hypotheses, orders): for each n-gram of a hypothesis its posterior in the list (or ln of it), summed.
+    """(hypotheses, orders) sums, over the n-grams of a hypothesis, of their posteriors in the list (or of ln of them).
 
-    `words` (tokens) int64 ids from 0; `rows` (hypotheses + 1) offsets into `words`, `lists` (lists + 1) into `rows`;
-    `weights` (hypotheses) posteriors, summing to 1 in each list. `clipped`: the k-th occurrence of an n-gram in a
-    sentence is an event of its own, with the mass of the hypotheses that have the n-gram k times or more.
+    `words` (tokens) int64 ids from 0; `rows` (hypotheses + 1) offsets into `words`; `lists` (lists + 1) offsets into
+    `rows`; `weights` (hypotheses) posteriors, which sum to 1 in each list. `clipped`: the k-th occurrence of an n-gram
+    in a sentence is an event of its own, whose mass is that of the hypotheses that have the n-gram k times or more.
     """
     sums = np.zeros((len(rows) - 1, orders))
     base = words.max() + 1 if len(words) else 1
     for s in range(len(lists) - 1):
+        # The hypotheses first..last-1 of this list, and where its tokens lie in `words`.
         first, last = lists[s], lists[s + 1]
         start, size = rows[first], rows[last] - rows[first]
+        # The size of the hash table: a power of two, at least twice the number of tokens.
         slots = 16
         while slots < 2 * size:
             slots *= 2
-        gram = np.zeros(size, np.int64)  # id of the n-gram that begins here
+        # By position: the id of the n-gram (of the latest order) that begins there, and the event that it stands for.
+        gram = np.zeros(size, np.int64)
         event = np.empty(size, np.int64)
         for n in range(orders):
+            # An empty table for this order; `mass` and the arrays after it are indexed by event.
             keys = np.full(slots, -1, np.int64)
             ids = np.empty(slots, np.int64)
             mass = np.zeros(size)
-            seen_in = np.full(size, -1, np.int64)  # the last hypothesis that had the n-gram, and how often
-            times = np.zeros(size, np.int64)
-            repeat = np.full(size, -1, np.int64)  # from an event to that of one occurrence more
-            known = 0
+            seen_in = np.full(size, -1, np.int64)  # the last hypothesis that contained the n-gram
+            times = np.zeros(size, np.int64)  # how often it has occurred in that hypothesis so far
+            repeat = np.full(size, -1, np.int64)  # from the event of the k-th occurrence to that of the next
+            known = 0  # events so far
+            # First pass: p(w) = sum of P(e') over the hypotheses e' that contain w, for every n-gram w of the list.
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
+                    # Look the n-gram up by its first n - 1 words and its last one; a new one gets the next id.
                     key = gram[i] * base + words[start + i + n]
                     slot = ((key * 0x9E3779B97F4A7C1) >> 20) & (slots - 1)
                     while keys[slot] != key and keys[slot] != -1:
@@ -49,17 +55,21 @@ def consensus(words: Any, rows: Any, lists: Any, weights: Any, orders: int, clip
                         known += 1
                     e = ids[slot]
                     gram[i] = e
+                    # Count its occurrences in this hypothesis.
                     times[e] = times[e] + 1 if seen_in[e] == h else 1
                     new, seen_in[e] = seen_in[e] != h, h
+                    # Clipped: go on to the event of the k-th occurrence, whose mass is P(#_w >= k).
                     if clipped:
                         for _ in range(times[e] - 1):
                             if repeat[e] == -1:
                                 repeat[e] = known
                                 known += 1
                             e = repeat[e]
+                    # Add P(e'), once for each hypothesis and event.
                     if clipped or new:
                         mass[e] += weights[h]
                     event[i] = e
+            # Second pass: h_n(e), the sum of p(w), or of ln p(w), over the n-grams w of e.
             for h in range(first, last):
                 for i in range(rows[h] - start, rows[h + 1] - start - n):
                     value = mass[event[i]]

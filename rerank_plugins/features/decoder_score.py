@@ -1,4 +1,4 @@
-"""The decoder's own opinion of a list: its total, or the rank where a list has no totals."""
+"""The decoder's own judgement of a list: its total score, or the rank where a list has no total scores."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DecoderScoreFeature(FeatureExtractor):
     scope: ClassVar[Literal["text", "list"]] = "list"
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) totals. Raises ConfigError where a hypothesis has none."""
+        """(n, 1) total scores. Raises ConfigError where a hypothesis has none."""
         scores = [hypothesis.score for hypothesis in nbest]
         if None in scores:
             raise ConfigError(
@@ -32,7 +32,7 @@ class DecoderScoreFeature(FeatureExtractor):
 
 @dataclass(frozen=True)
 class ReciprocalRankFeature(FeatureExtractor):
-    """1 / rank in the decoder's order, from 1 for its 1-best towards 0: for lists without scores."""
+    """1 / rank in the decoder's order: 1 for its 1-best, falling towards 0; for lists without scores."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 

@@ -1,12 +1,12 @@
-"""The dependency language model's opinion of a hypothesis: its words, given their ancestors in its parse.
+"""The dependency language model's score of a hypothesis: its words, given their ancestors in its parse.
 
 total = Σ_i ln p(e_i | up to N-1 ancestors of e_i, and in a labelled model the labels between) (Gubbins & Vlachos 2013);
-per_word = total / |e|; oovs = -#{i : e_i not in V}. The tree is the parser's best for this very hypothesis. Trees of
-different shape are not compared as such: keep other features beside it. A hypothesis without a parse gets, word for
-word, the least that the model gives the word in any context, so that no parse of the same words scores below it; the
-cache that stands before the parser counts these in the log. An empty hypothesis has total 0, and per word the floor of
-an unknown word.
-Cost: the parser's, once per distinct text; scoring takes about a microsecond a word.
+per_word = total / |e|; oovs = -#{i : e_i not in V}. The tree is the parser's best one for the hypothesis. The score
+says nothing of how likely the shape of the tree is, so use it together with other features. A hypothesis without a
+parse gets, for each word, the lowest ln p that the model gives the word in any context, so that no parse of the same
+words scores below it; the cache in front of the parser logs how many there were. An empty hypothesis has total 0 and,
+per word, the floor of an unknown word.
+The cost is that of parsing each distinct text once; scoring takes about a microsecond a word.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ EMBEDDED = embedded("dependency-lm.zst")
 class DependencyFeature(SentenceFeature, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
-    model: Path | None = option(None, doc="model from `rerank train dependency-lm`; none: embedded English")
-    parser: Parser | None = option(None, doc="a parser, by name; none: embedded English")
+    model: Path | None = option(None, doc="model from `rerank train dependency-lm`; default: the embedded English one")
+    parser: Parser | None = option(None, doc="a parser, by name; default: the embedded English one")
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -60,12 +60,12 @@ class DependencyFeature(SentenceFeature, PickledFields):
 
     @property
     def vocabulary(self) -> frozenset[str] | None:
-        """The words that the model knows; None where it reads them in lower case."""
+        """The words that the model knows; None where the model lower-cases its input."""
         words = self._model.vocabulary.words[1:]
         return None if self._model.settings.lowercase else frozenset(form for word in words for form in spellings(word))
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, minus unknown words."""
+        """(n, 3) natural logs, natural logs per word, minus the number of unknown words."""
         model = self._model
         parses = self._parser.parse(sentences)
         trees = {i: parse.dependencies for i, parse in enumerate(parses) if parse.dependencies is not None}

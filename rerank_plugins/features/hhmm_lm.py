@@ -1,7 +1,8 @@
-"""The incremental syntactic language model's opinion of a hypothesis (Schwartz et al. 2011).
+"""The incremental syntactic language model's score of a hypothesis (Schwartz et al. 2011).
 
-total = ln p(e_1 … e_n </s>) by the HHMM; per_word = total / (n + 1); lost = -(words that no store of the beam could
-read) / n, 0 for an empty hypothesis, which has the floor of an unfinished sentence. Cost: one step per distinct prefix.
+total = ln p(e_1 … e_n </s>) by the HHMM; per_word = total / (n + 1); lost = -(number of words that no store of the
+beam could read) / n. An empty hypothesis has the floor of an unfinished sentence, and lost = 0. The cost is one step
+for each distinct prefix.
 """
 
 from __future__ import annotations
@@ -22,15 +23,18 @@ from rerank_plugins.pickling import PickledFields
 
 @dataclass(frozen=True)
 class HhmmFeature(SentenceFeature, PickledFields):
-    """Sentence ln p by incremental parsing: total, per word, and minus the share of words outside the beam."""
+    """Sentence ln p by incremental parsing: total, per word, and minus the share of unparsed words."""
 
-    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
-    beam: int = option(200, doc="stores kept after each word; 0: all")
-    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
-    threshold: float = option(1e-5, doc="stores below this share of the best are left out")
+    model: Path | None = option(
+        None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
+    )
+    beam: int = option(200, doc="stores kept in the beam after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
+    threshold: float = option(1e-5, doc="stores below this share of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
-        HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)  # raises ValueError
+        # Raises ValueError for an option out of range.
+        HhmmLanguageModel(self.model, self.beam, self.depth, self.threshold)
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -47,10 +51,10 @@ class HhmmFeature(SentenceFeature, PickledFields):
         return self._lm
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, minus the share of lost words."""
-        scores, lost = self._lm.score_and_lost(sentences)
+        """(n, 3) natural logs, natural logs per word, minus the share of unparsed words."""
+        scores, unparsed = self._lm.score_and_lost(sentences)
         values = np.empty((len(sentences), 3))
         for row, (sentence, ln_p) in enumerate(zip(sentences, scores, strict=True)):
             total = float(ln_p.sum())
-            values[row] = total, total / len(ln_p), 0.0 - lost[row] / max(len(sentence), 1)
+            values[row] = total, total / len(ln_p), 0.0 - unparsed[row] / max(len(sentence), 1)
         return values

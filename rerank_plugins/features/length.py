@@ -1,7 +1,7 @@
-"""Length features: words, minus words (the decoders' word penalty), characters.
+"""Length features: the number of words, minus that number (the decoders' word penalty), the number of characters.
 
-With |e| the tokens of hypothesis e: length = |e|, word penalty = -|e|; a tuner gives either its sign. The empty
-hypothesis has 0. Linear in the text.
+With |e| the tokens of hypothesis e: length = |e| and word penalty = -|e|; a tuner chooses the sign of the weight. The
+empty hypothesis has 0. The cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class LengthFeature(FeatureExtractor):
     """Number of words of the hypothesis."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) words, split at white space."""
+        """(n, 1) numbers of words, split at white space."""
         return np.array([len(text.split()) for text in nbest.texts], np.float64)[:, None]
 
 
 @dataclass(frozen=True)
 class WordPenaltyFeature(FeatureExtractor):
-    """Minus the number of words, as decoders have it."""
+    """Minus the number of words: the word penalty of decoders."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) minus words; 0 for the empty hypothesis."""
+        """(n, 1) minus the number of words; 0 for the empty hypothesis."""
         return 0.0 - LengthFeature().extract(nbest)
 
 
@@ -38,5 +38,5 @@ class CharacterLengthFeature(FeatureExtractor):
     """Number of characters of the hypothesis, spaces not counted, so that tokenisation hardly matters."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) characters (Unicode code points) that are not white space."""
+        """(n, 1) numbers of characters (Unicode code points) that are not white space."""
         return np.array([len("".join(text.split())) for text in nbest.texts], np.float64)[:, None]

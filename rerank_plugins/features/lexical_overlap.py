@@ -1,8 +1,8 @@
-"""Identical tokens in source f and hypothesis e: shares of both sides, with clipped counts.
+"""The tokens that source f and hypothesis e share, as proportions of both sides, with clipped counts.
 
 m = sum_w min(#_w(e), #_w(f)); hypothesis = m / |e|, source = m / |f|; 0 where a side is empty. For tasks within one
-language (simplification, correction, speech) overlap is wanted; for translation a tuner turns the sign.
-Linear in the text.
+language (simplification, correction, speech) overlap is desirable; for translation a tuner makes the weight negative.
+The cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from rerank_plugins.trees.penn import normal_text
 
 @dataclass(frozen=True)
 class LexicalOverlapFeature(FeatureExtractor):
-    """Shares of the hypothesis's and of the source's tokens that the other side has too."""
+    """The shares of the hypothesis's and of the source's tokens that the other side has too."""
 
-    ignore_case: bool = option(True, doc="compare lower-cased tokens")
+    ignore_case: bool = option(True, doc="compare tokens in lower case")
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -31,7 +31,7 @@ class LexicalOverlapFeature(FeatureExtractor):
         return ("hypothesis", "source")
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 2) shares from 0 to 1. Raises ConfigError for a list without source."""
+        """(n, 2) shares from 0 to 1. Raises ConfigError for a list without a source."""
         values = np.zeros((len(nbest), 2))
         if not len(nbest):
             return values
@@ -40,8 +40,8 @@ class LexicalOverlapFeature(FeatureExtractor):
         for row, text in enumerate(nbest.texts):
             words = self._tokens(text)
             if words and size:
-                same = sum(min(words.count(word), source[word]) for word in source.keys() & words)
-                values[row] = same / len(words), same / size
+                matches = sum(min(words.count(word), source[word]) for word in source.keys() & words)
+                values[row] = matches / len(words), matches / size
         return values
 
     def _tokens(self, text: str) -> list[str]:
@@ -52,6 +52,6 @@ class LexicalOverlapFeature(FeatureExtractor):
 def source_of(nbest: NBestList, feature: str) -> str:
     """The source sentence of a list. Raises ConfigError where there is none."""
     if nbest.source is None:
-        missing = f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none"
-        raise ConfigError(f"{missing}: give the lists a file of source sentences")
+        problem = f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none"
+        raise ConfigError(f"{problem}: give the lists a file of source sentences")
     return nbest.source

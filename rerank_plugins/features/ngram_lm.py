@@ -1,9 +1,9 @@
-"""A language model's opinion of the whole sentence: total, per word, unknown words.
+"""A language model's score of the whole sentence: total, per word, and the number of unknown words.
 
 total = sum_{i=1}^{|e|+1} ln p(e_i | e_1 .. e_{i-1}) with e_{|e|+1} = `</s>`, as SRILM's and KenLM's `query` count;
-per_word = total / (|e| + 1), minus the log of the perplexity; oovs = -#{i : e_i not in V}. An empty hypothesis has
-ln p(</s>) twice and 0. Unknown words have whatever the model gives `<unk>`: keep `oovs`, so that a tuner can say how
-bad they are. Cost: the model's, once per distinct text.
+per_word = total / (|e| + 1), which is minus the log of the perplexity; oovs = -#{i : e_i not in V}. For an empty
+hypothesis the first two are ln p(</s>) and oovs is 0. An unknown word has the probability that the model gives `<unk>`:
+keep `oovs`, so that a tuner can weight unknown words by itself. The cost is that of scoring each distinct text once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class NgramFeature(SentenceFeature, PickledFields):
     def _lm(self) -> LanguageModel:
         if self.lm is not None:
             return self.lm
-        assert self.model is not None  # __post_init__
+        assert self.model is not None  # checked in __post_init__
         return NgramLanguageModel(self.model) if is_model_file(self.model) else KenlmLanguageModel(self.model)
 
     @property
@@ -56,7 +56,7 @@ class NgramFeature(SentenceFeature, PickledFields):
         return self._lm
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, minus unknown words."""
+        """(n, 3) natural logs, natural logs per word, minus the number of unknown words."""
         values = np.empty((len(sentences), 3))
         values[:, 0] = self._lm.totals(sentences)
         values[:, 1] = values[:, 0] / [len(words) + 1 for words in sentences]

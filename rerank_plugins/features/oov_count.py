@@ -1,7 +1,7 @@
 """Out-of-vocabulary words: o(e) = -#{i : e_i not in V}. Higher (nearer to 0) is better; the empty hypothesis has 0.
 
-V is the vocabulary of a language model, a word list, or the embedded English frequencies. Linear in the text; each
-distinct word is looked up once.
+V is the vocabulary of a language model, a word list, or that of the embedded English frequencies. The cost is linear in
+the text; each distinct word is looked up once.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rerank_plugins.trees.penn import spellings
 class OovCountFeature(SentenceFeature, PickledFields):
     """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
 
-    lm: LanguageModel | None = option(None, doc="language model whose vocabulary counts")
+    lm: LanguageModel | None = option(None, doc="language model whose vocabulary is used")
     words: Path | None = option(None, doc="word list, one word per line, instead of a language model")
 
     def __post_init__(self) -> None:
@@ -46,24 +46,24 @@ class OovCountFeature(SentenceFeature, PickledFields):
         return self._vocabulary
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 1) minus out-of-vocabulary words."""
+        """(n, 1) minus the number of out-of-vocabulary words."""
         return minus_unknown(sentences, self._vocabulary)[:, None]
 
 
 class Words(Protocol):
-    """What knows words: a language model, a model of trees, a set."""
+    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
 
     def __contains__(self, word: str, /) -> bool: ...
 
 
 def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
-    """(n) minus the number of words of each sentence that the vocabulary has not."""
+    """(n) minus the number of words of each sentence that are not in the vocabulary."""
     unknown = {word for word in set().union(*sentences) if word not in vocabulary}
     return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
 
 
 def read_words(path: Path) -> frozenset[str]:
-    """The words of a list, one per line (the first token of each line), in all their spellings (trees/penn.py).
+    """The words of a list, one per line (the first token of each line), in all the spellings of trees/penn.py.
 
     Raises ModelError for an unreadable file.
     """

@@ -1,4 +1,4 @@
-"""P(e), the posterior that the decoder's totals give each hypothesis of a list."""
+"""The posterior P(e) of each hypothesis of a list, by the decoder's total scores."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ Posterior = Literal["score", "spread", "rank", "uniform"]
 
 
 def posteriors(nbest: NBestList, kind: Posterior, scale: float) -> FloatArray:
-    """(n) P(e), summing to 1: softmax of scale · total (`score`), of total / its deviation in the list (`spread`), of
-    -ln rank, or uniform. Lists without totals are weighted by rank.
+    """(n) posteriors P(e), which sum to 1: softmax(scale · x), where `kind` says what x is.
+
+    It is the total score (`score`), the total score divided by its standard deviation in the list (`spread`),
+    -ln rank (`rank`), or a constant (`uniform`). A list without total scores is weighted by rank.
     """
     scores = [hypothesis.score for hypothesis in nbest]
     if not scores:

@@ -1,4 +1,4 @@
-"""Similarity by random-indexing vectors (Wu et al. 2013, eq. 3): cosines of sums of word vectors."""
+"""Similarity by random-indexing vectors (Wu et al. 2013, eq. 3): the cosine of sums of word vectors."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rerank_plugins.models.random_indexing.model import RandomIndexModel, Space,
 class RandomIndexingFeature(SimilarityFeature):
     """Similarity by random-indexing vectors: consensus with the list, or to a source, a context or a file.
 
-    Raises ModelError for a file that is missing, cut short, of another version or kind, or without the space.
+    Raises ModelError for a file that is missing, cut short, of another version or kind, or that lacks the space.
     """
 
     model: Path = option(doc="model from `rerank train random-indexing`")
-    space: Space = option("document", doc="which vectors: by document, window, direction or position, or LSA")
-    weight: Weighting = option("idf", doc="words of a sentence: each 1 (none), by ln(N / df) or by a / (a + p) (sif)")
+    space: Space = option("document", doc="word vectors to use: by document, window, direction or position, or by LSA")
+    weight: Weighting = option("idf", doc="weight of a word: 1 (none), ln(N / df) (idf) or a / (a + p) (sif)")
 
     @cached_property
     def _model(self) -> RandomIndexModel:
@@ -31,5 +31,5 @@ class RandomIndexingFeature(SimilarityFeature):
         return read_model(self.model)
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, dimensions) sums of the word vectors, of length 1."""
+        """(n, dimensions) weighted sums of the word vectors, scaled to length 1."""
         return self._model.sentence_vectors(sentences, self.space, self.weight)

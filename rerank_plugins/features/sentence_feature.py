@@ -1,4 +1,4 @@
-"""Features of the words alone: the hypotheses of all lists go to the model in one call."""
+"""Features that depend on the words alone: the model scores the hypotheses of all lists in one call."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from rerank_plugins.nbest import NBestList
 
 
 class SentenceFeature(FeatureExtractor):
-    """An extractor that sees sentences: a subclass gives their values, however many there are."""
+    """An extractor that works on sentences: a subclass computes the values of any number of them at once."""
 
     @abstractmethod
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, components) one row per sentence."""
+        """(n, components) values, one row for each sentence."""
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(hypotheses, components): see `values`."""
+        """(hypotheses, components) values, as `values` computes them."""
         return self.values([text.split() for text in nbest.texts])
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """One array per list, from one call of `values`."""
+        """One (hypotheses, components) array for each list, from a single call of `values`."""
         if not nbests:
             return []
         values = self.values([text.split() for nbest in nbests for text in nbest.texts])

@@ -1,14 +1,15 @@
-"""Similarity of hypotheses to other text, by any vectors of sentences: to the list, the source, a context, a file.
+"""Similarity of hypotheses to other text, by sentence vectors of any kind: to the list, source, context or a file.
 
-A model gives each sentence a vector of length 1 (or 0, where it knows nothing of it), and similarity is the cosine
-s(e, e') = e · e', so that all similarities of a list are one matrix product. (Sentences may also have several vectors
-each, and several similarities.) Consensus is the posterior-weighted mean
-similarity to the rest of the list,
+A model gives each sentence a vector of length 1 (or the zero vector, where it knows none of its words), and the
+similarity is the cosine s(e, e') = e · e', so all similarities of a list are one matrix product. (A sentence may also
+have several vectors, and a pair several similarities.) Consensus is the posterior-weighted mean similarity to the rest
+of the list,
 
     c(e) = Σ_{e' ≠ e} P(e') s(e, e') / Σ_{e' ≠ e} P(e')
 
-which is minimum-Bayes-risk reranking with the similarity as its gain (Kumar and Byrne 2004), but for the constant
-similarity of a hypothesis to itself. A repeated hypothesis stands for one derivation more. 0 for a list of one.
+which is minimum-Bayes-risk reranking with the similarity as its gain (Kumar and Byrne 2004), except that the similarity
+of a hypothesis to itself is left out. A repeated hypothesis counts each time, since it stands for another derivation.
+In a list of one hypothesis the consensus is 0.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from rerank_plugins.nbest import NBestList
 from rerank_plugins.pickling import PickledFields
 
 To = Literal["list", "source", "context", "file"]
-LEAST = 1e-12  # of a posterior: where one hypothesis has all the mass, the others still have a mean
+LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass
 
 
 def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
-    """(n) posterior-weighted mean of the similarities (n, n) of each hypothesis to the others; 0 where n is 1."""
+    """(n) posterior-weighted means of the similarities (n, n) of each hypothesis to the others; 0 where n is 1."""
     others = 1.0 - np.eye(len(posterior))
     mass = np.maximum(posterior, LEAST)
     return np.asarray((similarities * others) @ mass / np.maximum(others @ mass, LEAST), np.float64)
@@ -43,17 +44,19 @@ def consensus(similarities: FloatArray, posterior: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class SimilarityFeature(FeatureExtractor, PickledFields):
-    """What features over sentence vectors share: a subclass gives the vectors."""
+    """The common part of the features over sentence vectors: a subclass computes the vectors."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
-    measures: ClassVar[tuple[str, ...]] = ("",)  # names of the similarities, where there are several
+    measures: ClassVar[tuple[str, ...]] = ("",)  # the names of the similarities, where a pair has several
 
     to: tuple[To, ...] = option(
         ("list",), doc="compare with the rest of the list (consensus), with its source, its context, a line of `file`"
     )
-    file: Path | None = option(None, doc="text whose line i + 1 is compared with the segment of id i")
-    back: int = option(0, doc="take the line so many segments before instead: 1 is the previous segment")
-    posterior: Posterior = option("score", doc="weights of the list: score, spread, rank or uniform, as of `consensus`")
+    file: Path | None = option(None, doc="text file whose line i + 1 is compared with the segment that has id i")
+    back: int = option(0, doc="compare with the line of an earlier segment, this many back: 1 is the previous one")
+    posterior: Posterior = option(
+        "score", doc="posterior of the hypotheses in the list: score, spread, rank or uniform, as for `consensus`"
+    )
     scale: float = option(0.5, doc="flat (towards 0) or peaked (above 1) posterior")
 
     def __post_init__(self) -> None:
@@ -66,15 +69,15 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
 
     @property
     def components(self) -> tuple[str, ...]:
-        """What is compared with, in the order of `to`; of several measures `to.measure`."""
+        """The texts compared with, in the order of `to`; `to.measure` for each where there are several measures."""
         return tuple(f"{to}.{measure}" if measure else to for to in self.to for measure in self.measures)
 
     @abstractmethod
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, dimensions) vectors of length 1, or 0."""
+        """(n, dimensions) vectors of the sentences, each of length 1 or 0."""
 
     def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
-        """For each measure the (n, m) similarities of n sentences with m others, by their vectors."""
+        """For each measure, the (n, m) similarities of n sentences to m others, by their vectors."""
         return (a @ b.T,)
 
     @cached_property
@@ -87,9 +90,9 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
             raise ConfigError(f"{self.file}: cannot be read as text ({error})") from None
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, components) similarities, weighted means of them for the list; 0 for what has no known word.
+        """(n, components) similarities, or their weighted means for `list`; 0 for a text without known words.
 
-        Raises ConfigError for a list without the source or context that is asked for, and for an id without a line.
+        Raises ConfigError for a list without the source or context that `to` names, and for an id without a line.
         """
         if not len(nbest):
             return np.zeros((0, len(self.components)))
@@ -99,9 +102,9 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
     def _columns(self, nbest: NBestList, own: FloatArray, to: To) -> list[FloatArray]:
         if to == "list":
             posterior = posteriors(nbest, self.posterior, self.scale)
-            return [consensus(each, posterior) for each in self.similarities(own, own)]
+            return [consensus(matrix, posterior) for matrix in self.similarities(own, own)]
         other = self.vectors([self._text(nbest, to).split()])
-        return [each[:, 0] for each in self.similarities(own, other)]
+        return [matrix[:, 0] for matrix in self.similarities(own, other)]
 
     def _text(self, nbest: NBestList, to: To) -> str:
         if to == "source":
@@ -111,7 +114,7 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
                 raise ConfigError(f"segment {nbest.segment_id} has no context to compare with: give a `file` instead")
             return nbest.context
         if not nbest.segment_id.isdecimal() or int(nbest.segment_id) - self.back >= len(self._lines):
-            found = f"no line for segment id {nbest.segment_id!r}"
-            raise ConfigError(f"{self.file}: {found}: the file has {len(self._lines)} lines, for ids from 0")
+            problem = f"no line for segment id {nbest.segment_id!r}"
+            raise ConfigError(f"{self.file}: {problem}: the file has {len(self._lines)} lines, for ids from 0")
         line = int(nbest.segment_id) - self.back
         return self._lines[line] if line >= 0 else ""

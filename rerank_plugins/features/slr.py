@@ -1,12 +1,12 @@
-"""Syntactic log-odds ratio: how much likelier a sentence is than its words are.
+"""Syntactic log-odds ratio: how much likelier a sentence is than its words by themselves.
 
 SLR(s) = (ln p_model(s) - ln p_unigram(s)) / |s|                                        (Pauls and Klein 2012, §5.3)
 
-What rare words cost is in both terms, so a sentence is not held to be worse for what it is about. Both count the end of
-the sentence. The ratio means something only where both terms are of one vocabulary: otherwise a word that one of them
-does not know counts for or against the sentence. So the unigrams are the language model's own (`HasUnigrams`), of the
-same training corpus and with the same replacement of unknown words, unless others are named. Without words, |s| is
-taken to be 1. Cost: the model's.
+The cost of rare words is in both terms, so a sentence is not penalised for its topic. Both terms include the end of the
+sentence. The ratio is meaningful only where both terms have the same vocabulary: otherwise a word that is unknown to
+one of them counts for or against the sentence. The unigrams are therefore the language model's own (`HasUnigrams`),
+from the same training corpus and with the same replacement of unknown words, unless another model is named. For a
+sentence without words, |s| is taken to be 1. The cost is that of the language model.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ from rerank_plugins.pickling import PickledFields
 class SlrFeature(SentenceFeature, PickledFields):
     """Syntactic log-odds ratio: ln p by a language model minus ln p of the words alone, per word.
 
-    Raises ValueError for a language model that has no unigrams of its own where none are named.
+    Raises ValueError where the language model has no unigrams of its own and `unigram` is not given.
     """
 
-    lm: LanguageModel | None = option(None, doc="a language model, by name; none: treelet, embedded English")
+    lm: LanguageModel | None = option(
+        None, doc="a language model, by name; default: the embedded English treelet model"
+    )
     unigram: LanguageModel | None = option(
-        None, doc="a language model of the words alone, instead of the unigrams that `lm` itself has"
+        None, doc="a language model of the words alone, in place of the unigrams of `lm`"
     )
 
     def __post_init__(self) -> None:
@@ -61,6 +63,6 @@ class SlrFeature(SentenceFeature, PickledFields):
         return np.array([values.sum() for values in scores], np.float64)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 1) natural logs per word."""
+        """(n, 1) log-odds ratios, in natural logs per word."""
         odds = self._lm.totals(sentences) - self._unigram_totals(sentences)
         return (odds / [max(1, len(words)) for words in sentences])[:, None]

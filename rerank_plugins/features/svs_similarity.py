@@ -1,7 +1,7 @@
-"""Similarity by structured vectors (Wu et al. 2013, equations 6 and 7): of whole sentences and of their two phrases.
+"""Similarity by structured vectors (Wu et al. 2013, equations 6 and 7) of whole sentences and of their two phrases.
 
-Hypotheses are parsed by the model itself, each distinct one once in a process. Without words, without a tree, or longer
-than `longest`, a hypothesis has the vector 0, and similarity 0 to everything.
+The model itself parses the hypotheses, each distinct one once in a process. A hypothesis without words, without a tree,
+or longer than `longest` has the zero vector, and similarity 0 to everything.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rerank_plugins.paths import content_hash
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.parsing import SvsParser
 
-REMEMBERED = 200_000  # sentences, three vectors each
+REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,9 +36,11 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     measures: ClassVar[tuple[str, ...]] = ("top", "phrase")
 
-    model: Path | None = option(None, doc="model from `rerank train svs`; none: embedded English")
-    threshold: float = option(1e-3, doc="categories less probable by a coarse grammar are passed over; 0: none")
-    longest: int = option(80, doc="words of a sentence; a longer one is not parsed")
+    model: Path | None = option(None, doc="model from `rerank train svs`; default: the embedded English one")
+    threshold: float = option(
+        1e-3, doc="categories that a coarse grammar finds less probable than this are pruned; 0: none"
+    )
+    longest: int = option(80, doc="words in the longest sentence that is parsed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -56,16 +58,16 @@ class SvsSimilarityFeature(SimilarityFeature):
         return _in_use.setdefault(key, SentenceVectors(path, self.threshold, self.longest))
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, 3, K) vectors of sentence, left and right phrase, of length 1 or 0."""
+        """(n, 3, K) vectors of the sentence, its left and its right phrase, each of length 1 or 0."""
         return self._sentences.of(sentences)
 
     def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
-        """(n, m) sim_top and sim_phr."""
+        """The (n, m) matrices sim_top and sim_phr."""
         return similarity.between(a, b)
 
 
 class SentenceVectors:
-    """The vectors of sentences by a model, each parsed once; features of one process that want the same share one."""
+    """A cache of the vectors of sentences by a model; features of a process with the same options share one."""
 
     def __init__(self, path: Path, threshold: float, longest: int) -> None:
         self.path, self.threshold, self.longest = path, threshold, longest
@@ -73,21 +75,22 @@ class SentenceVectors:
 
     @cached_property
     def parser(self) -> SvsParser:
-        """The model, made ready for parsing."""
+        """The parser over the model, loaded on first use."""
         from rerank_plugins.models.svs.model_file import read_model
         from rerank_plugins.models.svs.parsing import SvsParser
 
         return SvsParser(read_model(self.path), self.threshold)
 
     def of(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
-        """(n, 3, K) vectors, those of sentences without a tree 0."""
+        """(n, 3, K) vectors; 0 for a sentence without a tree."""
         keys, known, concepts = [tuple(sentence) for sentence in sentences], self.known, self.parser.model.concepts
         if len(known) > REMEMBERED:
             known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in known]
-        fit = [key for key in new if len(key) <= self.longest]
-        found = similarity.sentence_vectors(self.parser.parse_all(fit), concepts)
-        known.update(dict.fromkeys(new, np.zeros((similarity.PARTS, concepts))) | dict(zip(fit, found, strict=True)))
+        parsed = [key for key in new if len(key) <= self.longest]
+        vectors = similarity.sentence_vectors(self.parser.parse_all(parsed), concepts)
+        known.update(dict.fromkeys(new, np.zeros((similarity.PARTS, concepts))))
+        known.update(zip(parsed, vectors, strict=True))
         return np.array([known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)
 
 

@@ -1,10 +1,10 @@
-"""The treelet language model's opinion of a hypothesis: total, and per word.
+"""The treelet language model's score of a hypothesis: total, and per word.
 
 total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; language_models/parsed.py);
-per_word = total / |e|. A hypothesis without a parse has ln p of a flat tree of unknown labels over its words; the empty
-one what smoothing leaves for a sentence without words, as total and per word. The cache that stands before the parser
-counts hypotheses without a parse in the log. Cost: the parser's, once per distinct text; a tree takes half a
-millisecond.
+per_word = total / |e|. A hypothesis without a parse has ln p of a flat tree with unknown labels over its words. The
+empty hypothesis has what smoothing leaves for a sentence without words, both as its total and per word. The cache in
+front of the parser logs how many hypotheses had no parse. The cost is that of parsing each distinct text once; scoring
+a tree takes half a millisecond.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rerank_plugins.pickling import PickledFields
 
 @dataclass(frozen=True)
 class TreeletFeature(SentenceFeature, PickledFields):
-    """Treelet language model: ln p of the hypothesis, summed over its k best parses; the same per word."""
+    """Treelet language model: ln p of the hypothesis, summed over its k best parses; and the same per word."""
 
-    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
-    parser: Parser | None = option(None, doc="a parser, by name; none: embedded English grammar")
-    k: int = option(10, doc="parses that are summed over, where the parser gives so many; 1 is cheapest")
+    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; default: the embedded English one")
+    parser: Parser | None = option(None, doc="a parser, by name; default: one over the embedded English grammar")
+    k: int = option(10, doc="largest number of parses to sum over; 1 is cheapest")
 
     def __post_init__(self) -> None:
-        TreeletLanguageModel(parser=self.parser, k=self.k, model=self.model)
+        TreeletLanguageModel(parser=self.parser, k=self.k, model=self.model)  # raises ValueError if k is below 1
 
     @property
     def components(self) -> tuple[str, ...]:

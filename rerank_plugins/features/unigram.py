@@ -1,7 +1,8 @@
 """Unigram log-probability of the words: total = sum_i ln p(e_i), per word = total / |e|.
 
-`</s>` is not counted, so the total falls with every word and the per-word value tells common words from rare ones.
-The empty hypothesis has total 0 and per word ln p(unknown word), the lowest there is. Linear in the text.
+`</s>` is not counted, so the total falls with every word, and the per-word value tells common words from rare ones.
+The empty hypothesis has total 0 and, per word, ln p(unknown word), the lowest value of all. The cost is linear in the
+text.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from rerank_plugins.pickling import PickledFields
 class UnigramFeature(SentenceFeature, PickledFields):
     """Unigram ln p of the words: total and per word, from embedded English or the 1-grams of a model file."""
 
-    model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
+    model: Path | None = option(None, doc="ARPA file or KenLM binary; default: the embedded English word frequencies")
     case: Literal["exact", "fallback", "ignore"] = option(
         "fallback",
-        doc="exact forms; or all casings of a word together, for unknown forms (fallback) or always (ignore)",
+        doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
     )
 
     @property
@@ -46,7 +47,7 @@ class UnigramFeature(SentenceFeature, PickledFields):
         return self._unigrams
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 2) natural logs."""
+        """(n, 2) natural logs, natural logs per word."""
         ln, floor = self._unigrams.ln, self._unigrams.ln("<unk>")
         values = np.empty((len(sentences), 2))
         for row, words in enumerate(sentences):

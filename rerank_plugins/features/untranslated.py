@@ -1,8 +1,8 @@
-"""Source words left as they were: u(e) = -sum_w min(#_w(e), #_w(f)), over source words w that should be translated.
+"""Untranslated source words: u(e) = -sum_w min(#_w(e), #_w(f)), over the source words w that should be translated.
 
-Numbers and punctuation (tokens without a letter) are the same in many languages and do not count; names can be left out
-by their capital letter (not for German sources, where nouns have one), and words that the target language has too by a
-language model's vocabulary. Higher (nearer to 0) is better. Linear in the text.
+Numbers and punctuation (tokens without a letter) are the same in many languages and do not count. Names, recognised by
+a capital letter, can be excluded (but not for German sources, whose nouns all have one), and so can words of the target
+language, by the vocabulary of a language model. Higher (nearer to 0) is better. The cost is linear in the text.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from rerank_plugins.trees.penn import normal_text
 
 @dataclass(frozen=True)
 class UntranslatedFeature(FeatureExtractor):
-    """Minus the number of source words copied to the hypothesis; numbers and punctuation may be."""
+    """Minus the number of source words copied to the hypothesis, not counting numbers and punctuation."""
 
-    ignore_case: bool = option(True, doc="compare lower-cased tokens")
-    names: bool = option(True, doc="count words that have a capital letter in the source, too")
+    ignore_case: bool = option(True, doc="compare tokens in lower case")
+    names: bool = option(True, doc="also count words that have a capital letter in the source")
     lm: LanguageModel | None = option(None, doc="target language model: words of its vocabulary do not count")
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) minus copied words. Raises ConfigError for a list without source."""
+        """(n, 1) minus the number of copied words. Raises ConfigError for a list without a source."""
         values = np.zeros((len(nbest), 1))
         if not len(nbest):
             return values
@@ -37,7 +37,7 @@ class UntranslatedFeature(FeatureExtractor):
         for row, text in enumerate(nbest.texts):
             words = self._key(text).split()
             if not copied.keys().isdisjoint(words):
-                values[row] = 0.0 - sum(min(words.count(word), n) for word, n in copied.items())
+                values[row] = 0.0 - sum(min(words.count(word), count) for word, count in copied.items())
         return values
 
     def _key(self, text: str) -> str:
