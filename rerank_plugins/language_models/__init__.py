@@ -1,4 +1,4 @@
-"""What is registered as a language model: each wraps an algorithm of `models`, some a parser too."""
+"""The built-in language models: each wraps an algorithm of `models`, and some of them a parser too."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

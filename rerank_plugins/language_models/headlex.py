@@ -12,7 +12,7 @@ from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeModel
 
 @dataclass(frozen=True, kw_only=True)
 class HeadlexLanguageModel(ParsedLanguageModel):
-    """Head-lexicalised language model (Collins' Model 1 and the modifier before), summed over the k best parses.
+    """Head-lexicalised language model (Collins' Model 1 with the previous modifier), summed over the k best parses.
 
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
@@ -21,7 +21,7 @@ class HeadlexLanguageModel(ParsedLanguageModel):
 
     @cached_property
     def trees(self) -> TreeModel:
-        """The model of trees, loaded on first use."""
+        """The tree model, loaded on first use."""
         from rerank_plugins.models.headlex.model_file import read_model
 
         return read_model(self.model)

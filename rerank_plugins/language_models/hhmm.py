@@ -1,4 +1,4 @@
-"""The incremental HHMM syntactic language model (models/hhmm): any grammar, or the embedded English one."""
+"""The incremental HHMM syntactic language model (models/hhmm), over any grammar or the embedded English one."""
 
 from __future__ import annotations
 
@@ -25,22 +25,25 @@ if TYPE_CHECKING:
 class HhmmLanguageModel(LanguageModel, PickledFields):
     """Incremental parsing with a bounded store, over a beam of stores (Schwartz et al. 2011); embedded: English.
 
-    Natural logs. Also an `IncrementalLM`: a state is a `Beam`, a value. Sentences are scored over the trie of their
-    prefixes. A word that no store of the beam can read has a low probability, and the model begins anew after it (see
-    models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or version.
+    Natural logs. It is also an `IncrementalLM`, whose state is an immutable `Beam`. Sentences are scored over the trie
+    of their prefixes. A word that no store of the beam can read gets a low probability, and the model starts afresh
+    after it (see models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or
+    version.
     """
 
-    model: Path | None = option(None, doc="model of `rerank train hhmm` or grammar; default: the embedded English one")
-    beam: int = option(500, doc="stores kept after each word; 0: all")
-    depth: int = option(4, doc="elements of a store, 1 to 63: how deep centre embedding goes")
-    threshold: float = option(1e-6, doc="stores below this share of the best are left out")
+    model: Path | None = option(
+        None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
+    )
+    beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
+    depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
+    threshold: float = option(1e-6, doc="stores below this share of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)
 
     @cached_property
     def hhmm(self) -> HhmmModel:
-        """The grammar as a hierarchic hidden Markov model, made on first use."""
+        """The grammar as a hierarchic hidden Markov model, built on first use."""
         from rerank_plugins.models.hhmm.model import HhmmModel
         from rerank_plugins.models.hhmm.model_file import read_hhmm
 
@@ -67,14 +70,14 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         return self.score_and_lost(sentences)[0]
 
     def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
-        """What `score` gives, and (n) how many words of each sentence no store of the beam could read."""
+        """The result of `score`, and (n) the number of words of each sentence that no store of the beam could read."""
         from rerank_plugins.models.hhmm.prefix_trie import walk
 
-        scores, lost = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
+        scores, unparsed = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
         for number, ln_p, states in walk(self.hhmm, sentences):
             scores[number] = np.array([*ln_p, self.hhmm.finish(states[-1])])
-            lost[number] = states[-1].unparsed
-        return scores, lost
+            unparsed[number] = states[-1].unparsed
+        return scores, unparsed
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
@@ -83,7 +86,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
         return ln_unigrams(self.hhmm.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by how frequent the grammar makes it (models/pcfg/unigrams.py)."""
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (models/pcfg/unigrams.py)."""
         from rerank_plugins.models.pcfg.unigrams import unigram_scores
 
         return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
@@ -98,14 +101,15 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
             values = np.array([*ln_p, measuring.finish(states[-1])])
             entropies = [state.store_entropy if entropy == "stores" else state.derivation_entropy for state in states]
             bits = np.array(entropies) / LN2
-            if entropy == "printed":  # Σ P log2 P, P with the words so far
+            if entropy == "printed":  # Σ P log2 P, where P is the joint probability with the words so far
                 ln_prefix = np.cumsum([0.0, *ln_p])
                 bits = np.exp(ln_prefix) * (ln_prefix / LN2 - bits)
-            depth, lost = (np.array([getattr(state, name) for state in states]) for name in ("mean_depth", "unparsed"))
-            measures[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(lost).astype(np.float64))
+            depth = np.array([state.mean_depth for state in states])
+            unparsed = np.array([state.unparsed for state in states])  # words so far
+            measures[number] = Complexity(0.0 - values / LN2, bits, depth, np.diff(unparsed).astype(np.float64))
         return [measure for measure in measures if measure is not None]
 
     @cached_property
     def _measuring(self) -> HhmmModel:
-        """The model that also keeps entropies, on the same tables."""
+        """The same model, on the same tables, with the entropies kept as well."""
         return self.hhmm.with_search(entropies=True)

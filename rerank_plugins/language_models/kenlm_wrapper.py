@@ -1,9 +1,9 @@
 """N-gram language models in ARPA or KenLM's binary form, queried through KenLM (Heafield 2011).
 
-KenLM keeps log10 in float32: sums over a sentence agree with a double-precision reader of the same ARPA file to about
-1e-4. Its own vocabulary rules hold: an unknown word has the probability of `<unk>`, or log10 p = -100 where the file
-has no `<unk>`. Left out: estimation, and the models' raw arrays (KenLM's Python module lists neither words nor
-n-grams). A query costs O(order) per word, about 0.4 µs.
+KenLM stores log10 p in float32: sums over a sentence agree with those of a double-precision reader of the same ARPA
+file to about 1e-4. KenLM's own vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p
+= -100 where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
+Python module does not list. A query costs O(order) per word, about 0.4 µs.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ LN10 = math.log(10.0)
 class KenlmLanguageModel(LanguageModel, PickledFields):
     """N-gram model of any order from an ARPA file (also .gz, .bz2, .xz) or a KenLM binary.
 
-    Natural logs. Also an `IncrementalLM`: its states are `kenlm.State` values. Loads on first use; a pickled copy
-    carries the path and loads for itself. Raises ModelError for a file that is missing, cut short or of another kind.
+    Natural logs. It is also an `IncrementalLM`, whose states are `kenlm.State` objects. The file is loaded on first
+    use; a pickled copy holds only the path and loads the file again. Raises ModelError for a file that is missing, cut
+    short or of another kind.
     """
 
     model: Path = option(doc="ARPA file, plain or compressed, or KenLM binary")
@@ -47,11 +48,12 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
         config.arpa_complain = kenlm.ARPALoadComplain.NONE
         try:
             return kenlm.Model(str(self.model), config)
-        except (OSError, UnicodeDecodeError) as error:  # the latter: KenLM quotes the bytes that it could not read
-            why = " ".join(str(error).split()) if isinstance(error, OSError) else "neither ARPA nor KenLM binary"
-            why = why.removeprefix(f"Cannot read model '{self.model}' (").removesuffix(")")
-            why = re.sub(r"^\S+\.cc:\d+ in .*? threw \w+( because `.*?')?[. ]*", "", why)  # KenLM's own source lines
-            raise ModelError(f"{self.model}: not a language model that KenLM can read ({why})") from None
+        except (OSError, UnicodeDecodeError) as error:  # UnicodeDecodeError: KenLM's message quotes undecodable bytes
+            reason = " ".join(str(error).split()) if isinstance(error, OSError) else "neither ARPA nor KenLM binary"
+            reason = reason.removeprefix(f"Cannot read model '{self.model}' (").removesuffix(")")
+            # Strip KenLM's own source file and line.
+            reason = re.sub(r"^\S+\.cc:\d+ in .*? threw \w+( because `.*?')?[. ]*", "", reason)
+            raise ModelError(f"{self.model}: not a language model that KenLM can read ({reason})") from None
 
     @property
     def order(self) -> int:
@@ -70,7 +72,7 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
         ]
 
     def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
-        """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
+        """The length (1 to the order) of the longest n-gram in the model that ends at each word, and at `</s>` last."""
         full_scores = self._kenlm.full_scores
         return [np.array([length for _, length, _ in full_scores(" ".join(s))], np.int64) for s in sentences]
 
@@ -88,7 +90,7 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
         return LN10 * float(self._kenlm.BaseScore(empty, word, kenlm.State()))
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by the model's 1-grams; of an unknown word that of `<unk>`."""
+        """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
         end = self.unigram("</s>")
         return [np.array([*map(self.unigram, sentence), end], np.float64) for sentence in sentences]
 
@@ -101,10 +103,10 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
         return state
 
     def advance(self, state: Any, word: str) -> tuple[float, Any]:
-        """Ln p(word | state), and a new state."""
-        following = state.__class__()
-        log10 = self._kenlm.BaseScore(state, word, following)
-        return LN10 * log10, following
+        """Ln p(word | state), and the state after the word, a new object."""
+        next_state = state.__class__()
+        log10 = self._kenlm.BaseScore(state, word, next_state)
+        return LN10 * log10, next_state
 
     def finish(self, state: Any) -> float:
         """Ln p(</s> | state)."""

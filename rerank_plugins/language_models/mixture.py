@@ -1,9 +1,9 @@
 """Static interpolation of language models: p(w | h) = Σ_i λ_i p_i(w | h), with weights from held-out text.
 
 The weights are fitted by EM (Jelinek and Mercer 1980): λ_i becomes the mean over the words of the held-out text of the
-posterior λ_i p_i / Σ_j λ_j p_j. The log-likelihood, which is concave in λ, never falls, so any start with positive
-weights leads to the best ones. Left out: weights that depend on the context. Models are mixed as they are: where
-vocabularies differ, a word that one model does not know has that model's `<unk>`.
+posterior λ_i p_i / Σ_j λ_j p_j. The log-likelihood, which is concave in λ, never falls, so EM reaches the best
+weights from any positive ones. Weights that depend on the context are not implemented. The models are mixed as they
+are: where their vocabularies differ, a word that is unknown to a model has the probability of that model's `<unk>`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from rerank_plugins.language_models.own_unigrams import with_unigrams
 class MixtureLanguageModel(LanguageModel):
     """Weighted mean of the probabilities of several language models (static interpolation).
 
-    Natural logs. Also an `IncrementalLM` where all its models are: a state has one of each.
+    Natural logs. It is also an `IncrementalLM` if all its models are; its state is the tuple of their states.
     """
 
     models: tuple[LanguageModel, ...] = option(doc="language models of the config, by name")
-    weights: tuple[float, ...] = option(doc="their weights, which sum to 1; `rerank mix` finds them")
+    weights: tuple[float, ...] = option(doc="their weights, which sum to 1; `rerank mix` fits them")
 
     def __post_init__(self) -> None:
         if len(self.models) != len(self.weights) or not self.models:
             raise ValueError(f"{len(self.weights)} weights for {len(self.models)} models, wanted one for each")
         if min(self.weights) < 0 or abs(sum(self.weights) - 1) > 1e-3:
-            raise ValueError(f"weights are {list(self.weights)}, wanted none below 0, and 1 in all")
+            raise ValueError(f"weights are {list(self.weights)}, wanted none below 0 and a sum of 1")
 
     def __contains__(self, word: str) -> bool:
         return any(word in model for model in self.models)
@@ -43,14 +43,14 @@ class MixtureLanguageModel(LanguageModel):
         return self._mixed([model.score(sentences) for model in self.models])
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by the models' own unigrams, which are mixed with the models' weights.
+        """Ln p of each word, `</s>` last, by the models' own unigrams, mixed with the models' weights.
 
         Raises ModelError where a model has no unigrams.
         """
         return self._mixed([with_unigrams(model).unigram_scores(sentences) for model in self.models])
 
     def _mixed(self, scores: Sequence[Sequence[FloatArray]]) -> list[FloatArray]:
-        """Ln p of the words of each sentence by each model -> their ln p by the mixture."""
+        """For each sentence, ln p of its words by the mixture, from their ln p by each model."""
         weights = np.array(self.weights)
         return [mixed(np.stack(values, axis=1), weights) for values in zip(*scores, strict=True)]
 
@@ -60,15 +60,16 @@ class MixtureLanguageModel(LanguageModel):
 
     def advance(self, state: tuple[Any, ...], word: str) -> tuple[float, tuple[Any, ...]]:
         """Ln p(word | state), and the models' states after it."""
-        steps = [model.advance(one, word) for model, one in zip(self._steps, state, strict=True)]
-        return self._mix([ln_p for ln_p, _ in steps]), tuple(after for _, after in steps)
+        steps = [model.advance(part, word) for model, part in zip(self._steps, state, strict=True)]
+        return self._mix([ln_p for ln_p, _ in steps]), tuple(next_state for _, next_state in steps)
 
     def finish(self, state: tuple[Any, ...]) -> float:
         """Ln p(</s> | state)."""
-        return self._mix([model.finish(one) for model, one in zip(self._steps, state, strict=True)])
+        return self._mix([model.finish(part) for model, part in zip(self._steps, state, strict=True)])
 
     @property
     def _steps(self) -> tuple[Any, ...]:
+        """The models, typed as incremental ones."""
         return self.models
 
     def _mix(self, values: Sequence[float]) -> float:
@@ -76,7 +77,7 @@ class MixtureLanguageModel(LanguageModel):
 
 
 def mixed(ln_p: FloatArray, weights: FloatArray) -> FloatArray:
-    """(n, models) ln p of each, (models) weights -> (n) ln of the weighted mean of p."""
+    """(n) ln of the weighted mean of p, from (n, models) ln p by each model and (models) weights."""
     used = weights > 0
     return np.asarray(np.logaddexp.reduce(ln_p[:, used] + np.log(weights[used]), axis=1), np.float64)
 
@@ -88,10 +89,10 @@ def fit_weights(
     most: int = 1000,
     report: Callable[[FloatArray, float], None] = lambda weights, mean: None,
 ) -> FloatArray:
-    """(n, models) ln p of held-out words by each model -> (models) the weights under which they are most probable.
+    """(models) weights that maximise the likelihood of held-out words, from their (n, models) ln p by each model.
 
-    Starts from equal weights; ends when the mean ln p rises by less than `tolerance`, or after `most` rounds. `report`
-    gets weights and mean ln p, round by round.
+    EM starts from equal weights and stops when the mean ln p rises by less than `tolerance`, or after `most`
+    iterations. `report` is called with the weights and the mean ln p at each iteration.
     """
     models = ln_p.shape[1]
     weights = np.full(models, 1 / models)
@@ -99,14 +100,14 @@ def fit_weights(
         return weights
     best = ln_p.max(axis=1, keepdims=True)
     p = np.exp(ln_p - best)
-    before = -np.inf
+    previous_mean = -np.inf
     for _ in range(most):
-        parts = p * weights
-        sums = parts.sum(axis=1, keepdims=True)
+        joint = p * weights  # λ_i p_i
+        sums = joint.sum(axis=1, keepdims=True)
         mean = float((np.log(sums) + best).mean())
         report(weights, mean)
-        if mean - before < tolerance:
+        if mean - previous_mean < tolerance:
             break
-        weights, before = (parts / sums).mean(axis=0), mean
+        weights, previous_mean = (joint / sums).mean(axis=0), mean
     best_weights: FloatArray = weights / weights.sum()
     return best_weights

@@ -1,8 +1,8 @@
-"""N-gram models of our own file format or ARPA, scored many sentences at a time.
+"""N-gram models in this package's file format or ARPA, which score many sentences at a time.
 
-Words are numbered by one compiled call for all sentences (0.05 µs a word) and scored by another (0.1 µs).
-Differs from KenLM in nothing but speed and words: KenLM splits at ASCII white space alone. Left out: KenLM binaries
-(the language model `kenlm` reads those). An ARPA file is read into memory, about 1 µs an n-gram.
+One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
+scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone. KenLM binaries are not supported
+(the language model `kenlm` reads those). An ARPA file is read into memory, at about 1 µs an n-gram.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ State = tuple[int, int]
 
 @dataclass(frozen=True)
 class NgramLanguageModel(LanguageModel, PickledFields):
-    """N-gram model made by `rerank train ngram`, or an ARPA file of any order up to 6.
+    """N-gram model from `rerank train ngram`, or an ARPA file of any order up to 6.
 
-    Natural logs; with stupid backoff, scores in place of probabilities. Also an `IncrementalLM`: a state is (context,
-    number of words before), a value. A pickled copy carries the path and maps the same file. Raises ModelError for a
-    file that is missing, cut short, of another version or kind.
+    Natural logs; with stupid back-off, of scores in place of probabilities. It is also an `IncrementalLM`, whose state
+    is the tuple (context, number of words before). A pickled copy holds only the path and maps the same file. Raises
+    ModelError for a file that is missing, cut short, of another version or kind.
     """
 
     model: Path = option(doc="model file, or ARPA file, plain or compressed")
 
     @cached_property
     def ngrams(self) -> NgramModel:
-        """Vocabulary and tables, loaded on first use."""
+        """The vocabulary and tables, loaded on first use."""
         return NgramModel.load(self.model)
 
     @property
@@ -54,20 +54,20 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return word in self.ngrams.vocabulary
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
-        """Ln p of all words and `</s>`s in one array, and the length of the n-gram that each was found as."""
+        """Ln p of all words and `</s>`s in one array, and the length of the n-gram that matched each."""
         from rerank_plugins.models.backoff.scoring import matched_lengths
         from rerank_plugins.models.backoff.text_scoring import score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
-        scores, found = score_text(self.ngrams.tables, tokens, BOS, EOS)
-        return scores, matched_lengths(self.ngrams.tables, found)
+        scores, events = score_text(self.ngrams.tables, tokens, BOS, EOS)
+        return scores, matched_lengths(self.ngrams.tables, events)
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
         return _cut(self._scores(sentences), sentences)
 
     def matches(self, sentences: Sequence[Sentence]) -> list[LongArray]:
-        """The length of the n-gram that the model has for each word, and `</s>` last: 1 to the order."""
+        """The length (1 to the order) of the longest n-gram in the model that ends at each word, and at `</s>` last."""
         return _cut(self.score_flat(sentences)[1], sentences)
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
@@ -82,7 +82,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return score_text(self.ngrams.tables, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by the model's 1-grams; of an unknown word that of `<unk>`."""
+        """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
         from rerank_plugins.models.backoff.scoring import LN10
 
         ids = self.ngrams.vocabulary.encode(sentences)
@@ -101,7 +101,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return self._step(state, EOS)[0]
 
     def sampler(self, shortest: int, longest: int) -> NgramSampler:
-        """What draws sentences of so many words; without `<unk>`."""
+        """A sampler of sentences that have `shortest` to `longest` words, none of them `<unk>`."""
         from rerank_plugins.models.ngram.sampling import NgramSampler
 
         return NgramSampler(self.ngrams, shortest, longest)
@@ -114,9 +114,10 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
 
 def _cut(values: NDArray[Any], sentences: Iterable[Sentence]) -> list[NDArray[Any]]:
-    cut, start = [], 0
+    """One array for each sentence, the values of its words and `</s>`, cut from one array over all sentences."""
+    arrays, start = [], 0
     for sentence in sentences:
         end = start + len(sentence) + 1
-        cut.append(values[start:end])
+        arrays.append(values[start:end])
         start = end
-    return cut
+    return arrays

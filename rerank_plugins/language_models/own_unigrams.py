@@ -11,6 +11,6 @@ def with_unigrams(model: LanguageModel) -> HasUnigrams:
     if not isinstance(model, HasUnigrams):
         raise ModelError(
             f"the language model {type(model).__name__} has no unigrams of its own (the method 'unigram_scores'): "
-            "name a model of its words with the option 'unigram'"
+            "name a unigram model with the option 'unigram'"
         )
     return model

@@ -1,11 +1,11 @@
-"""Language models whose probability of a sentence is a sum over its parses: so they import parsers.
+"""Language models whose probability of a sentence is a sum over its parses, for which they need a parser.
 
     ln p(s) = ln Σ_T p(T) over the k best parses T of s
 
-which is a lower bound: a perplexity from it is pessimistic, with one parse most of all (Pauls and Klein 2012, §4 and
-5.2, sum over 1000; for telling good from bad sentences, one is as good). Words have no probabilities one by one in such
-a model, so `score` gives every word, and `</s>`, an equal share of the sentence's ln p: only sums mean something. A
-mixture with other models, word by word, would not.
+is a lower bound on ln p(s), so a perplexity computed from it is too high, most of all with one parse. (Pauls and Klein
+2012, §4 and 5.2, sum over 1000 parses; one parse does as well for telling good sentences from bad.) Such a model gives
+no probability to each word, so `score` gives every word, and `</s>`, an equal share of the sentence's ln p. Only the
+sums are meaningful; a word-by-word mixture with other models is not.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ if TYPE_CHECKING:
     from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
     from rerank_plugins.trees.constituency import Tree
 
-TREES = 20_000  # scored at a time
+TREES = 20_000  # trees scored in one call
 REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
 
 
 class TreeModel(Protocol):
-    """A model of trees with words."""
+    """A probability model of trees over words."""
 
     @property
     def vocabulary(self) -> ClosedVocabulary:
-        """The words."""
+        """The words that the model knows."""
         ...
 
     def score_sentences(self, parses: Sequence[Sequence[Tree]]) -> FloatArray:
-        """(n) ln of the summed p of the trees of each sentence."""
+        """(n) ln of the sum of p over the trees of each sentence."""
         ...
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p where there is no parse."""
+        """(n) ln p to use for sentences without a parse."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedLanguageModel(LanguageModel, PickledFields):
-    """A model of trees, and the parser that gives the trees of a sentence."""
+    """A language model that sums a tree model over the trees that a parser gives a sentence."""
 
-    parser: Parser | None = option(None, doc="a parser, by name; none: embedded English grammar")
-    k: int = option(10, doc="parses that are summed over, where the parser gives so many; 1 is cheapest")
+    parser: Parser | None = option(None, doc="a parser, by name; default: one over the embedded English grammar")
+    k: int = option(10, doc="largest number of parses to sum over; 1 is cheapest")
 
     def __post_init__(self) -> None:
         if self.k < 1:
@@ -64,7 +64,7 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
     @property
     @abstractmethod
     def trees(self) -> TreeModel:
-        """The model of trees, loaded on first use."""
+        """The tree model, loaded on first use."""
 
     @cached_property
     def _parser(self) -> Parser:
@@ -78,13 +78,13 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _totals(self) -> dict[tuple[str, ...], float]:
-        """Ln p of the most recent sentences."""
+        """Ln p of the sentences scored since the cache was last cleared."""
         return {}
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence; of one without a parse, and an empty one, the model's floor.
+        """(n) ln p of each sentence; the model's floor for an empty sentence or one without a parse.
 
-        A distinct sentence is parsed and scored once, while it is remembered.
+        Each distinct sentence is parsed and scored once, as long as it stays in the cache.
         """
         known, keys = self._totals, [tuple(sentence) for sentence in sentences]
         if len(known) > REMEMBERED:
@@ -97,17 +97,17 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
         if not sentences:
             return np.zeros(0)
         parses = self._parser.parse(sentences)
-        best = [[each.tree for each in parse.constituents[: self.k]] for parse in parses]
+        best = [[constituent.tree for constituent in parse.constituents[: self.k]] for parse in parses]
         totals = np.zeros(len(sentences))
         step = max(1, TREES // self.k)
         for start in range(0, len(best), step):
             totals[start : start + step] = self.trees.score_sentences(best[start : start + step])
-        without = [i for i, trees in enumerate(best) if not trees]
-        totals[without] = self.trees.floor([sentences[i] for i in without])
+        unparsed = [i for i, trees in enumerate(best) if not trees]
+        totals[unparsed] = self.trees.floor([sentences[i] for i in unparsed])
         return totals
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Equal shares of ln p of the sentence, one for each word and one for `</s>`: their sum is what is known."""
+        """An equal share of the sentence's ln p for each word and for `</s>`; only their sum is meaningful."""
         totals = self.totals(sentences)
         lengths = [len(sentence) + 1 for sentence in sentences]
         return [np.full(n, total / n) for n, total in zip(lengths, totals.tolist(), strict=True)]
@@ -122,16 +122,16 @@ _in_use: WeakValueDictionary[tuple[object, ...], ParsedLanguageModel] = WeakValu
 
 
 def shared(lm: Model) -> Model:
-    """The model of this process that has the same options, as long as one is in use, else this one.
+    """The model with the same options that is already in use in this process, or else this one.
 
-    So features that want the same model load it once, and a sentence that one has scored the other finds there.
+    Features with the same model thus load it once, and each reuses the scores that another has computed.
     """
-    key = (type(lm), *(_identity(getattr(lm, each.name)) for each in fields(lm)))
+    key = (type(lm), *(_identity(getattr(lm, field.name)) for field in fields(lm)))
     return cast(Model, _in_use.setdefault(key, lm))
 
 
 def _identity(option: object) -> object:
-    """What tells options apart: parsers by themselves, files by path and content."""
+    """A key that tells option values apart: parsers by object identity, files by path and content."""
     if isinstance(option, Path):
         return option, content_hash(option) if option.is_file() else None
     return id(option) if isinstance(option, Parser) else option

@@ -1,10 +1,11 @@
-"""A grammar as a language model: words by exact prefix probabilities, sentences by inside probabilities.
+"""A grammar as a language model: prefix probabilities score words, and inside probabilities score sentences.
 
-ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and `</s>` has what is left to ln p(w_1 … w_n):
-that the sentence ends here. Nothing is pruned. Of a latent grammar this is the PCFG-LA of Pauls & Klein (2012). Unknown
-words have the probability of their signature; multiply by p(word | signature) to compare with open vocabularies.
+ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>), that the sentence ends here, is
+the rest of ln p(w_1 … w_n). The probabilities are exact: nothing is pruned. With a latent grammar this is the PCFG-LA
+of Pauls & Klein (2012). An unknown word has the probability of its signature; multiply by p(word | signature) to
+compare with models of an open vocabulary.
 
-Hypotheses of a list share the charts' cells over words that they have in the same places.
+The hypotheses of a list share the chart cells over words that they have at the same positions.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.inside import Chart
     from rerank_plugins.models.pcfg.prefix import PrefixChart
 
-State = tuple[int, ...]  # the words so far, as numbers of the lexicon
+State = tuple[int, ...]  # the words so far, by their numbers in the lexicon
 
-LONGEST = 200  # words; a longer sentence is scored as several that begin and do not end
-FLOOR = -30.0  # ln p of a word that no derivation goes on with, and of the end where none ends
+LONGEST = 200  # words; a longer sentence is scored in pieces, of which only the last is scored with its end
+FLOOR = -30.0  # ln p of a word that continues no derivation, and of the end where no derivation is complete
 
 
 @dataclass(frozen=True)
 class PcfgLanguageModel(LanguageModel, PickledFields):
-    """Exact probabilities of a grammar; embedded: English.
+    """Exact probabilities under a grammar; embedded: English.
 
-    A word after which no derivation is left has ln p −30, and the words after it too; so has the end of a sentence (and
-    of an empty one) that has no tree. Natural logs. Also an `IncrementalLM`: a state is the words
-    so far. Raises ModelError for a file that is missing, cut short, or of another kind or version.
+    A word that leaves no derivation has ln p −30, and so have the words after it and the end of a sentence without a
+    tree, an empty sentence included. Natural logs. It is also an `IncrementalLM`, whose state is the words so far.
+    Raises ModelError for a file that is missing, cut short, or of another kind or version.
     """
 
-    model: Path | None = option(None, doc="grammar, from `rerank train grammar`; default: the embedded English one")
+    model: Path | None = option(None, doc="grammar from `rerank train grammar`; default: the embedded English one")
 
     @cached_property
     def grammar(self) -> Grammar:
@@ -66,11 +67,12 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.models.pcfg.inside import sharing_order
 
         scores = [np.zeros(0)] * len(sentences)
-        for place in sharing_order(sentences):
-            scores[place] = self._scored(sentences[place])
+        for index in sharing_order(sentences):
+            scores[index] = self._scored(sentences[index])
         return scores
 
     def _scored(self, sentence: Sentence) -> FloatArray:
+        """(n + 1) ln p of the words and of `</s>`, in pieces of at most LONGEST words."""
         parts = []
         for start in range(0, max(len(sentence), 1), LONGEST):
             words = self.grammar.lexicon.ids(sentence[start : start + LONGEST])
@@ -81,22 +83,22 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
     def _steps(self, words: IntArray) -> FloatArray:
         """(n + 1) ln p of up to LONGEST words and of the end after them."""
         ln_p = self._prefixes.log_probabilities(words)
-        ln_p[0] = 0.0  # of a grammar that is consistent, it is; else its lost mass counts against the first word
+        ln_p[0] = 0.0  # as in a consistent grammar; otherwise the first word pays for the missing mass
         with np.errstate(invalid="ignore"):
             steps = np.diff(ln_p)
         return np.where(np.isfinite(steps), np.minimum(steps, 0.0), FLOOR)
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n) ln p of each sentence, by the inside pass alone where that is defined."""
+        """(n) ln p of each sentence, by the inside pass alone where the sentence is short enough and has a tree."""
         from rerank_plugins.models.pcfg.inside import sharing_order
 
         totals = np.empty(len(sentences))
-        for place in sharing_order(sentences):
-            sentence, whole = sentences[place], -np.inf
+        for index in sharing_order(sentences):
+            sentence, inside = sentences[index], -np.inf
             if len(sentence) <= LONGEST:
                 self._chart.fill(self.grammar.lexicon.ids(sentence))
-                whole = self._chart.log_probability()
-            totals[place] = whole if whole > -np.inf else self._scored(sentence).sum()
+                inside = self._chart.log_probability()
+            totals[index] = inside if inside > -np.inf else self._scored(sentence).sum()
         return totals
 
     @cached_property
@@ -106,7 +108,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
         return ln_unigrams(self.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by how frequent the grammar makes it (models/pcfg/unigrams.py)."""
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (models/pcfg/unigrams.py)."""
         from rerank_plugins.models.pcfg.unigrams import unigram_scores
 
         return unigram_scores(self.grammar, self._ln_unigrams, sentences, LONGEST)
@@ -119,7 +121,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
         return ()
 
     def advance(self, state: State, word: str) -> tuple[float, State]:
-        """Ln p(word | state), and the state after it: the cells that end at the word, if `state` was the last one."""
+        """Ln p(word | state), and the state after it; fills only the word's own cells if `state` was the last one."""
         place = len(state) % LONGEST
         number = self.grammar.lexicon.number(word, place)
         words = (*state, number)

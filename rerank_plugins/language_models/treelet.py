@@ -20,22 +20,22 @@ EMBEDDED = embedded("treelet-lm.zst")
 
 @dataclass(frozen=True, kw_only=True)
 class TreeletLanguageModel(ParsedLanguageModel):
-    """Treelet language model: trees by windows of tree context, summed over the k best parses.
+    """Treelet language model: each tree is scored by windows of tree context, summed over the k best parses.
 
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
 
-    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; none: embedded English")
+    model: Path | None = option(None, doc="model from `rerank train treelet-lm`; default: the embedded English one")
 
     def sampler(self, shortest: int, longest: int) -> TreeletSampler:
-        """What draws sentences, and trees, of so many words."""
+        """A sampler of sentences and their trees that have `shortest` to `longest` words."""
         from rerank_plugins.models.treelet.sampling import TreeletSampler
 
         return TreeletSampler(self.trees, shortest, longest)
 
     @cached_property
     def trees(self) -> TreeletModel:
-        """The model of trees, loaded on first use."""
+        """The tree model, loaded on first use."""
         from rerank_plugins.models.treelet.model_file import read_model
 
         return read_model(self.model or EMBEDDED)

@@ -1,8 +1,8 @@
-"""Word frequencies as a language model: from the embedded English table, or the 1-grams of an n-gram model.
+"""Word frequencies as a language model, from the embedded English table or the 1-grams of an n-gram model.
 
-What the probabilities are, and how brackets, quotation marks and marks of the model are looked up, is said in
-models/vocabulary/unigrams.py. Loading reads the table (55,503 words, 0.05 s) or the file up to its 2-grams; a query is
-a dictionary look-up.
+models/vocabulary/unigrams.py defines the probabilities, and how brackets, quotation marks and the model's special
+tokens are looked up. Loading reads the table (55,503 words, 0.05 s), or the file up to its 2-grams; a query is a
+dictionary look-up.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
     Natural logs. Raises ModelError for a file that is missing, cut short or of another kind.
     """
 
-    model: Path | None = option(None, doc="ARPA file or KenLM binary; none: embedded English word frequencies")
+    model: Path | None = option(None, doc="ARPA file or KenLM binary; default: the embedded English word frequencies")
     case: Case = option(
         "fallback",
-        doc="exact forms; or all casings of a word together, for unknown forms (fallback) or always (ignore)",
+        doc="look up the exact form (exact), all casings together (ignore), or these for unknown forms only (fallback)",
     )
 
     def __contains__(self, word: str) -> bool:
@@ -50,13 +50,15 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
         return self.score(sentences)
 
     def ln(self, word: str) -> float:
-        """Ln p(word) of a word of a sentence."""
+        """Ln p(word) of a word of a sentence, where `</s>` and the like are unknown words."""
         return self._unigrams.ln(word)
 
     def frequencies(self) -> dict[str, float]:
-        """Relative frequency of each word in lower case. Raises ModelError for a KenLM binary: it cannot list words."""
+        """Relative frequency of each lower-cased word. Raises ModelError for a KenLM binary, which lists no words."""
         if isinstance(self._unigrams, _BinaryUnigrams):
-            raise ModelError(f"{self.model}: a KenLM binary cannot list its words: give the ARPA file it was made from")
+            raise ModelError(
+                f"{self.model}: a KenLM binary cannot list its words: give the ARPA file it was built from"
+            )
         return self._unigrams.frequencies()
 
     @cached_property
@@ -74,7 +76,7 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
 
 @dataclass(frozen=True)
 class _BinaryUnigrams(UnigramModel):
-    """The 1-grams of a KenLM binary, which cannot list its words: the first casing that is known is taken."""
+    """The 1-grams of a KenLM binary, which cannot list its words; the first known casing is used."""
 
     binary: KenlmLanguageModel
 
