@@ -15,7 +15,7 @@ from rerank_plugins.nbest import NBestList
 
 @dataclass(frozen=True)
 class DecoderScoreFeature(FeatureExtractor):
-    """The decoder's total score, unchanged. Redundant beside all the decoder's features; useful without them."""
+    """The decoder's total score, unchanged. Redundant next to all the decoder's features; useful without them."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 

@@ -61,7 +61,7 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
 
     def __post_init__(self) -> None:
         if not self.to or len(set(self.to)) < len(self.to):
-            raise ValueError("`to` names one or more of list, source, context and file, each once")
+            raise ValueError("`to` must name one or more of list, source, context and file, each only once")
         if ("file" in self.to) != (self.file is not None):
             raise ValueError('`to = ["file"]` and `file` go together')
         if self.back < 0:
@@ -111,7 +111,7 @@ class SimilarityFeature(FeatureExtractor, PickledFields):
             return source_of(nbest, "the similarity")
         if to == "context":
             if nbest.context is None:
-                raise ConfigError(f"segment {nbest.segment_id} has no context to compare with: give a `file` instead")
+                raise ConfigError(f"segment {nbest.segment_id} has no context to compare with: use a `file` instead")
             return nbest.context
         if not nbest.segment_id.isdecimal() or int(nbest.segment_id) - self.back >= len(self._lines):
             problem = f"no line for segment id {nbest.segment_id!r}"

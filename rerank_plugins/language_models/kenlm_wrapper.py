@@ -1,8 +1,8 @@
 """N-gram language models in ARPA or KenLM's binary form, queried through KenLM (Heafield 2011).
 
 KenLM stores log10 p in float32: sums over a sentence agree with those of a double-precision reader of the same ARPA
-file to about 1e-4. KenLM's own vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p
-= -100 where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
+file to about 1e-4. KenLM's vocabulary rules apply: an unknown word has the probability of `<unk>`, or log10 p = -100
+where the file has no `<unk>`. Estimation is not supported, nor is access to the words and n-grams, which KenLM's
 Python module does not list. A query costs O(order) per word, about 0.4 µs.
 """
 
