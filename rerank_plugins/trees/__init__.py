@@ -1,1 +1,1 @@
-"""Trees and their file formats."""
+"""Constituency and dependency trees, their transformations, file formats and evaluation."""

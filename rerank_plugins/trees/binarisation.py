@@ -1,13 +1,14 @@
 """Binarisation with markovisation (Klein & Manning 2003, sections 2 and 3): trees of at most two children, and back.
 
-A phrase P of n > 2 children gets n - 2 intermediate nodes. Their symbols begin with @ and name P and the h children
-that were generated last (h: horizontal markovisation; None for all):
+A phrase P of n > 2 children gets n - 2 intermediate nodes. Their symbols begin with @ and name P and the last h
+children generated so far (h is the order of horizontal markovisation; None: all children):
 
     right   P -> C1 @P|C1,  @P|C1 -> C2 @P|C2 …   from left to right, branching to the right
     left    P -> @P|Cn Cn,  …                      its mirror image
-    head    P -> L2 @,  @ -> L1 @,  @ -> @ R2,  @P:H|R1 -> H R1   from the head outwards: right side, then left side
+    head    P -> L2 @,  @ -> L1 @,  @ -> @ R2,  @P:H|R1 -> H R1   generated from the head outwards, right side first
 
-Vertical markovisation of order v adds the v - 1 categories above to every phrase first: VP^S. Both have exact inverses.
+Vertical markovisation of order v is applied first. It adds the v - 1 nearest ancestors to the label of every phrase:
+VP^S. Both have exact inverses.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from typing import Literal
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
 
-INTERMEDIATE = "@"  # first character of the symbols that binarisation adds
+INTERMEDIATE = "@"  # the first character of intermediate symbols
 PARENT = "^"
 
 
 @dataclass(frozen=True)
 class Binarisation:
-    """A way to binarise: `undo(apply(tree)) == tree` for every tree without @ and ^ of its own.
+    """A way to binarise; `undo(apply(tree)) == tree` for every tree whose labels contain neither @ nor ^.
 
-    `vertical` counts the phrase itself (1: no annotation); `tags` annotates preterminals too. `rules` find heads where
-    `direction` is "head" (default: English).
+    `direction`   how a phrase of more than two children is split
+    `horizontal`  how many children an intermediate symbol names (None: all)
+    `vertical`    how many categories a label names, that of the phrase included (1: no annotation)
+    `tags`        whether preterminals are annotated too
+    `rules`       the head rules for `direction="head"` (default: English)
 
     >>> tree = Tree("NP", tuple(Tree(tag, (tag.lower(),)) for tag in ("DT", "JJ", "NN")))
     >>> str(Binarisation("right", horizontal=1).apply(tree))
@@ -47,15 +51,18 @@ class Binarisation:
             raise ValueError("horizontal is 0 or more (None: all siblings), vertical 1 or more")
 
     def apply(self, tree: Tree) -> Tree:
-        """The binary tree. Raises ValueError for a label that begins with @, or has ^ in it and is to be annotated."""
+        """The binary tree.
+
+        Raises ValueError for a label that begins with @ and, if ancestors are added, for one that contains ^.
+        """
         if any(node.label.startswith(INTERMEDIATE) for node in tree.nodes()):
             raise ValueError("the tree is binarised already: a label begins with @")
         return self._binarised(annotate_ancestors(tree, self.vertical - 1, self.tags))
 
     def undo(self, tree: Tree) -> Tree:
-        """The tree that was binarised."""
-        whole = remove_intermediate(tree)
-        return remove_ancestors(whole) if self.vertical > 1 else whole
+        """The inverse of `apply`."""
+        unbinarised = remove_intermediate(tree)
+        return remove_ancestors(unbinarised) if self.vertical > 1 else unbinarised
 
     def _binarised(self, tree: Tree) -> Tree:
         def phrase(node: Tree, children: list[Tree]) -> Tree:
@@ -83,21 +90,21 @@ class Binarisation:
         head = self.rules.head(node.label, labels)
         name = f"{node.label}:{labels[head]}"
         order = [*range(head + 1, len(children)), *range(head - 1, -1, -1)]
-        below, taken = children[head], []
+        below, generated = children[head], []
         for i in order:
-            taken.append(labels[i])
-            symbol = self._symbol(name, taken) if i != order[-1] else node.label
+            generated.append(labels[i])
+            symbol = self._symbol(name, generated) if i != order[-1] else node.label
             below = Tree(symbol, (below, children[i]) if i > head else (children[i], below))
         return below
 
     def _symbol(self, name: str, generated: list[str]) -> str:
-        """The intermediate symbol after these children, the latest one last."""
+        """The intermediate symbol once these children have been generated, in this order."""
         kept = generated if self.horizontal is None else generated[max(0, len(generated) - self.horizontal) :]
         return f"{INTERMEDIATE}{name}|{'_'.join(kept)}" if kept else INTERMEDIATE + name
 
 
 def remove_intermediate(tree: Tree) -> Tree:
-    """The tree where the children of intermediate (@) nodes belong to the phrase above."""
+    """The tree in which every intermediate (@) node is replaced by its children."""
 
     def phrase(node: Tree, children: list[Tree]) -> Tree:
         joined: list[Tree] = []
@@ -109,9 +116,9 @@ def remove_intermediate(tree: Tree) -> Tree:
 
 
 def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
-    """The tree where phrases, and `tags`, are marked with the labels of the `order` nodes above them: VP^S^ROOT.
+    """The tree in which labels are followed by those of the `order` nearest ancestors: VP^S^ROOT.
 
-    Raises ValueError for a label with ^ in it.
+    Labels of preterminals change only if `tags` is true. Raises ValueError for a label that contains ^.
     """
     if order == 0:
         return tree
@@ -121,19 +128,19 @@ def annotate_ancestors(tree: Tree, order: int, tags: bool = False) -> Tree:
         node, above = todo.pop()
         if PARENT in node.label:
             raise ValueError(f"label {node.label!r} is annotated already")
-        plain = node.is_preterminal and not tags
-        labels.append(node.label if plain else PARENT.join([node.label, *above]))
+        unannotated = node.is_preterminal and not tags
+        labels.append(node.label if unannotated else PARENT.join([node.label, *above]))
         todo.extend((child, (node.label, *above)[:order]) for child in reversed(node.subtrees))
     return _renamed(tree, labels)
 
 
 def remove_ancestors(tree: Tree) -> Tree:
-    """The tree without marks of ancestors: labels end before the first ^ (that of a tag ^ apart)."""
+    """The tree without the labels of ancestors: each label is cut before its first ^, unless it begins with it."""
     return _renamed(tree, [node.label[:1] + node.label[1:].split(PARENT)[0] for node in tree.nodes()])
 
 
 def _renamed(tree: Tree, labels: list[str]) -> Tree:
-    """The tree with these labels, in the order of nodes()."""
+    """The tree with these labels, one per node in the order of nodes()."""
     from_last = iter(reversed(labels))
     return tree.fold(
         lambda tag: Tree(next(from_last), tag.children), lambda _, children: Tree(next(from_last), tuple(children))

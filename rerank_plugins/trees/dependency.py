@@ -1,4 +1,4 @@
-"""Dependency trees and CoNLL-U: a tree over exactly the tokens of a sentence."""
+"""Dependency trees over exactly the tokens of a sentence, and CoNLL-U files of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rerank_plugins.errors import FormatError
 
 @dataclass(frozen=True, slots=True)
 class DependencyTree:
-    """Word i (from 0) has head `heads[i]` (from 0; -1 for the root) by relation `relations[i]`; `tags` are UPOS.
+    """Word i (from 0) depends on word `heads[i]` (-1: on the root symbol) by `relations[i]`; `tags` are UPOS tags.
 
     >>> DependencyTree(("dogs", "bark"), (1, -1), ("nsubj", "root")).children(-1)
     [1]
@@ -23,19 +23,19 @@ class DependencyTree:
     tags: tuple[str, ...] = ()
 
     def children(self, head: int) -> list[int]:
-        """Dependents of a word (-1: of the root symbol), in sentence order."""
+        """The dependents of a word (-1: of the root symbol), in sentence order."""
         return [i for i, h in enumerate(self.heads) if h == head]
 
 
 class Fault(NamedTuple):
-    """What makes heads no tree: the word (from 0) where it shows, and what is wrong."""
+    """Why heads are not a tree: the first word (from 0) that shows it, and what is wrong."""
 
     word: int
     text: str
 
 
 def tree_fault(heads: Sequence[int]) -> Fault | None:
-    """The first reason why the heads (from 0; -1 for the root) are no tree with one root; None where they are one.
+    """The first reason why the heads (from 0; -1 for the root) are not a tree with one root; None if they are.
 
     >>> tree_fault((1, -1)), tree_fault((1, 0)).text
     (None, 'a sentence has one root (head 0); found 0')
@@ -46,14 +46,14 @@ def tree_fault(heads: Sequence[int]) -> Fault | None:
     roots = [word for word, head in enumerate(heads) if head == -1]
     if len(roots) != 1:
         return Fault(roots[1] if roots else 0, f"a sentence has one root (head 0); found {len(roots)}")
-    sound = {-1}  # words from which the root is reached
+    connected = {-1}  # words from which following the heads reaches the root
     for word in range(len(heads)):
         path = [word]
-        while path[-1] not in sound and len(path) <= len(heads):
+        while path[-1] not in connected and len(path) <= len(heads):
             path.append(heads[path[-1]])
-        if path[-1] not in sound:
+        if path[-1] not in connected:
             return Fault(word, f"word {word + 1} is in a cycle of heads, or below one")
-        sound.update(path)
+        connected.update(path)
     return None
 
 
@@ -63,10 +63,10 @@ class _Row(NamedTuple):
 
 
 def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[DependencyTree]:
-    """Trees of a CoNLL-U file, one at a time. Multi-word token lines (1-2) and empty nodes (1.1) are passed over.
+    """The trees of a CoNLL-U file, one at a time. Multi-word token lines (1-2) and empty nodes (1.1) are skipped.
 
-    Raises FormatError (file and line) for a wrong number of columns, word numbers that do not go 1, 2, 3 …, a head
-    that is no number or not in the sentence, several roots or none, and cycles.
+    Raises FormatError (with file and line) for a wrong number of columns, word numbers other than 1, 2, 3 …, a head
+    that is not a number or not in the sentence, several roots or none, and cycles.
     """
     rows: list[_Row] = []
     for number, line in enumerate(lines, 1):
@@ -78,19 +78,19 @@ def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[Depend
         elif not line.startswith("#"):
             columns = line.split("\t")
             if len(columns) < 8:
-                wanted = f"expected 10 tab-separated CoNLL-U columns (at least 8), found {len(columns)}"
-                raise FormatError(wanted, path=path, line=number)
+                message = f"expected 10 tab-separated CoNLL-U columns (at least 8), found {len(columns)}"
+                raise FormatError(message, path=path, line=number)
             if columns[0] == str(len(rows) + 1):
                 rows.append(_Row(number, columns))
             elif not _range_or_empty(columns[0]):
-                wanted = f"expected word number {len(rows) + 1} (column 1), found {columns[0]!r}"
-                raise FormatError(wanted, path=path, line=number)
+                message = f"expected word number {len(rows) + 1} (column 1), found {columns[0]!r}"
+                raise FormatError(message, path=path, line=number)
     if rows:
         yield _tree(rows, path)
 
 
 def _range_or_empty(number: str) -> bool:
-    """Whether a word number is that of a multi-word token (1-2) or an empty node (1.1)."""
+    """Whether the number in the first column is that of a multi-word token (1-2) or an empty node (1.1)."""
     parts = number.replace(".", "-", 1).split("-")
     return len(parts) == 2 and all(part.isdecimal() for part in parts)
 
@@ -99,8 +99,8 @@ def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
     heads = []
     for line, columns in rows:
         if not (columns[6].isascii() and columns[6].isdecimal()):
-            found = f"head {columns[6]!r} of word {columns[0]} is not a number (column 7)"
-            raise FormatError(found, path=path, line=line)
+            message = f"head {columns[6]!r} of word {columns[0]} is not a number (column 7)"
+            raise FormatError(message, path=path, line=line)
         heads.append(int(columns[6]) - 1)
     fault = tree_fault(heads)
     if fault:
@@ -110,7 +110,7 @@ def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
 
 
 def write_conllu(tree: DependencyTree, comments: Mapping[str, str] | None = None) -> str:
-    """The tree as a CoNLL-U block, blank line included; columns that are not known hold `_`.
+    """The tree as a CoNLL-U block, with the blank line that ends it; columns without a value hold `_`.
 
     >>> print(write_conllu(DependencyTree(("Go",), (-1,), ("root",)), {"sent_id": "1"}), end="")
     # sent_id = 1
@@ -119,6 +119,6 @@ def write_conllu(tree: DependencyTree, comments: Mapping[str, str] | None = None
     """
     tags = tree.tags or ("_",) * len(tree.words)
     rows = zip(tree.words, tags, tree.heads, tree.relations, strict=True)
-    head = [f"# {name} = {value}\n" for name, value in (comments or {}).items()]
+    header = [f"# {name} = {value}\n" for name, value in (comments or {}).items()]
     lines = [f"{i}\t{w}\t_\t{t}\t_\t_\t{h + 1}\t{r}\t_\t_\n" for i, (w, t, h, r) in enumerate(rows, 1)]
-    return "".join(head + lines) + "\n"
+    return "".join(header + lines) + "\n"

@@ -1,4 +1,4 @@
-"""K-best lists of trees as text: lines `id ||| (ROOT …) ||| ln p`, those of a sentence together, best first."""
+"""K-best lists of trees as text: one line `id ||| (ROOT …) ||| ln p` per tree, grouped by sentence, best tree first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BAR = " ||| "
 
 
 def write_scored(name: str, tree: Tree, log_probability: float) -> str:
-    """The line of a tree, line end included; ln p has as many digits as it takes to read the same number.
+    """The line of a tree, with its line end; ln p is written with enough digits that the same float64 is read back.
 
     >>> print(write_scored("3", Tree("X", (Tree("UH", ("oh",)),)), -2.5), end="")
     3 ||| (X (UH oh)) ||| -2.5
@@ -21,33 +21,35 @@ def write_scored(name: str, tree: Tree, log_probability: float) -> str:
 
 
 def is_bracketed(lines: Iterable[str]) -> tuple[bool, Iterator[str]]:
-    """Whether a file holds brackets (plain, or with ids and ln p), by its first line with text; and all its lines.
+    """Whether a file holds bracketed trees (plain, or with ids and ln p), and all of its lines.
+
+    The first line that is not blank decides.
 
     >>> is_bracketed(["", "( (S (VB Go)))"])[0], is_bracketed(["# sent_id = 1"])[0]
     (True, False)
     """
-    rest = iter(lines)
-    seen: list[str] = []
-    for line in rest:
-        seen.append(line)
+    remaining = iter(lines)
+    consumed: list[str] = []
+    for line in remaining:
+        consumed.append(line)
         if line.strip():
             break
-    first = seen[-1].lstrip() if seen else ""
-    return first.startswith("(") or (BAR in first and not first.startswith("#")), chain(seen, rest)
+    first = consumed[-1].lstrip() if consumed else ""
+    return first.startswith("(") or (BAR in first and not first.startswith("#")), chain(consumed, remaining)
 
 
 def read_scored(lines: Iterable[str], path: str = "<trees>") -> Iterator[tuple[str, Tree, float]]:
-    """Id, tree and ln p of each line; of plain brackets, where each tree is certain (ln 1), ids count the trees.
+    """The id, tree and ln p of each line. Plain bracketed trees are numbered from 1, and have ln p = 0.
 
-    Raises FormatError (file and line) for a line that has neither form.
+    Raises FormatError (with file and line) for a line that has neither form.
     """
     numbered = enumerate(lines, 1)
     for number, line in numbered:
         if not line.strip():
             continue
         if BAR not in line:
-            rest = [line, *(text for _, text in numbered)]
-            padded = [""] * (number - 1) + rest  # so that errors name the right line
+            remaining = [line, *(text for _, text in numbered)]
+            padded = [""] * (number - 1) + remaining  # errors then name the right line
             yield from ((str(i), tree, 0.0) for i, tree in enumerate(read_trees(padded, path), 1))
             return
         name, brackets, value = ([part.strip() for part in line.split(BAR)] + ["", ""])[:3]
@@ -56,11 +58,11 @@ def read_scored(lines: Iterable[str], path: str = "<trees>") -> Iterator[tuple[s
 
 def _scored(brackets: str, value: str, path: str, line: int) -> tuple[Tree, float]:
     try:
-        score = float(value)
+        log_probability = float(value)
         (tree,) = read_trees([brackets], path)
     except ValueError:
-        wanted = f"expected `id ||| one tree ||| ln p`, found {brackets[:40]!r} and {value!r}"
-        raise FormatError(wanted, path=path, line=line) from None
+        message = f"expected `id ||| one tree ||| ln p`, found {brackets[:40]!r} and {value!r}"
+        raise FormatError(message, path=path, line=line) from None
     except FormatError as error:
         raise FormatError(error.message, path=path, line=line) from None
-    return tree, score
+    return tree, log_probability

@@ -1,12 +1,13 @@
 """PARSEVAL: labelled brackets of a tree against those of the gold tree, by EVALB's conventions (COLLINS.prm).
 
-- Words whose gold tag is one of , : `` '' . do not count, and brackets are counted over the words that are left.
-- The root (ROOT, TOP, …) is no bracket, nor are preterminals; empty elements and function tags are passed over.
+- Words whose gold tag is one of , : `` '' . are ignored; the positions of brackets count only the other words.
+- The root (ROOT, TOP, …) and preterminals are not brackets; empty elements and function tags are ignored.
 - ADVP and PRT are the same label.
-- Equal brackets count as often as they occur (unary chains of one label).
-- Brackets without any word that counts are left out.
+- Equal brackets (unary chains of one label) count as often as they occur.
+- Brackets that contain only ignored words are left out.
 
-Left out: EVALB's skipping of sentences whose lengths differ (here words must be the same), bracket crossings.
+Two things are not implemented: EVALB skips sentences whose lengths differ, whereas here the words must be the same; and
+crossing brackets are not counted.
 """
 
 from __future__ import annotations
@@ -25,30 +26,40 @@ Bracket = tuple[str, int, int]  # label, first word, word after the last
 
 
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
-    """Labelled brackets over the words that are counted; `counted` has one value per word of the tree.
+    """The labelled brackets of a tree; `counted` says of each word whether positions count it.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> sorted(brackets(*read_trees(["(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ is)) (. .)))"]), [True, True, False]))
     [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)]
     """
-    found: Counter[Bracket] = Counter()
-    before = [0, *accumulate(map(int, counted))]  # words that count before each word
-    spans = ((i, i + 1) for i in range(len(counted) - 1, -1, -1))  # a fold goes from right to left
+    counts: Counter[Bracket] = Counter()
+    before = [0, *accumulate(map(int, counted))]  # how many counted words precede each word
+    spans = ((i, i + 1) for i in range(len(counted) - 1, -1, -1))  # a fold visits nodes from right to left
 
     def phrase(node: Tree, below: list[tuple[int, int]]) -> tuple[int, int]:
         first, last = below[0][0], below[-1][1]
         label = category(node.label)
         if label not in ROOTS and before[first] < before[last]:
-            found[SAME.get(label, label), before[first], before[last]] += 1
+            counts[SAME.get(label, label), before[first], before[last]] += 1
         return first, last
 
     tree.fold(lambda tag: next(spans), phrase)
-    return found
+    return counts
 
 
 @dataclass
 class Parseval:
-    """Brackets of trees against gold ones, summed over sentences; `exact` are sentences with the gold brackets."""
+    """Counts summed over sentences.
+
+    `sentences`  gold trees
+    `parsed`     sentences that have a tree
+    `exact`      sentences whose brackets equal the gold ones
+    `gold`       brackets of the gold trees
+    `found`      brackets of the trees that are evaluated
+    `matched`    brackets that both have
+    `words`      words that are not ignored
+    `tags`       those of them whose tag is the gold one
+    """
 
     sentences: int = 0
     parsed: int = 0
@@ -59,28 +70,32 @@ class Parseval:
     words: int = 0
     tags: int = 0
 
-    def add(self, gold: Tree, found: Tree | None) -> None:
-        """Count a sentence; one without a parse has no bracket right. Raises ValueError for other words than gold's."""
+    def add(self, gold: Tree, predicted: Tree | None) -> None:
+        """Count a sentence; one without a parse has no correct bracket.
+
+        Raises ValueError if the words differ from those of the gold tree.
+        """
         self.sentences += 1
-        wanted = remove_empty(gold)
-        if wanted is None:
+        reference = remove_empty(gold)
+        if reference is None:
             return
-        tags = wanted.tags()
+        tags = reference.tags()
         counted = [category(tag) not in PUNCTUATION for tag in tags]
-        right = brackets(wanted, counted)
-        self.gold += right.total()
+        gold_brackets = brackets(reference, counted)
+        self.gold += gold_brackets.total()
         self.words += sum(counted)
-        given = found and remove_empty(found)
-        if given is None:
+        candidate = predicted and remove_empty(predicted)
+        if candidate is None:
             return
-        if given.words() != wanted.words():
-            raise ValueError(f"the tree's words {' '.join(given.words())!r} are not {' '.join(wanted.words())!r}")
-        made = brackets(given, counted)
+        if candidate.words() != reference.words():
+            words, gold_words = " ".join(candidate.words()), " ".join(reference.words())
+            raise ValueError(f"the tree's words {words!r} are not {gold_words!r}")
+        candidate_brackets = brackets(candidate, counted)
         self.parsed += 1
-        self.exact += made == right
-        self.found += made.total()
-        self.matched += (made & right).total()
-        self.tags += sum(a == b for a, b, count in zip(tags, given.tags(), counted, strict=True) if count)
+        self.exact += candidate_brackets == gold_brackets
+        self.found += candidate_brackets.total()
+        self.matched += (candidate_brackets & gold_brackets).total()
+        self.tags += sum(a == b for a, b, count in zip(tags, candidate.tags(), counted, strict=True) if count)
 
     def percent(self) -> dict[str, float]:
         """Labelled precision, recall and F1, exact match, accuracy of tags and coverage (sentences with a tree)."""

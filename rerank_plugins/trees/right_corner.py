@@ -1,14 +1,15 @@
 """The right-corner transform (Schuler, AbdelRahman, Miller & Schwartz 2010): right-branching becomes left-branching.
 
-A chain of right children A1 -> x1 A2, A2 -> x2 A3, …, ending in the preterminal An is built from the left by incomplete
-constituents A/B, an A that lacks a B at its right:
+A chain of right children A1 -> x1 A2, A2 -> x2 A3, … that ends in the preterminal An is built from left to right by way
+of incomplete constituents. A/B is an A that still lacks a B at its right end.
 
-    A1/A2 -> x1            begins: x1 is complete
-    A1/A3 -> A1/A2 x2      goes on: the awaited A2 turns into x2 and an awaited A3
-    A1    -> A1/An An      ends: the awaited preterminal is read
+    A1/A2 -> x1            begin: x1 is complete
+    A1/A3 -> A1/A2 x2      continue: the awaited A2 is expanded into x2 and an awaited A3
+    A1    -> A1/An An      end: the awaited preterminal is read
 
-Incomplete constituents are what has to be remembered between words. Each x2, x3, … that is a phrase is built while its
-A1/A2 waits, one level deeper in the store; x1 is not, since nothing waits for it at its own level.
+A parser has to remember only the incomplete constituents between words; they are its store. If x2 (or x3, …) is a
+phrase, it is built one level deeper in the store, because A1/A2 has to be kept meanwhile. x1 is built at the level of
+its chain, where there is no incomplete constituent yet.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ LACKING = "/"
 
 
 def right_corner(tree: Tree) -> Tree:
-    """The right-corner form of a tree whose phrases have two children each (see `binarisation` and `join_unaries`).
+    """The right-corner form of a tree in which every phrase has two children (see `binarisation` and `join_unaries`).
 
-    Raises ValueError for a phrase with another number of children, and for a label with / in it.
+    Raises ValueError for a phrase with any other number of children, and for a label that contains /.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> tree, = read_trees(["(S (NP (DT the) (NN dog)) (VP (VBZ eats) (NP (NN meat))))"])
@@ -38,7 +39,7 @@ def right_corner(tree: Tree) -> Tree:
         return [node]
 
     def phrase(node: Tree, below: list[list[Tree]]) -> list[Tree]:
-        """The chain of right children from here: this node over its left child in right-corner form, then the rest."""
+        """The chain of right children that starts here: this node over its transformed left child, then the others."""
         _checked(node.label)
         if len(below) != 2:
             raise ValueError(f"{node.label} has {len(below)} children: the right-corner transform wants two")
@@ -54,33 +55,33 @@ def _checked(label: str) -> None:
 
 
 def _from_left(chain: list[Tree]) -> Tree:
-    """The complete constituent that a chain of right children (each over its left child; a preterminal last) makes."""
+    """The complete constituent of a chain of right children: each over its left child, a preterminal at the end."""
     top, *others = chain
     if not others:
         return top
     incomplete: Tree | None = None
     for node, awaited in zip(chain, others, strict=False):
-        begun = () if incomplete is None else (incomplete,)
-        incomplete = Tree(top.label + LACKING + awaited.label, (*begun, *node.children))
+        so_far = () if incomplete is None else (incomplete,)
+        incomplete = Tree(top.label + LACKING + awaited.label, (*so_far, *node.children))
     assert incomplete is not None
     return Tree(top.label, (incomplete, others[-1]))
 
 
 def undo_right_corner(tree: Tree) -> Tree:
-    """The binary tree that a right-corner form was made of."""
+    """The inverse of `right_corner`: the binary tree."""
 
     def phrase(node: Tree, below: list[list[Tree]]) -> list[Tree]:
-        """Of an incomplete constituent: the complete x1, x2, …, and before each the label that it is the left child of.
+        """The original trees below a node.
 
-        Of a complete one: its tree alone.
+        For an incomplete constituent A1/A3, they are A1 over x1, A2 over x2, …; for a complete one, its tree alone.
         """
         top, _, awaited = node.label.partition(LACKING)
-        if not awaited:  # ends
+        if not awaited:  # A1 -> A1/An An
             pieces, (right,) = below
             for piece in reversed(pieces):
                 right = Tree(piece.label, (*piece.children, right))
             return [right]
-        if len(below) == 1:  # begins
+        if len(below) == 1:  # A1/A2 -> x1
             return [Tree(top, tuple(below[0]))]
         return [*below[0], Tree(node.subtrees[0].label.partition(LACKING)[2], tuple(below[1]))]
 
@@ -88,9 +89,10 @@ def undo_right_corner(tree: Tree) -> Tree:
 
 
 def store_depth(tree: Tree) -> int:
-    """Incomplete constituents that are in store at once between two words, at most; of a tree before the transform.
+    """The largest number of incomplete constituents in the store between two words, for a tree before the transform.
 
-    Branching to the right only takes 1; a right child's left child that is a phrase takes one more. Single words: 0.
+    It is 0 for a single word and 1 for a tree that only branches to the right or only to the left. A phrase that is the
+    left child of a right child adds 1.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> store_depth(*read_trees(["(S (NP (DT the) (NN dog)) (VP (VBZ eats) (NP (NN meat) (NN pie))))"]))
@@ -99,7 +101,7 @@ def store_depth(tree: Tree) -> int:
     2
     """
     deepest = 0
-    todo = [(tree, 1, False)]  # node, level at which it is built, whether something waits for it at that level
+    todo = [(tree, 1, False)]  # node, its level, whether it is awaited there
     while todo:
         node, level, awaited = todo.pop()
         if node.is_preterminal:
@@ -115,21 +117,21 @@ def store_depth(tree: Tree) -> int:
 
 
 def stores(tree: Tree) -> list[tuple[tuple[str, str], ...]]:
-    """The incomplete constituents (A, B) in store after each word, outermost first; of a tree before the transform.
+    """The store after each word: its incomplete constituents (A, B), outermost first; for a tree before the transform.
 
-    After the last word the store is empty. The tree has two children at every phrase.
+    The store is empty after the last word. Every phrase of the tree must have two children.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> stores(*read_trees(["(S (NP (DT the) (NN dog)) (VP (VB eats) (NP (NN meat) (NN pie))))"]))
     [(('NP', 'NN'),), (('S', 'VP'),), (('S', 'NP'),), (('S', 'NN'),), ()]
     """
-    places = count(len(tree.words()), -1)  # a fold goes from right to left
-    root = tree.fold(lambda tag: _Span(tag.label, (end := next(places)) - 1, end), _Span.over)
+    ends = count(len(tree.words()), -1)  # a fold visits nodes from right to left
+    root = tree.fold(lambda tag: _Span(tag.label, (end := next(ends)) - 1, end), _Span.over)
     return [_store(root, read) for read in range(1, root.end)] + [()]
 
 
 class _Span(NamedTuple):
-    """A node over words first … end - 1; a phrase has its left and its right child."""
+    """A node over the words first … end - 1; `below` holds the two children of a phrase."""
 
     label: str
     first: int
@@ -138,20 +140,20 @@ class _Span(NamedTuple):
 
     @staticmethod
     def over(node: Tree, below: list[_Span]) -> _Span:
-        """A phrase over its children."""
+        """The span of a phrase, from those of its children."""
         return _Span(node.label, below[0].first, below[-1].end, tuple(below))
 
 
 def _store(root: _Span, read: int) -> tuple[tuple[str, str], ...]:
-    """The store after this number of words."""
-    found = []
+    """The store after `read` words. O(depth of the tree)."""
+    store = []
     top = root
     while True:
         awaited = top
-        while awaited.below and awaited.below[0].end <= read:  # its left child is complete
+        while awaited.below and awaited.below[0].end <= read:  # the left child is complete
             awaited = awaited.below[1]
         if awaited is not top:
-            found.append((top.label, awaited.label))
+            store.append((top.label, awaited.label))
         if awaited.first >= read:
-            return tuple(found)
-        top = awaited.below[0]  # is being read
+            return tuple(store)
+        top = awaited.below[0]  # this left child has been read in part
