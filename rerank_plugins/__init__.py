@@ -1,4 +1,4 @@
-"""Reranking of n-best lists by plugins: what a plugin author imports."""
+"""Reranking of n-best lists by plugins: the names that a plugin author imports."""
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError

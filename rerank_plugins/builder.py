@@ -1,7 +1,8 @@
-"""Building objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
+"""Builds objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
 
-A field typed `Parser`, `LanguageModel` or `Metric` is given by name: of a table in the config (`[parser.ud]`), or of
-something registered that needs no options. Each named thing is built once, parsers always behind a cache.
+The value of a field typed `Parser`, `LanguageModel` or `Metric` is a name: that of a table in the config
+(`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every parser is
+wrapped in a cache.
 """
 
 from __future__ import annotations
@@ -22,7 +23,12 @@ INJECTED: dict[type, str] = {Parser: "parser", LanguageModel: "language_model", 
 
 @dataclass
 class Builder:
-    """Builds what a config names. Relative paths are relative to `base`; `named` holds the config's tables by kind."""
+    """Builds the objects of a config.
+
+    `registry`  the plugins
+    `base`      the folder to which relative paths are relative
+    `named`     the config's named tables, by kind and name
+    """
 
     registry: Registry
     base: Path = Path()
@@ -32,8 +38,8 @@ class Builder:
     def build(self, kind: str, table: Mapping[str, Any], where: str = "") -> Any:
         """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
 
-        Raises ConfigError for a missing `use`, an unknown, missing or ill-typed option;
-        PluginError for an unknown name.
+        Raises ConfigError for a missing `use` and for an unknown, missing or ill-typed option, PluginError for an
+        unknown name.
         """
         where = where or f"[{kind}]"
         if "use" not in table:
@@ -46,9 +52,9 @@ class Builder:
         settings = {key: value for key, value in table.items() if key != "use"}
         for key in settings.keys() - options.keys():
             raise ConfigError(f"{where}: {entry.name} has no option {key!r}{suggestion(key, options)}")
-        for name, known in options.items():
-            if known.required and name not in settings:
-                raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({known.doc})")
+        for name, option in options.items():
+            if option.required and name not in settings:
+                raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({option.doc})")
         values = {key: self._value(options[key], value, where) for key, value in settings.items()}
         return self._make(entry, values, where)
 
@@ -57,11 +63,11 @@ class Builder:
             return entry.factory(**values)
         except RerankError:
             raise
-        except ValueError as error:  # raised by __post_init__ for values that do not go together
+        except ValueError as error:  # from __post_init__: the values contradict each other
             raise ConfigError(f"{where}: {entry.name}: {error}") from error
 
-    def _value(self, known: Option, value: Any, where: str) -> Any:
-        kind = _injected_kind(known.type)
+    def _value(self, option: Option, value: Any, where: str) -> Any:
+        kind = _injected_kind(option.type)
         if kind and isinstance(value, list | tuple):
             return tuple(self.named_object(kind, name, where) for name in value)
         if kind and value is not None:
@@ -69,11 +75,11 @@ class Builder:
         from pydantic import TypeAdapter, ValidationError
 
         try:
-            checked = TypeAdapter(known.type).validate_python(value)
+            checked = TypeAdapter(option.type).validate_python(value)
         except ValidationError as error:
             problem = error.errors()[0]["msg"]
-            wanted = f"{where}: option {known.name!r} is {value!r}; wanted {known.type_name}: {problem}"
-            raise ConfigError(wanted) from None
+            message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
+            raise ConfigError(message) from None
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
     def named_object(self, kind: str, name: str, where: str) -> Any:
@@ -81,9 +87,9 @@ class Builder:
         if (kind, name) not in self._built:
             table = self.named.get(kind, {}).get(name)
             if table is None and name not in self.registry.entries[kind]:
-                known = [*self.named.get(kind, {}), *self.registry.entries[kind]]
-                missing = f"{where}: no {kind} named {name!r}{suggestion(name, known)}"
-                raise ConfigError(f"{missing}{self.registry.left_out(kind, name)}")
+                available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
+                message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
+                raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
             table = {"use": name} if table is None else table
             plugin = self.build(kind, table, f"[{kind}.{name}]")
             self._built[kind, name] = CachedParser(plugin) if kind == "parser" else plugin
@@ -91,5 +97,5 @@ class Builder:
 
 
 def _injected_kind(type_: Any) -> str | None:
-    """The kind of a field typed `Parser`, `Parser | None` or `tuple[Parser, ...]` (and so on), else None."""
+    """The kind of a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
     return next((INJECTED[part] for part in (type_, *get_args(type_)) if part in INJECTED), None)

@@ -1,33 +1,33 @@
-"""The errors that users see. Each message is one line that says what was found, where, and what was wanted.
+"""The errors that users see. Each message is one line that says what is wrong, where, and what was expected.
 
-RerankError            anything this project reports on purpose (exit code 2)
+RerankError            any error that this project reports on purpose (exit code 2)
 ├── ConfigError        a config key or command-line option
-├── FormatError        an input file: carries its path and line
-├── PluginError        a plugin that cannot be loaded, or breaks its contract
-└── ModelError         a model file: missing, of another version, cut short
+├── FormatError        an input file; has its path and line
+├── PluginError        a plugin that cannot be loaded or breaks its contract
+└── ModelError         a model file that is missing, cut short or of another version
 """
 
 from __future__ import annotations
 
 
 class RerankError(Exception):
-    """Base of every error that this project raises on purpose; its text is one line for the user."""
+    """The base class of every error that this project raises on purpose; its text is one line for the user."""
 
 
 class ConfigError(RerankError):
-    """A config key or option that is unknown, missing or of the wrong kind."""
+    """A config key or an option is unknown, missing or of the wrong type."""
 
 
 class PluginError(RerankError):
-    """A plugin that cannot be imported, collides with another, or returns what its contract forbids."""
+    """A plugin cannot be imported, registers a name that is taken, or returns a value that its contract forbids."""
 
 
 class ModelError(RerankError):
-    """A model file that is missing, cut short, or of another version or kind."""
+    """A model file is missing, cut short, or of another version or kind."""
 
 
 class FormatError(RerankError):
-    """Input that does not have the form its format promises.
+    """An input file does not conform to its format.
 
     >>> print(FormatError("expected 3 fields, found 2", path="dev.nbest", line=7))
     dev.nbest:7: expected 3 fields, found 2

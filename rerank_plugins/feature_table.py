@@ -1,7 +1,7 @@
-"""The table between extraction and tuning: a row per hypothesis, a column per feature, segment offsets.
+"""The feature table, which extraction writes and tuning reads: a row per hypothesis, a column per feature.
 
-Extractors fill it, tuners only read it. On disk it is one uncompressed .npz (a zip of .npy arrays), whose comment holds
-the checksums of the file (checksums.py): the same table gives the same bytes.
+Its file is one uncompressed .npz (a zip archive of .npy arrays) whose comment holds the checksums of the file
+(checksums.py). Equal tables give equal bytes.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import FormatError, RerankError
 from rerank_plugins.sparse_block import SparseBlock
 
-VERSION, FORMER = 2, 1  # the former one had no checksums
+VERSION, FORMER = 2, 1  # version 1 has no checksums
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureTable:
-    """Features of all hypotheses of a set of n-best lists.
+    """The features of all hypotheses of a set of n-best lists.
 
     `names`        (F) dense feature names
     `values`       (rows, F) float64, finite; rows in the order of the lists
     `offsets`      (segments + 1): rows of segment s are `offsets[s]:offsets[s+1]`
     `segment_ids`  (segments) as in the n-best file
     `sparse`       the decoder's sparse features
-    `provenance`   how it was made: extractors and their settings, fingerprints of the lists
+    `provenance`   the extractors, their settings, and fingerprints of the lists
     """
 
     names: tuple[str, ...]
@@ -50,41 +50,41 @@ class FeatureTable:
 
     @classmethod
     def dense(cls, names: Sequence[str], values: FloatArray, offsets: LongArray) -> FeatureTable:
-        """A table with no sparse block, segments numbered from 0."""
+        """A table without sparse features, whose segment ids are the numbers from 0."""
         ids = tuple(str(s) for s in range(len(offsets) - 1))
         offsets = np.asarray(offsets, np.int64)
         return cls(tuple(names), values, offsets, ids, SparseBlock.empty(len(values)))
 
     @property
     def all_names(self) -> tuple[str, ...]:
-        """Dense names, then sparse names: the order of a weight vector."""
+        """The dense names, then the sparse names: the order of a weight vector."""
         return self.names + self.sparse.names
 
     @property
     def segments(self) -> int:
-        """How many n-best lists."""
+        """The number of n-best lists."""
         return len(self.offsets) - 1
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """Weighted sum of every row; `weights` follows `all_names`."""
+        """(rows) The weighted sum of each row; `weights` is in the order of `all_names`."""
         dense = self.values @ weights[: len(self.names)]
         return dense + self.sparse.dot(weights[len(self.names) :]) if self.sparse.names else dense
 
     def take_segments(self, segments: Sequence[int] | LongArray) -> tuple[FeatureTable, LongArray]:
-        """The table of some segments, and the rows it took from this one."""
+        """The table of these segments, in this order, and the numbers of its rows in this table."""
         chosen = np.asarray(segments, np.int64)
         lengths = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         starts = self.offsets[:-1][chosen]
         rows = np.repeat(starts - offsets[:-1], lengths) + np.arange(offsets[-1])
         ids = tuple(self.segment_ids[s] for s in chosen)
-        taken = replace(self, values=self.values[rows], offsets=offsets, segment_ids=ids, sparse=self.sparse.rows(rows))
-        return taken, rows
+        sparse = self.sparse.rows(rows)
+        return replace(self, values=self.values[rows], offsets=offsets, segment_ids=ids, sparse=sparse), rows
 
     def save(self, path: Path) -> None:
-        """Write to a temporary file beside `path`, then rename: never half a table.
+        """Write a temporary file beside `path`, then rename it, so that `path` never holds part of a table.
 
-        Raises RerankError where the disk is full or the folder cannot be written.
+        Raises RerankError if the disk is full or the folder cannot be written.
         """
         meta = {
             "version": VERSION,
@@ -118,13 +118,13 @@ class FeatureTable:
 
     @classmethod
     def load(cls, path: Path) -> FeatureTable:
-        """Read a saved table; one of version 1, without checksums, with a warning in the log.
+        """Read a saved table. One of version 1, which has no checksums, is read with a warning in the log.
 
-        Raises FormatError on a file that is not one, is damaged, cut short or of another version.
+        Raises FormatError for a file that is not a feature table, is damaged or cut short, or is of another version.
         """
         try:
             if not zipfile.is_zipfile(path):
-                path.stat()  # missing, or unreadable, comes first
+                path.stat()  # raises OSError if the file is missing or cannot be read
                 raise FormatError("not a feature table, or cut short: `rerank extract` makes one", path=str(path))
             has_checksums = checked(np.asarray(np.memmap(path, np.uint8, "r"))) is not None
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
@@ -136,8 +136,8 @@ class FeatureTable:
                         "%s: feature table of version %d, without checksums: damage to it goes unseen", path, FORMER
                     )
                 elif meta["version"] != VERSION:
-                    found = meta["version"]
-                    raise FormatError(f"feature table of version {found}, expected {VERSION}", path=str(path))
+                    version = meta["version"]
+                    raise FormatError(f"feature table of version {version}, expected {VERSION}", path=str(path))
                 sparse = SparseBlock(tuple(meta["sparse_names"]), arrays["indptr"], arrays["indices"], arrays["data"])
                 return cls(
                     tuple(meta["names"]),

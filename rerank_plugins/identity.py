@@ -1,8 +1,8 @@
-"""What an object's results depend on, as plain values and hashes: its class, source code, options and files.
+"""Describes what an object's results depend on, as plain values and hashes: its class, source code, options and files.
 
-Two objects with equal descriptions compute the same. So a finished part of an interrupted extraction, a column of a
-feature table and a cached parse are reused exactly when the description of what made them has not changed. Modules that
-a plugin imports are not described.
+Two objects with equal descriptions compute the same results. Hence the finished parts of an interrupted extraction, the
+columns of a feature table and cached parses are reused exactly when the description of the object that computed them is
+unchanged. The description does not cover modules that a plugin imports.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ from rerank_plugins.paths import content_hash
 
 
 def describe(value: Any, *, file_names: bool = True) -> Any:
-    """Plain values, ready for JSON, that change when what `value` computes may change.
+    """Plain values, which JSON can hold, that change whenever the results of `value` may change.
 
-    A path becomes its name (unless `file_names` is false: then a copy is the same file) and the hash of its content. A
-    dataclass becomes its class, the hash of the source file of that class, and its fields (`options`), but for those
-    whose names begin with `_`, which are caches. Two attributes of a dataclass are described as well: `engines`, a
-    tuple of the distributions that do its work, by their versions, and `resources`, files that it reads and that are
-    not among its options. Any other object becomes its class and the hash of its pickle.
-    Raises PluginError for an object that cannot be pickled, and whatever the property `resources` raises.
+    A path becomes the name of the file and the hash of its content; without the name if `file_names` is false, so that
+    copies of a file are equal. A dataclass becomes its class, the hash of the source file of that class, and its fields
+    (`options`), except caches, whose names begin with `_`. Two attributes of a dataclass are described as well:
+    `engines`, a tuple of the distributions that it uses, by their versions, and `resources`, the files that it reads
+    besides its options. Any other object becomes its class and the hash of its pickle.
+
+    Raises PluginError for an object that cannot be pickled, and any error that the property `resources` raises.
     """
 
     def inner(item: Any) -> Any:
@@ -65,7 +66,7 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
 
 
 def plain_hash(value: Any) -> str:
-    """SHA-256 of plain values (those of JSON), in hexadecimal digits."""
+    """The SHA-256 of plain values (those that JSON can hold), in hexadecimal digits."""
     return _hash(json.dumps(value, ensure_ascii=False, sort_keys=True).encode())
 
 
@@ -74,7 +75,7 @@ def _hash(data: bytes) -> str:
 
 
 def _path_hash(path: Path) -> str | None:
-    """Hash of a file, or of all files of a folder; None where there is nothing: whoever opens it reports the error."""
+    """The hash of a file or of all files of a folder; None if it cannot be read, an error that opening it reports."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
         return plain_hash([[str(file.relative_to(path)), _path_hash(file)] for file in files])
@@ -85,7 +86,7 @@ def _path_hash(path: Path) -> str | None:
 
 
 def _code_hash(kind: type) -> str:
-    """Hash of the source file of a class; empty for a class without one (defined interactively, or compiled)."""
+    """The hash of the source file of a class; empty for a class without one (defined interactively, or compiled)."""
     try:
         file = inspect.getsourcefile(kind)
     except (OSError, TypeError):
@@ -96,7 +97,7 @@ def _code_hash(kind: type) -> str:
 def _pickle_hash(value: Any) -> str:
     try:
         return _hash(pickle.dumps(value))
-    except Exception as error:  # whatever the __reduce__ of a plugin's class raises
+    except Exception as error:  # the __reduce__ of a plugin's class may raise any error
         kind = type(value)
         message = f"{kind.__module__}.{kind.__qualname__} cannot be sent to another process: {error}"
         raise PluginError(message) from error

@@ -1,15 +1,15 @@
-"""Where compiled kernels are kept, and how processes share them.
+"""Where compiled kernels are cached, and how processes share them.
 
-numba keeps them beside the code, in the folder where Python keeps its own compiled modules: they come and go with the
-installation. Where that folder cannot be written (an installation of the system's, a container), they go to `kernels`
-in the program's cache (`paths.cache_folder`), and where there is none either, to a temporary folder, which is removed
-when the process ends. Whoever sets NUMBA_CACHE_DIR has the last word.
+numba caches them beside the source code, in the folder where Python keeps its own compiled modules, so that they are
+removed with the installation. If that folder cannot be written (a system-wide installation, a container), they go to
+`kernels` in the program's cache (`paths.cache_folder`), and if that cannot be written either, to a temporary folder,
+which is removed when the process ends. The variable NUMBA_CACHE_DIR overrides all of this.
 
-Several processes may compile at once. numba writes files whole, but not a kernel's two files together: the index, and
-the code it points to. So both are read and written under a lock here, the code of older sources is removed before new
-code takes its number, and a file that cannot be read is one that is not there.
+Several processes may compile at once. numba writes each file atomically, but not a kernel's two files together: the
+index, and the code to which it points. This module therefore reads and writes both under a lock, removes the code of
+older sources before new code gets the same number, and treats an unreadable file as missing.
 
-numba is slow to import, and is imported by whoever needs it first: what is to be done then is done by an import hook.
+numba is slow to import, so it is imported only where it is needed; an import hook sets up its cache at that moment.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 def install() -> None:
-    """Set numba's cache up: now if it has been imported, else as soon as it is."""
+    """Set up numba's cache: now if numba has been imported, else as soon as it is."""
     if CACHING in sys.modules:
         _set_up(sys.modules[CACHING])
     elif not any(isinstance(finder, _Hook) for finder in sys.meta_path):
@@ -45,7 +45,7 @@ def install() -> None:
 
 
 class _Hook:
-    """Finds the module of numba's cache as others do, and has it set up when it has been executed."""
+    """Finds the module of numba's cache as other finders do, and sets the cache up after the module is executed."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG002
         """The module's spec; None for other modules."""
@@ -65,7 +65,7 @@ class _Hook:
 
 
 def _set_up(caching: Any) -> None:
-    with suppress(AttributeError):  # another numba than those known: it does as it does by itself
+    with suppress(AttributeError):  # a version of numba with other internals: keep its own cache
         if not caching.config.CACHE_DIR and not _writable(BESIDE):
             caching.config.CACHE_DIR = str(_own_folder())
         share(caching.IndexDataCacheFile)
@@ -101,7 +101,7 @@ def _writable(folder: Path) -> bool:
 
 
 def share(files: Any) -> None:
-    """Let numba's class for a kernel's index and code be used by several processes at a time."""
+    """Make numba's class for a kernel's index and code safe for use by several processes at once."""
     load, save = files.load, files.save
     if hasattr(load, "__wrapped__"):
         return
@@ -110,18 +110,18 @@ def share(files: Any) -> None:
         with _locked(self._cache_path, exclusive=False):
             try:
                 return load(self, key)
-            except Exception:  # cut short, or of a class that is no more: pickle raises anything
+            except Exception:  # cut short, or of a removed class: pickle may raise any error
                 return None
 
     def save_locked(self: Any, key: Any, data: Any) -> None:
         with _locked(self._cache_path, exclusive=True):
             if not _index(self):
-                _unlink(self, ".*.nbc")  # of older sources; a process killed before it writes code must not revive it
+                _unlink(self, ".*.nbc")  # code of older sources, which a new index must not point to
             try:
                 save(self, key, data)
             except BaseException as error:
                 _unlink(self, ".*.tmp.*")
-                if not isinstance(error, OSError):  # a full disk: the kernel can do without its file
+                if not isinstance(error, OSError):  # a kernel that cannot be saved (full disk) still works
                     raise
 
     load_locked.__wrapped__, save_locked.__wrapped__ = load, save  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def _unlink(file: Any, ending: str) -> None:
 
 @contextmanager
 def _locked(folder: str, *, exclusive: bool) -> Iterator[None]:
-    """The folder is this process's own; without a lock where the system or the file system has none."""
+    """Hold a lock on the folder, shared or exclusive; none if the operating or file system has no locks."""
     descriptor = None
     with suppress(ImportError, OSError):
         import fcntl

@@ -215,7 +215,7 @@ def test_head_rules_of_ones_own():
     for lines, message in (
         (["* left", "A"], "h:2: expected a direction .* after 'A', found no direction"),
         (["A up B"], "h:1: expected a direction .* found direction 'up'"),
-        (["A left-any"], "h:1: direction 'left-any' of 'A' wants candidates"),
+        (["A left-any"], "h:1: direction 'left-any' of 'A' needs candidates"),
         (["A left B"], r"h: the table has no line for \*"),
     ):
         with pytest.raises(FormatError, match=message):

@@ -1,9 +1,9 @@
-"""Rewrites model files of former versions, which have no checksums, as the same models with checksums.
+"""Adds checksums to model files of earlier versions, which have none; the models are unchanged.
 
     python -m rerank_plugins.resources.renew MODEL...
 
 MODEL is a model file of `rerank train` or `rerank similarity train`, compressed or not, or a dependency parser
-(`.npz`). Files of the present version remain unchanged. Damage that an old file already has cannot be detected, and
+(`.npz`). Files of the current version are not changed. Damage that an old file already has cannot be detected, and
 remains.
 """
 
@@ -22,7 +22,7 @@ LEVEL = 19  # compression level of files that are compressed
 
 
 def renew(path: Path) -> int:
-    """Rewrite a model file; return its size in bytes. Raises ModelError for a damaged file and for any other file."""
+    """Rewrite a model file and return its size in bytes. Raises ModelError for a damaged or any other file."""
     try:
         with open(path, "rb") as stream:
             archive = stream.read(len(ZIP)) == ZIP
@@ -35,7 +35,7 @@ def renew(path: Path) -> int:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Renew files, and print their sizes before and after."""
+    """Renew the files and print their sizes before and after."""
     for name in arguments:
         path = Path(name)
         before = path.stat().st_size if path.exists() else 0

@@ -1,7 +1,7 @@
-"""What a grammar wants of a treebank's trees: no traces, no function tags, one name for the root.
+"""Prepares the trees of a treebank for grammars: no traces, no function tags, one name for the root.
 
-Each step is a function of its own; `clean` is all of them in order. Steps return new trees and keep the words, empty
-elements apart.
+Each step is a function of its own, and `clean` applies them in order. A step returns a new tree with the same words,
+except that empty elements are removed.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import cache
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 EMPTY = "-NONE-"  # the tag of traces and other elements without words
-ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # names that treebanks and parsers give to the root
+ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # the names of the root in treebanks and parser outputs
 CRAFT_LABELS = {"NML": "NP", "TITLE": "", "HEADING": "", "CAPTION": "", "CIT": ""}
 _LABEL = re.compile(r"(-[^-]*-|[^-=^][^-=^]*|.[^-=^]*)(.*)", re.DOTALL)
 
 
 @cache
 def split_label(label: str) -> tuple[str, str]:
-    """The category, and what follows it: function tags, indices and annotations, with their sign.
+    """The category, and the rest of the label: function tags, indices and annotations, with their separators.
 
     >>> split_label("NP-SBJ-1"), split_label("VP-VBD^S"), split_label("-LRB-"), split_label("PRP$")
     (('NP', '-SBJ-1'), ('VP', '-VBD^S'), ('-LRB-', ''), ('PRP$', ''))
     """
-    found = _LABEL.match(label)
-    return (found[1], found[2]) if found else (label, "")
+    parts = _LABEL.match(label)
+    return (parts[1], parts[2]) if parts else (label, "")
 
 
 def category(label: str) -> str:
@@ -35,17 +35,17 @@ def category(label: str) -> str:
 
 
 def remove_empty(tree: Tree) -> Tree | None:
-    """The tree without empty elements (-NONE-) and the phrases that consist of them; None where nothing is left."""
+    """The tree without empty elements (-NONE-) and phrases that have no other words; None if nothing is left."""
 
     def phrase(node: Tree, children: list[Tree | None]) -> Tree | None:
-        left = tuple(child for child in children if child is not None)
-        return Tree(node.label, left) if left else None
+        remaining = tuple(child for child in children if child is not None)
+        return Tree(node.label, remaining) if remaining else None
 
     return tree.fold(lambda tag: None if tag.label == EMPTY else tag, phrase)
 
 
 def strip_functions(tree: Tree, keep: Collection[str] = ()) -> Tree:
-    """The tree without function tags and indices, those in `keep` apart: NP-TMP-1 becomes NP, or NP-TMP if TMP is kept.
+    """The tree without indices and function tags, except tags in `keep`: NP-TMP-1 becomes NP, or NP-TMP if TMP is kept.
 
     >>> str(strip_functions(Tree("NP-SBJ=2", (Tree("PRP", ("it",)),))))
     '(NP (PRP it))'
@@ -59,14 +59,14 @@ def strip_functions(tree: Tree, keep: Collection[str] = ()) -> Tree:
 
 
 def relabel(tree: Tree, name: Callable[[str], str]) -> Tree:
-    """The tree with other labels, those of preterminals among them."""
+    """The tree in which every label, also of a preterminal, is replaced by `name(label)`."""
     return tree.fold(
         lambda tag: Tree(name(tag.label), tag.children), lambda node, children: Tree(name(node.label), tuple(children))
     )
 
 
 def rename(tree: Tree, labels: Mapping[str, str]) -> Tree:
-    """The tree with some labels replaced; a phrase renamed to "" gives way to its only child, or else is a FRAG."""
+    """The tree with some labels replaced; a phrase renamed to "" is replaced by its only child, or becomes a FRAG."""
 
     def phrase(node: Tree, children: list[Tree]) -> Tree:
         label = labels.get(node.label, node.label)
@@ -76,7 +76,7 @@ def rename(tree: Tree, labels: Mapping[str, str]) -> Tree:
 
 
 def collapse_repeats(tree: Tree) -> Tree:
-    """The tree where no phrase has a single child of its own label (as removed traces leave them)."""
+    """The tree without phrases whose only child has the same label, which the removal of traces leaves behind."""
 
     def phrase(node: Tree, children: list[Tree]) -> Tree:
         return children[0] if [child.label for child in children] == [node.label] else Tree(node.label, tuple(children))
@@ -85,21 +85,21 @@ def collapse_repeats(tree: Tree) -> Tree:
 
 
 def rooted(tree: Tree) -> Tree:
-    """The tree under ROOT: other names of a root (TOP, S1, VROOT) are replaced, and a tree without one gets it."""
+    """The tree under ROOT, which replaces another name of the root (TOP, S1, VROOT) or is added above the tree."""
     if tree.label in ROOTS and not tree.is_preterminal:
         return Tree(ROOT, tree.children)
     return Tree(ROOT, (tree,))
 
 
 def clean(tree: Tree, labels: Mapping[str, str] | None = None, keep: Collection[str] = ()) -> Tree | None:
-    """The tree as grammars are read from it; None where it has no words.
+    """The tree from which grammars are trained; None if it has no words.
 
-    `labels` renames categories (`CRAFT_LABELS` brings CRAFT's to those of the Penn Treebank); function tags in `keep`
-    stay.
+    `labels` renames categories (`CRAFT_LABELS` maps those of CRAFT to those of the Penn Treebank); function tags in
+    `keep` are kept.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> str(clean(*read_trees(["( (S (NP-SBJ (NP (PRP We)) (SBAR (-NONE- *T*))) (VP (VBD slept))))"])))
     '(ROOT (S (NP (PRP We)) (VP (VBD slept))))'
     """
-    left = remove_empty(tree)
-    return left and rooted(collapse_repeats(rename(strip_functions(left, keep), labels or {})))
+    nonempty = remove_empty(tree)
+    return nonempty and rooted(collapse_repeats(rename(strip_functions(nonempty, keep), labels or {})))

@@ -1,9 +1,9 @@
-"""Constituency trees and Penn brackets: trees over exactly the tokens of a sentence.
+"""Constituency trees over exactly the tokens of a sentence, and the bracketed format of the Penn Treebank.
 
-Read are the brackets of treebanks and parsers: several trees on a line or one over several lines, `( (S …))` without a
-label at the top (as ROOT), empty elements, function tags, words with a blank in them. The writing is always one line
-with single blanks. Brackets in words are escaped as in the Penn Treebank (-LRB-, -RRB-); its -LSB- and -LCB-, and the
-backslash before / and *, are understood too, but not written.
+The reader accepts the output of treebanks and parsers: several trees on a line, a tree over several lines, `( (S …))`
+without a label at the top (which becomes ROOT), empty elements, function tags, and words that contain spaces. A tree is
+written on one line with single spaces. Brackets in words are escaped as in the Penn Treebank (-LRB-, -RRB-). The reader
+also decodes -LSB-, -LCB- and the backslash before / and *, which are never written.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from rerank_plugins.trees.penn import BRACKETS
 
 Value = TypeVar("Value")
 
-Known = dict[int, "Tree"]  # what trees become, by their identity: see Tree.fold
+Known = dict[int, "Tree"]  # transformed trees, by the identity of the original: see Tree.fold
 
 ROOT = "ROOT"
 _TOKEN = re.compile(
     r"""\(\s*([^\s()]+)\s+([^()]*[^\s()])\s*\)  # a tag with its word
-      | \(\s*([^\s()]*)                         # what opens a phrase, with its label
+      | \(\s*([^\s()]*)                         # the start of a phrase, with its label
       | (\))
       | ([^\s()]+)                              # a word on a line of its own, or stray text
     """,
-    re.VERBOSE | re.ASCII,  # other kinds of space are part of words
+    re.VERBOSE | re.ASCII,  # re.ASCII: other kinds of space are part of words
 )
 _ESCAPES = BRACKETS | {r"\/": "/", r"\*": "*"}
 _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
@@ -35,7 +35,7 @@ _ESCAPE = re.compile("|".join(map(re.escape, _ESCAPES)))
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A phrase and its children, or a preterminal: a tag with its one child, a word (a str). Trees are values.
+    """An immutable phrase with its children, or a preterminal: a tag whose only child is a word (a str).
 
     >>> tree = Tree("NP", (Tree("DT", ("the",)), Tree("NN", ("dog",))))
     >>> str(tree), tree.words(), tree.tags()
@@ -64,7 +64,7 @@ class Tree:
         return () if self.is_preterminal else self.children  # type: ignore[return-value]
 
     def nodes(self) -> Iterator[Tree]:
-        """This node and all below it, parents before children, from left to right."""
+        """This node and all nodes below it, parents before children, from left to right."""
         todo = [self]
         while todo:
             node = todo.pop()
@@ -77,11 +77,11 @@ class Tree:
         return (node for node in self.nodes() if node.is_preterminal)
 
     def words(self) -> tuple[str, ...]:
-        """The sentence: words from left to right."""
+        """The words of the sentence, from left to right."""
         return tuple(node.word for node in self.preterminals())
 
     def tags(self) -> tuple[str, ...]:
-        """Labels of the preterminals, one per word."""
+        """The labels of the preterminals, one per word."""
         return tuple(node.label for node in self.preterminals())
 
     def fold(
@@ -90,10 +90,10 @@ class Tree:
         phrase: Callable[[Tree, list[Value]], Value],
         known: dict[int, Value] | None = None,
     ) -> Value:
-        """What `phrase` makes of this node and its children's values, from the bottom up; `tag` of preterminals.
+        """The value of this node, computed from the bottom up by `tag(preterminal)` and `phrase(node, child values)`.
 
-        `known` remembers values by the nodes' identity: given with several trees, it has a subtree that they share as
-        one object computed once. The trees must live as long as it does.
+        `known` caches values by the identity of nodes. If it is passed for several trees, a subtree object that they
+        share is evaluated once. The trees must live as long as the cache.
 
         >>> tree = Tree("S", (Tree("NP", (Tree("NN", ("dogs",)),)), Tree("VB", ("bark",))))
         >>> tree.fold(lambda tag: 1, lambda node, heights: 1 + max(heights))
@@ -157,22 +157,22 @@ def write_tree(tree: Tree) -> str:
 
 
 def _word(written: str) -> str:
-    """The word behind a written one; blanks in it are kept, as single ones."""
-    return re.sub(r"\s+", " ", _ESCAPE.sub(lambda found: _ESCAPES[found[0]], written), flags=re.ASCII)
+    """The word, decoded from its escaped form; each run of white space in it becomes a single space."""
+    return re.sub(r"\s+", " ", _ESCAPE.sub(lambda escape: _ESCAPES[escape[0]], written), flags=re.ASCII)
 
 
 def read_trees(lines: Iterable[str], path: str = "<brackets>") -> Iterator[Tree]:
-    """Trees of a bracketed file, one at a time; equal preterminals of a file are one object.
+    """The trees of a bracketed file, one at a time; equal preterminals of a file are one object.
 
-    Trees are as the file has them, whatever label is at their top; a top without a label is called ROOT. Raises
-    FormatError (file and line) for brackets that do not match, a label that is missing, a phrase with no children, a
-    word beside another child of its parent, and text outside the trees.
+    The label at the top of a tree is kept, whatever it is; a missing one becomes ROOT. Raises FormatError (with file
+    and line) for unbalanced brackets, any other missing label, a phrase without children, a word with siblings, and
+    text outside the trees.
 
     >>> [str(tree) for tree in read_trees(["( (S (VP (VB Go))))", "(X (UH Oh))(X", " (UH no))"])]
     ['(ROOT (S (VP (VB Go))))', '(X (UH Oh))', '(X (UH no))']
     """
     known: dict[tuple[str, str], Tree] = {}
-    open_: list[tuple[str, list[Tree | str], int]] = []  # label, children so far and line of the phrases that are open
+    open_: list[tuple[str, list[Tree | str], int]] = []  # of each open phrase: label, children so far, line
     for number, line in enumerate(lines, 1):
         for tag, word, label, closing, text in _TOKEN.findall(line):
             if tag:
@@ -196,20 +196,20 @@ def read_trees(lines: Iterable[str], path: str = "<brackets>") -> Iterator[Tree]
             else:
                 yield tree
     if open_:
-        found = f"{len(open_)} opening brackets of the tree that begins here are not closed"
-        raise FormatError(found, path=path, line=open_[0][2])
+        message = f"{len(open_)} opening brackets of the tree that begins here are not closed"
+        raise FormatError(message, path=path, line=open_[0][2])
 
 
 def _closed(label: str, children: list[Tree | str], line: int, inner: bool, path: str) -> Tree:
-    """The tree of a phrase whose brackets are closed. Raises FormatError for what no tree can be."""
+    """The tree of a phrase whose bracket was just closed. Raises FormatError if it is malformed."""
     if not children:
         raise FormatError(f"{label or 'a phrase'} has no children", path=path, line=line)
     words = [child for child in children if isinstance(child, str)]
     if len(words) == len(children):
         children = [" ".join(words)]
     elif words:
-        found = f"word {words[0]!r} under {label} is not the only child of a tag"
-        raise FormatError(found, path=path, line=line)
+        message = f"word {words[0]!r} under {label} is not the only child of a tag"
+        raise FormatError(message, path=path, line=line)
     if not label and (inner or words):
         raise FormatError("a phrase has no label", path=path, line=line)
     return Tree(label or ROOT, tuple(children))

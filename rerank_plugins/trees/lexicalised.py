@@ -1,4 +1,4 @@
-"""Trees where every node knows its head word, by head rules."""
+"""Trees in which every node has a head word, chosen by head rules."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from rerank_plugins.trees.heads import HeadRules, english_heads
 
 @dataclass(frozen=True, slots=True)
 class LexicalisedTree:
-    """A node with its head: `head` is the word's index in the sentence (from 0), `head_child` the child's that has it.
+    """A node with its head.
 
-    Preterminals have no children here (their word is the head word).
+    `head`        the index of the head word in the sentence (from 0)
+    `head_child`  the index of the child that contains it
+    `children`    empty for a preterminal, whose word is its head word
     """
 
     label: str
@@ -25,7 +27,7 @@ class LexicalisedTree:
 
 
 def lexicalise(tree: Tree, rules: HeadRules | None = None) -> LexicalisedTree:
-    """The tree with the head word and head tag of every node; rules for English unless others are given.
+    """The tree with the head word and head tag of every node, by these rules (default: English).
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> tree = lexicalise(*read_trees(["(S (NP (DT The) (NN dog)) (VP (VBZ barks)))"]))
@@ -33,14 +35,14 @@ def lexicalise(tree: Tree, rules: HeadRules | None = None) -> LexicalisedTree:
     ('barks', 'VBZ', 2, 1, 'dog')
     """
     rules = rules or english_heads()
-    positions = count(len(tree.words()) - 1, -1)  # a fold goes from right to left
+    positions = count(len(tree.words()) - 1, -1)  # a fold visits nodes from right to left
 
     def tag(node: Tree) -> LexicalisedTree:
         return LexicalisedTree(node.label, next(positions), node.word, node.label, 0, ())
 
     def phrase(node: Tree, children: list[LexicalisedTree]) -> LexicalisedTree:
-        chosen = rules.head_child(node)
-        head = children[chosen]
-        return LexicalisedTree(node.label, head.head, head.head_word, head.head_tag, chosen, tuple(children))
+        head_child = rules.head_child(node)
+        head = children[head_child]
+        return LexicalisedTree(node.label, head.head, head.head_word, head.head_tag, head_child, tuple(children))
 
     return tree.fold(tag, phrase)

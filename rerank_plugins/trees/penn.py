@@ -1,22 +1,22 @@
-"""Brackets and quotation marks: the names that the Penn Treebank gives them, and the one form that models know them by.
+"""Brackets and quotation marks: their names in the Penn Treebank, and the one spelling that models use.
 
-Brackets. `(` and `-LRB-` are one word, and so is `-lrb-`, which lower-casing makes of the name; the same holds of the
-other five. The normal form is the character. Training counts normal forms, and every look-up in a vocabulary, a
-lexicon, a table of frequencies or a list of words tries the normal form first. A vocabulary that comes from elsewhere
-may hold the names alone, and then these are found. (The word frequencies of a user's model file are looked up in the
-spelling of the text first, for such a file may have two of them as two words.)
+Brackets. `(`, `-LRB-` and the lower-cased name `-lrb-` are spellings of one word; likewise for the other five brackets.
+The normal form is the character. Training counts normal forms, and every look-up in a vocabulary, a lexicon, a table of
+frequencies or a list of words tries the normal form first. A vocabulary from another source may contain only the
+names; the look-up tries those next. (A table of word frequencies in a model file of the user's is an exception: the
+spelling of the text is tried first, because such a file may count two spellings as two words.)
 
-Quotation marks. `` and '' say which end of a quotation they are, and " does not, so that each of the three is a word of
-its own, with its own counts: a model of directed marks would lose that difference if all of them were folded into one.
-Only where a vocabulary lacks a mark does another stand for it: " for a directed mark, and one of the directed marks for
-". No English model that is embedded takes a quotation mark for an unknown word. In a table of word frequencies, " has
-the frequency of both directed marks together where it has none itself (language_models/unigram.py). To the embedded
-dependency parser all quotation marks are " (parsers/biaffine/pieces.py).
+Quotation marks. `` opens a quotation, '' closes it, and " does either. The three are distinct words with counts of
+their own, because a model of directed marks would lose the distinction if they were merged. Only if a vocabulary lacks
+a mark is another used in its place: " for a directed mark, and one of the directed marks for ". No embedded English
+model treats a quotation mark as an unknown word. If a table of word frequencies lacks ", its frequency is the sum of
+those of the two directed marks (language_models/unigram.py). The embedded dependency parser reads every quotation mark
+as " (parsers/biaffine/pieces.py).
 
-Parsers of others, UDPipe and Stanza, read brackets in their normal form, as their treebanks have them.
+The external parsers, UDPipe and Stanza, are given brackets in their normal form, as in their treebanks.
 
-Left as they are: the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text;
-the tokens of a sentence, which trees stand over exactly; curly quotation marks; single ones (` and ').
+Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text;
+the tokens of a sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import re
 from collections.abc import Callable, Container
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
-DIRECTED = ("``", "''")  # quotation marks that open and close
+DIRECTED = ("``", "''")  # the opening and the closing quotation mark
 PLAIN = BRACKETS | dict.fromkeys(DIRECTED, '"')
 
 _SPELLINGS = {"``": ("``", '"'), "''": ("''", '"'), '"': ('"', "''", "``")}
@@ -38,7 +38,7 @@ _NAME = re.compile(r"(?<!\S)-(?:[LR][RSC]B|[lr][rsc]b)-(?!\S)")
 
 
 def spellings(word: str) -> tuple[str, ...]:
-    """The forms under which a vocabulary may have the word, its normal form first.
+    """The spellings of the word that a vocabulary may contain, the normal form first.
 
     >>> spellings("-LRB-"), spellings("``"), spellings("dog")
     (('(', '-LRB-', '-lrb-'), ('``', '"'), ('dog',))
@@ -47,7 +47,7 @@ def spellings(word: str) -> tuple[str, ...]:
 
 
 def normal_form(word: str) -> str:
-    """The word as models know it: a bracket for its name, and every other word as it is.
+    """The spelling that models use: the character for the name of a bracket; any other word is unchanged.
 
     >>> normal_form("-RSB-"), normal_form("-rsb-"), normal_form("''"), normal_form("dog")
     (']', ']', "''", 'dog')
@@ -56,7 +56,7 @@ def normal_form(word: str) -> str:
 
 
 def normal_text(text: str) -> str:
-    """Tokenised text with its words in normal form; its spaces stay.
+    """Tokenised text with its words in normal form; white space is unchanged.
 
     >>> normal_text("He -LRB- Bo -RRB-  left")
     'He ( Bo )  left'
@@ -65,13 +65,13 @@ def normal_text(text: str) -> str:
 
 
 def known_spelling(word: str, vocabulary: Container[str], form: Callable[[str], str] = str) -> str | None:
-    """The first of the word's spellings that the vocabulary has, after `form` (lower-casing, say); None for none.
+    """The first spelling of the word that, after `form` (lower-casing, say), is in the vocabulary; None if none is.
 
     >>> known_spelling("-LRB-", {"("}), known_spelling("(", {"-lrb-"}), known_spelling('"', {"''"})
     ('(', '-lrb-', "''")
     """
-    forms = _SPELLINGS.get(word)
-    if forms is None:  # as of nearly every word
-        found = form(word)
-        return found if found in vocabulary else None
-    return next((each for each in map(form, forms) if each in vocabulary), None)
+    alternatives = _SPELLINGS.get(word)
+    if alternatives is None:  # nearly every word has a single spelling
+        spelling = form(word)
+        return spelling if spelling in vocabulary else None
+    return next((spelling for spelling in map(form, alternatives) if spelling in vocabulary), None)

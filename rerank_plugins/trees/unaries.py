@@ -1,17 +1,17 @@
-"""Unary chains as one symbol: S over VP becomes S+VP, so that a binary tree has two children at every phrase."""
+"""Unary chains joined into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two children."""
 
 from __future__ import annotations
 
 from rerank_plugins.trees.constituency import Tree
 
 LINK = "+"
-JOINED = "joined"  # what the settings of a grammar of such trees say of unary chains
+JOINED = "joined"  # how the settings of a grammar say that it was trained on such trees
 
 
 def join_unaries(tree: Tree) -> Tree:
-    """The tree where a node with a single child is one node with it, down to the preterminals.
+    """The tree in which every phrase with a single child is merged with it; the child may be a preterminal.
 
-    Raises ValueError for a label with + in it: the inverse could not tell.
+    Raises ValueError for a label that contains +, since the inverse would split it.
 
     >>> str(join_unaries(Tree("S", (Tree("VP", (Tree("VB", ("go",)),)),))))
     '(S+VP+VB go)'
@@ -32,7 +32,7 @@ def join_unaries(tree: Tree) -> Tree:
 
 
 def split_unaries(tree: Tree) -> Tree:
-    """The tree before `join_unaries`."""
+    """The inverse of `join_unaries`."""
 
     def split(node: Tree, children: tuple[Tree | str, ...]) -> Tree:
         *above, lowest = node.label.split(LINK)

@@ -6,7 +6,7 @@
     python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
 
 `select` draws random sentences of at most 60 words (the same ones each time), with brackets in their normal form. Words
-and rules that occur once have no number of their own, long n-grams that occur once are pruned, and log10 values are
+and rules that occur once have no numbers of their own, long n-grams that occur once are pruned, and log10 values are
 rounded to 1/64 (a probability changes by at most 1.8 %).
 """
 

@@ -1,8 +1,8 @@
 """The tree transformations of the treelet language model (Pauls & Klein 2012, section 3), in the paper's order.
 
-Trees come clean (no empty elements, no function tags; see trees/cleaning.py) and under ROOT. Labels of a transformed
-tree are made of a category, a head, a mark and a parent: VP-VBD^S, S-to-GAP^ROOT, CD-DC. Annotations have inverses;
-flattening and deletion have none.
+The input trees must be clean (no empty elements, no function tags; see trees/cleaning.py) and under ROOT. The label of
+a transformed node consists of its category, its head, a mark and its parent, of which only the first is always present:
+VP-VBD^S, S-to-GAP^ROOT, CD-DC. Annotations have inverses; flattening and deletion have none.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ __all__ = [
 
 
 def transform(tree: Tree, temporal: Collection[str] = TEMPORAL, rules: HeadRules | None = None) -> Tree:
-    """All transformations: the tree whose treelets the model counts. English, unless head rules say otherwise.
+    """The tree after all transformations, whose treelets the model counts; the default head rules are for English.
 
     For many trees, `Transformations` is faster.
 
@@ -66,5 +66,5 @@ def transform(tree: Tree, temporal: Collection[str] = TEMPORAL, rules: HeadRules
 
 
 def remove_annotations(tree: Tree) -> Tree:
-    """The transformed tree with the labels of the treebank; what was flattened or deleted stays away."""
+    """The transformed tree with the labels of the treebank; flattened and deleted nodes are not restored."""
     return unmark_temporal(relabel(tree, category))

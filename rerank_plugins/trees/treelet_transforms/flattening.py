@@ -11,10 +11,10 @@ from rerank_plugins.trees.heads import CONJUNCTIONS
 
 
 def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree in which an NP under an NP gives way to its children, unless it is coordinated or in apposition.
+    """The tree in which an NP under an NP is replaced by its children, unless it is coordinated or in apposition.
 
-    In (NP (NP (NN stock) (NNS sales)) (PP by traders)) the production NNS -> sales can then condition on the PP. We
-    take an NP that has a conjunction or another NP beside it to be coordinated or in apposition.
+    In (NP (NP (NN stock) (NNS sales)) (PP by traders)) the production NNS -> sales can then condition on the PP. An NP
+    counts as coordinated or in apposition if it has a conjunction or another NP as a sibling.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(flatten_nps(*read_trees(["(NP (NP (NN stock) (NNS sales)) (PP (IN by) (NP (NNS traders))))"])))
@@ -24,15 +24,15 @@ def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
     def phrase(node: Tree, children: list[Tree]) -> Tree:
         below = [category(child.label) for child in children]
         if category(node.label) == "NP" and below.count("NP") == 1 and not CONJUNCTIONS.intersection(below):
-            place = below.index("NP")
-            children[place : place + 1] = children[place].subtrees
+            position = below.index("NP")
+            children[position : position + 1] = children[position].subtrees
         return Tree(node.label, tuple(children))
 
     return tree.fold(lambda tag: tag, phrase, known)
 
 
 def flatten_sbars(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree in which an S directly under an SBAR gives way to its children, for such sentences differ from others.
+    """The tree in which an S directly under an SBAR is replaced by its children, since such an S differs from others.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(flatten_sbars(*read_trees(["(SBAR (IN that) (S (NP (PRP it)) (VP (VBZ rains))))"])))
@@ -51,11 +51,11 @@ def flatten_sbars(tree: Tree, known: Known | None = None) -> Tree:
 
 
 def flatten_vps(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree with one VP for each chain of verbs (will be going), which has a VP for each verb in the treebank.
+    """The tree with one VP for each chain of verbs (will be going); the treebank has a VP for each verb.
 
     A VP directly over a VP is removed, unless the lower one is conjoined with another VP. The lowest VP keeps its label
-    and takes in what the upper ones had before and after it, so that the main verb and its arguments condition on the
-    whole chain, as the paper wants.
+    and gets the other children of the upper ones, before and after its own. The main verb and its arguments can then
+    condition on the whole chain, as in the paper.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(flatten_vps(*read_trees(["(VP-will (MD will) (VP-be (VB be) (VP-VBG (VBG going) (NP-NN (NN home)))))"])))
@@ -66,9 +66,9 @@ def flatten_vps(tree: Tree, known: Known | None = None) -> Tree:
         below = [category(child.label) for child in children]
         if category(node.label) != "VP" or below.count("VP") != 1 or CONJUNCTIONS.intersection(below):
             return Tree(node.label, tuple(children))
-        place = below.index("VP")
-        lower = children[place]
-        return Tree(lower.label, (*children[:place], *lower.subtrees, *children[place + 1 :]))
+        position = below.index("VP")
+        lower = children[position]
+        return Tree(lower.label, (*children[:position], *lower.subtrees, *children[position + 1 :]))
 
     return tree.fold(lambda tag: tag, phrase, known)
 
@@ -76,7 +76,7 @@ def flatten_vps(tree: Tree, known: Known | None = None) -> Tree:
 def delete_unaries(tree: Tree, known: Known | None = None) -> Tree:
     """The tree in which every phrase but the root has two or more children.
 
-    Of a chain of unary productions only the lowest symbol stays; the root and the tags of words always stay.
+    A chain of unary productions is reduced to its lowest symbol; the root and preterminals are always kept.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(delete_unaries(*read_trees(["(ROOT (S (VP (VB Go) (NP (RB home)))))"])))

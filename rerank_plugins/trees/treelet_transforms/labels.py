@@ -1,9 +1,9 @@
 """The transformations that refine the labels of phrases: heads, gapped sentences and parents.
 
-Head annotation marks every node with its head word if that is of a closed class, and else with its head tag; a
-preterminal of an open class stays as it is, because its head tag is its label, and a bracket is marked alike in every
-spelling. Gap annotation marks an S or SBAR that has a VP before any NP, and so most likely an empty subject. Parent
-annotation marks VPs and the children of the root with the category of their parent: VP-VBD^S.
+Head annotation adds the head word to the label of a node if the word is of a closed class, and the head tag otherwise.
+A preterminal of an open class is unchanged, because its head tag is its label. All spellings of a bracket get the same
+mark. Gap annotation marks an S or SBAR that has a VP before any NP, and hence most likely an empty subject. Parent
+annotation adds the category of the parent to the labels of VPs and of the children of the root: VP-VBD^S.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from rerank_plugins.trees.heads import PUNCTUATION, HeadRules, english_heads
 from rerank_plugins.trees.penn import normal_form
 from rerank_plugins.trees.treelet_transforms.tags import PLAIN
 
-# the paper's footnote 3: any punctuation; all inflections of do, be and have; and words with these tags
+# Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags.
 TAGS = "IN WDT PDT WP WP$ TO WRB RP DT SYM EX POS PRP AUX CC"
 VERBS = "VB VBD VBG VBN VBP VBZ"
 DO_BE_HAVE = "do does did done doing be am is are was were been being 'm 're 's ai have has had having 've 'd"
@@ -25,14 +25,14 @@ _CLOSED = frozenset((tag, word) for tag in VERBS.split() for word in DO_BE_HAVE.
 
 
 def is_closed(tag: str, word: str) -> bool:
-    """Whether a word is of a closed class (`word` in small letters)."""
+    """Whether a word, in lower case, is of a closed class."""
     return tag in _CLOSED_TAGS or (tag, word) in _CLOSED
 
 
 def annotate_heads(
     tree: Tree, rules: HeadRules | None = None, known: dict[int, tuple[Tree, str]] | None = None
 ) -> Tree:
-    """The tree with its heads in the labels of all nodes but the root; rules for English unless others are given.
+    """The tree with heads in the labels of all nodes but the root; the default head rules are for English.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(annotate_heads(*read_trees(["(PP (IN By) (NP (NNS traders)))"])))
@@ -57,7 +57,7 @@ def annotate_heads(
 
 
 def remove_heads(tree: Tree) -> Tree:
-    """The tree before `annotate_heads`."""
+    """The inverse of `annotate_heads`."""
     return relabel(tree, category)
 
 
@@ -65,7 +65,7 @@ MARK = "-GAP"
 
 
 def mark_gaps(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree with gapped sentences marked.
+    """The tree in which each S and SBAR with a gap is marked.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(mark_gaps(*read_trees(["(S-to (VP-to (TO to) (VP-VB (VB win))))"])))
@@ -82,12 +82,12 @@ def mark_gaps(tree: Tree, known: Known | None = None) -> Tree:
 
 
 def unmark_gaps(tree: Tree) -> Tree:
-    """The tree before `mark_gaps`."""
+    """The inverse of `mark_gaps`."""
     return relabel(tree, lambda label: label.removesuffix(MARK) if category(label) in ("S", "SBAR") else label)
 
 
 def annotate_parents(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree with those nodes marked.
+    """The tree in which VPs and the children of the root are marked with the category of their parent.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> print(annotate_parents(*read_trees(["(ROOT (S-VB (VP-VB (VB Go))))"])))
@@ -97,21 +97,21 @@ def annotate_parents(tree: Tree, known: Known | None = None) -> Tree:
 
 
 def remove_parents(tree: Tree) -> Tree:
-    """The tree before `annotate_parents`."""
+    """The inverse of `annotate_parents`."""
     return _renamed(tree, str.removesuffix)
 
 
 def _renamed(tree: Tree, rename: Callable[[str, str], str], known: Known | None = None) -> Tree:
-    """The tree where `rename(label, ^ and the parent's category)` is the label of each VP and child of the root."""
+    """The tree in which each VP and child of the root has the label `rename(label, "^" + category of the parent)`."""
 
     def phrase(node: Tree, children: list[Tree]) -> Tree:
-        above = category(node.label)
-        named = [
-            Tree(rename(child.label, "^" + above), child.children)
-            if above == ROOT or category(child.label) == "VP"
+        parent = category(node.label)
+        relabelled = [
+            Tree(rename(child.label, "^" + parent), child.children)
+            if parent == ROOT or category(child.label) == "VP"
             else child
             for child in children
         ]
-        return Tree(node.label, tuple(named))
+        return Tree(node.label, tuple(relabelled))
 
     return tree.fold(lambda tag: tag, phrase, known)

@@ -1,8 +1,8 @@
-"""All transformations in order, for many trees: equal subtrees, of whichever trees, are transformed once.
+"""All transformations in order, for many trees: equal subtrees are transformed once, even of different trees.
 
-What a transformation makes of a node depends only on the node and what is below it (the parent adds the marks that name
-the parent), so it can be remembered. The trees of a k-best list share most of their subtrees, and so do the
-hypotheses of an n-best list.
+The result of a transformation for a node depends only on the node and those below it (marks that name a parent are
+added when the parent is transformed), so it can be cached. The trees of a k-best list share most of their subtrees, and
+so do those of the hypotheses of an n-best list.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from rerank_plugins.trees.treelet_transforms.flattening import delete_unaries, f
 from rerank_plugins.trees.treelet_transforms.labels import annotate_heads, annotate_parents, mark_gaps
 from rerank_plugins.trees.treelet_transforms.tags import TEMPORAL, mark_numbers, mark_temporal
 
-REMEMBERED = 20_000  # distinct subtrees, about 2 kB each
+REMEMBERED = 20_000  # distinct subtrees in the cache, about 2 kB each
 
 
 class Transformations:
-    """Transforms one tree after the other; English, unless head rules say otherwise."""
+    """Transforms trees one after another; the default head rules are for English."""
 
     def __init__(self, temporal: Collection[str] = TEMPORAL, rules: HeadRules | None = None) -> None:
         self._temporal, self._rules = temporal, rules or english_heads()
-        self._start()
+        self._clear()
 
-    def _start(self) -> None:
-        """Remember nothing."""
-        self._seen: list[Tree] = []  # kept, so that an identity stays that of one tree
+    def _clear(self) -> None:
+        """Empty the caches."""
+        self._seen: list[Tree] = []  # keeps the trees alive, so that no id() is used again
         self._same: Known = {}
         self._equal: dict[tuple[object, ...], Tree] = {}
         self._steps: list[Callable[[Tree], Tree]] = [
@@ -49,9 +49,9 @@ class Transformations:
         ]
 
     def __call__(self, tree: Tree) -> Tree:
-        """The tree whose treelets the model counts."""
+        """The transformed tree, whose treelets the model counts."""
         if len(self._equal) > REMEMBERED:
-            self._start()
+            self._clear()
         self._seen.append(tree)
         tree = tree.fold(self._one_tag, self._one_phrase, self._same)
         for step in self._steps:

@@ -1,8 +1,8 @@
 """The transformations that refine the tags of words: temporal nouns and classes of numbers.
 
-Nouns that head NP-TMP constituents have tags of their own: NN -> NNT, NNS -> NNTS, NNP -> NNTP. The paper marks every
+Nouns that head NP-TMP constituents get tags of their own: NN -> NNT, NNS -> NNTS, NNP -> NNTP. The paper marks every
 noun that heads an NP-TMP at least once in the treebank. Few treebanks have that label, so this module has a list of
-calendar words; `nouns_of` makes such a list from a treebank that has the label. Numbers (CD) fall into five classes:
+calendar words; `nouns_of` extracts a list from a treebank with the label. Numbers (CD) fall into five classes:
 CD-YR, CD-NM, CD-DC, CD-MX and CD-AL.
 """
 
@@ -32,7 +32,7 @@ PLAIN = {marked: plain for plain, marked in MARKED.items()}
 
 
 def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL, known: Known | None = None) -> Tree:
-    """The tree with temporal nouns marked; `nouns` are in small letters, those of the tree in any.
+    """The tree with temporal nouns marked. `nouns` are in lower case; the case of words in the tree does not matter.
 
     >>> str(mark_temporal(Tree("NP", (Tree("JJ", ("last",)), Tree("NN", ("Year",))))))
     '(NP (JJ last) (NNT Year))'
@@ -47,16 +47,16 @@ def mark_temporal(tree: Tree, nouns: Collection[str] = TEMPORAL, known: Known | 
 
 
 def unmark_temporal(tree: Tree) -> Tree:
-    """The tree before `mark_temporal`."""
+    """The inverse of `mark_temporal`."""
     return relabel(tree, lambda label: PLAIN.get(label, label))
 
 
 def nouns_of(trees: Iterable[Tree], minimum: int = 1, rules: HeadRules | None = None) -> frozenset[str]:
-    """Nouns in small letters that head an NP-TMP `minimum` times or more in a treebank with function tags."""
+    """The nouns, in lower case, that head at least `minimum` NP-TMPs of a treebank with function tags."""
     counts: Counter[str] = Counter()
     for tree in trees:
-        left = remove_empty(tree)
-        todo = [lexicalise(left, rules)] if left else []
+        nonempty = remove_empty(tree)
+        todo = [lexicalise(nonempty, rules)] if nonempty else []
         while todo:
             node = todo.pop()
             todo.extend(node.children)
@@ -70,9 +70,9 @@ CLASSES = frozenset({"CD-YR", "CD-NM", "CD-DC", "CD-MX", "CD-AL"})
 
 
 def number_class(word: str) -> str:
-    """YR: four digits (years, mostly); NM: digits; DC: with a decimal point; MX: letters and digits; AL: no digit.
+    """YR: four digits (mostly years); NM: digits; DC: with a decimal point; MX: letters and digits; AL: no digit.
 
-    Signs other than the point do not matter: 1,000 and 2/3 are NM, twenty-five is AL.
+    Characters other than letters, digits and the point are ignored: 1,000 and 2/3 are NM, twenty-five is AL.
 
     >>> [number_class(word) for word in ("1984", "25", "109.85", "1980s", "million")]
     ['YR', 'NM', 'DC', 'MX', 'AL']
@@ -87,7 +87,7 @@ def number_class(word: str) -> str:
 
 
 def mark_numbers(tree: Tree, known: Known | None = None) -> Tree:
-    """The tree with the class of each number in its tag."""
+    """The tree in which the tag of each number names its class."""
 
     def tag(node: Tree) -> Tree:
         return Tree(f"CD-{number_class(node.word)}", node.children) if node.label == "CD" else node
@@ -96,5 +96,5 @@ def mark_numbers(tree: Tree, known: Known | None = None) -> Tree:
 
 
 def unmark_numbers(tree: Tree) -> Tree:
-    """The tree before `mark_numbers`."""
+    """The inverse of `mark_numbers`."""
     return relabel(tree, lambda label: "CD" if label in CLASSES else label)
