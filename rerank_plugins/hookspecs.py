@@ -1,7 +1,7 @@
-"""The hooks of a plugin. Each registers plugins of one kind, by a call of `register(name, factory)` for each of them.
+"""The hooks of plugins. Each but the last registers plugins of one kind: it calls `register(name, factory)` for each.
 
-A factory is a dataclass that implements the interface of its kind, and whose fields are the options that a user may
-set. The name is the one that a config gives in `use`.
+A factory is a dataclass that implements the interface of its kind; its fields are the options that a user may set. A
+config refers to it by its name: `use = "name"`.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""One file for a model: settings as JSON, then arrays, mapped into memory and so shared between processes.
+"""Model files: settings as JSON, then arrays, which are mapped into memory and thus shared between processes.
 
-Layout: 8 bytes magic, version and length of the header (two little-endian uint32), the header (JSON: kind, settings,
-and of each array its name, type, shape and place), the arrays, each at a multiple of 64 bytes, and the checksums of all
-that (checksums.py). A file may be compressed as a whole by zstd, as embedded models are; it is then read into memory,
-and its checksums are those of the compressed bytes.
+Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
+(JSON: kind, settings, and the name, type, shape and place of each array); the arrays, each at a multiple of 64 bytes;
+and the checksums of all this (checksums.py). A file may be compressed as a whole by zstd, as the embedded models are;
+it is then decompressed into memory, and its checksums are those of the compressed bytes.
 
-Opening checks the whole file, once in a process and the workers that it starts: 0.2 s of CPU time for 500 MB, shared by
-the cores. Files of version 1 have no checksums: they are read, with a warning.
+The first reading of a file in a process and its workers checks the whole file, which takes 0.2 s of CPU time for 500
+MB, divided among the cores. Files of version 1, which have no checksums, are read with a warning.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_fi
 from rerank_plugins.errors import ModelError
 
 MAGIC = b"rerankLM"
-VERSION, FORMER = 2, 1  # the former one had no checksums
+VERSION, FORMER = 2, 1  # version 1 has no checksums
 ALIGNMENT = 64
 ZSTD = b"\x28\xb5\x2f\xfd"
 Arrays = dict[str, NDArray[Any]]
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_model_file(path: Path) -> bool:
-    """Whether the file starts as `write_model`'s do."""
+    """Whether the file begins with the magic number of `write_model`."""
     try:
         with open(path, "rb") as stream:
             return stream.read(len(MAGIC)) == MAGIC
@@ -45,15 +45,15 @@ def is_model_file(path: Path) -> bool:
 
 
 def write_model(path: Path, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
-    """Write a model file, in its place only when it is complete; how many bytes it has.
+    """Write a model file, which replaces `path` only once it is complete; return its size in bytes.
 
-    `kind` says whose model it is, `settings` is anything JSON can hold. Raises OSError.
+    `kind` names the type of model, and JSON must be able to hold `settings`. Raises OSError.
     """
-    described, place = [], 0
+    entries, place = [], 0
     for name, array in arrays.items():
-        described.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
+        entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
         place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-    text = json.dumps({"kind": kind, "settings": settings, "arrays": described}, ensure_ascii=False, sort_keys=True)
+    text = json.dumps({"kind": kind, "settings": settings, "arrays": entries}, ensure_ascii=False, sort_keys=True)
     header = text.encode()
     start = len(MAGIC) + 8 + len(header)
     header += b" " * (-start % ALIGNMENT)
@@ -68,38 +68,42 @@ def write_model(path: Path, kind: str, settings: Mapping[str, Any], arrays: Mapp
 
 
 def compress_model(plain: Path, path: Path, level: int) -> int:
-    """Write the model file `plain` compressed by zstd, in its place only when it is complete; how many bytes it has.
+    """Write the model file `plain`, compressed by zstd, to `path`; return its size in bytes.
 
-    Raises ModelError where `plain` is damaged, OSError.
+    The file replaces `path` only once it is complete. Raises ModelError if `plain` is damaged, and OSError.
     """
     return _write_compressed(path, _content(plain)[0].tobytes(), level)
 
 
 def renew_model(path: Path, level: int) -> int:
-    """Write a model file of version 1 anew with checksums, at this level where it is compressed; how many bytes it has.
+    """Rewrite a model file of version 1 with checksums; return its size in bytes.
 
-    The model is the same, byte by byte; a file of the present version stays as it is. Raises ModelError where the file
-    is damaged, OSError.
+    The model is the same, byte for byte, and a file of the current version is not changed. `level` is the compression
+    level, if the file is compressed. Raises ModelError if the file is damaged, and OSError.
     """
     with open(path, "rb") as stream:
-        packed = stream.read(len(ZSTD)) == ZSTD
+        is_compressed = stream.read(len(ZSTD)) == ZSTD
     content, has_checksums = _content(path)
     version, _, _ = _header(path, content, has_checksums)
     if version == VERSION:
         return path.stat().st_size
     renewed = content[: len(MAGIC)].tobytes() + np.array([VERSION], "<u4").tobytes() + content[12:].tobytes()
-    return _write_compressed(path, renewed, level) if packed else _write_checked(path, lambda out: out.write(renewed))
+    return (
+        _write_compressed(path, renewed, level)
+        if is_compressed
+        else _write_checked(path, lambda out: out.write(renewed))
+    )
 
 
 def _write_compressed(path: Path, content: bytes, level: int) -> int:
     import zstandard
 
-    packed = zstandard.ZstdCompressor(level).compress(content)
-    return _write_checked(path, lambda stream: stream.write(packed))
+    compressed = zstandard.ZstdCompressor(level).compress(content)
+    return _write_checked(path, lambda stream: stream.write(compressed))
 
 
 def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
-    """A file with checksums, whole or not at all; how many bytes it has."""
+    """Write a file with checksums, completely or not at all; return its size in bytes."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
     try:
         with open(temporary, "xb") as stream:
@@ -112,19 +116,19 @@ def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
 
 
 def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
-    """Settings and arrays, the latter mapped from the file; `kinds` are those that will do.
+    """The settings and the arrays (mapped from the file) of a model of one of these `kinds`.
 
-    A file of version 1, without checksums, is read with a warning in the log.
+    A file of version 1, which has no checksums, is read with a warning in the log.
 
-    Raises ModelError for a file that is missing, damaged, no model file, of another version or kind, or cut short.
+    Raises ModelError for a file that is missing, damaged, cut short, not a model file, or of another version or kind.
     """
     content, has_checksums = _content(path)
-    version, described, base = _header(path, content, has_checksums)
+    version, header, base = _header(path, content, has_checksums)
     try:
-        kind, settings = described["kind"], described["settings"]
+        kind, settings = header["kind"], header["settings"]
         arrays = {
-            each["name"]: _array(content, base + each["place"], each["type"], each["shape"])
-            for each in described["arrays"]
+            entry["name"]: _array(content, base + entry["place"], entry["type"], entry["shape"])
+            for entry in header["arrays"]
         }
     except (ValueError, KeyError, TypeError, ArithmeticError) as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
@@ -140,7 +144,7 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
 
 
 def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tuple[int, dict[str, Any], int]:
-    """Version, header, and where the arrays begin. Raises ModelError."""
+    """The version, the header, and the position of the first array. Raises ModelError."""
     size, start = len(content), bytes(content[: len(MAGIC) + 8])
     if start[: len(MAGIC)] != MAGIC:
         raise ModelError(f"{path}: not a model file of this program")
@@ -148,12 +152,12 @@ def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tupl
     if len(start) == len(MAGIC) + 8 and (version not in (VERSION, FORMER) or (version == FORMER and has_checksums)):
         raise ModelError(f"{path}: model file of version {version}, wanted version {VERSION}")
     base = len(start) + length
-    header = bytes(content[len(start) : base])
-    if len(header) < length or len(start) < len(MAGIC) + 8:
+    text = bytes(content[len(start) : base])
+    if len(text) < length or len(start) < len(MAGIC) + 8:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, its header alone has {base}")
     try:
-        described = json.loads(header)
-        ends = [base + each["place"] + _bytes(each["type"], each["shape"]) for each in described["arrays"]]
+        header = json.loads(text)
+        ends = [base + entry["place"] + _bytes(entry["type"], entry["shape"]) for entry in header["arrays"]]
     except (ValueError, KeyError, TypeError, ArithmeticError) as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
     end = max(ends, default=base)
@@ -161,7 +165,7 @@ def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tupl
         raise ModelError(f"{path}: model file is cut short: {size} bytes, wanted {end}")
     if version == VERSION and not has_checksums:
         raise ModelError(f"{path}: damaged model file: cut short, or added to: its end is not that of its checksums")
-    return version, described, base
+    return version, header, base
 
 
 def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any) -> NDArray[Any]:
@@ -173,9 +177,10 @@ def _bytes(described: Any, shape: Any) -> int:
 
 
 def _content(path: Path) -> tuple[NDArray[np.uint8], bool]:
-    """What is in the file without its checksums, and whether it has some, which are right.
+    """The content of the file, decompressed and without checksums, and whether it has checksums.
 
-    It is mapped copy on write: pages are shared, the file is safe; or decompressed. Raises ModelError.
+    A file that is not compressed is mapped copy-on-write: processes share its pages, and writing to them leaves the
+    file unchanged. Raises ModelError, also if the content does not match the checksums.
     """
     try:
         with open(path, "rb") as stream:
@@ -194,22 +199,22 @@ def _content(path: Path) -> tuple[NDArray[np.uint8], bool]:
     return _decompressed(path, content) if start[: len(ZSTD)] == ZSTD else content, has_checksums
 
 
-def _decompressed(path: Path, packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _decompressed(path: Path, compressed: NDArray[np.uint8]) -> NDArray[np.uint8]:
     import zstandard
 
     try:
-        return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(packed.data)), np.uint8)
+        return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(compressed.data)), np.uint8)
     except (zstandard.ZstdError, MemoryError):
         raise ModelError(f"{path}: compressed model file is cut short or damaged") from None
 
 
 def word_array(words: Iterable[str]) -> NDArray[np.uint8]:
-    """Words as an array of a model file; they have no line ends in them."""
+    """Words as an array for a model file; none of them may contain a line end."""
     return np.frombuffer("\n".join(words).encode(), np.uint8)
 
 
 def words_from(array: NDArray[np.uint8]) -> tuple[str, ...]:
-    """The words of such an array, one or more. Raises ValueError for bytes that are not UTF-8."""
+    """The words of such an array, at least one. Raises ValueError for bytes that are not UTF-8."""
     return tuple(array.tobytes().decode().split("\n"))
 
 

@@ -1,7 +1,4 @@
-"""Paths as a config writes them (relative to the config file, `~` and `$VARIABLE` expanded), and what files hold.
-
-And the folder of the program's cache.
-"""
+"""Paths in configs (relative to the config, `~` and `$VARIABLE` expanded), hashes of files, and the cache folder."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from rerank_plugins.errors import ConfigError
 
 
 def resolve(path: Path | str, base: Path) -> Path:
-    """The path seen from here. Raises ConfigError for an environment variable that is not set.
+    """The path, expanded and relative to `base`. Raises ConfigError for an environment variable that is not set.
 
     >>> resolve("lm.arpa", Path("models")).as_posix()
     'models/lm.arpa'
@@ -28,9 +25,9 @@ def resolve(path: Path | str, base: Path) -> Path:
 
 
 def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Where parses are kept, and kernels that cannot be kept beside the code; None where the user wants none kept.
+    """The folder for parses, and for kernels that cannot be cached beside the code; None if the user wants no cache.
 
-    It is `RERANK_CACHE` (empty: none), else `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`.
+    It is the value of `RERANK_CACHE` (empty: no cache), else `rerank-plugins` in `XDG_CACHE_HOME` or `~/.cache`.
 
     >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
     ('/data/parses', None)
@@ -42,7 +39,7 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def content_hash(path: Path) -> str:
-    """SHA-256 of a file's content, read again only where its time or size has changed. Raises OSError."""
+    """The SHA-256 of a file, computed again only if its modification time or size has changed. Raises OSError."""
     status = path.stat()
     return _content_hash(path, status.st_mtime_ns, status.st_size)
 

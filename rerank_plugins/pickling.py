@@ -1,4 +1,4 @@
-"""Pickling without cached properties: what an object loads on first use is not sent, but loaded anew elsewhere."""
+"""Pickling without cached properties: data that an object loads on first use is loaded again in the other process."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 
 class PickledFields:
-    """A base of dataclasses that have cached properties: their instances are pickled as their fields alone."""
+    """A base class for dataclasses with cached properties: only the fields of their instances are pickled."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 

@@ -1,6 +1,6 @@
-"""Loading plugins: built-ins, installed distributions and single files come through the same door.
+"""Loads plugins: built-in packages, installed distributions and single files are all registered in the same way.
 
-`load_plugins()` returns a fresh `Registry` (registry.py) each time; a `Builder` (builder.py) makes objects from the
+`load_plugins()` returns a new `Registry` (registry.py) at each call; a `Builder` (builder.py) makes objects from the
 tables of a config.
 """
 
@@ -25,16 +25,16 @@ from rerank_plugins.errors import PluginError
 from rerank_plugins.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
 GROUP = "rerank_plugins"
-FILE_MODULE = "rerank_plugin_"  # the prefix of the module names of plugin files
+FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
 
 
 def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, installed: bool = True) -> Registry:
-    """A fresh registry: our built-ins, the caller's, installed distributions (entry points), then single files.
+    """A new registry of our built-in plugins, those in `builtin`, installed distributions (entry points), and `files`.
 
-    Each must be importable, spell its hooks right, give their arguments no defaults (pluggy would never fill them) and
-    register names that are not taken. An installed plugin that does not is left out whole and is among the registry's
-    `failures`. Raises PluginError for a file, which somebody asked for, and for a built-in; both owners of a name that
-    is taken are named.
+    Each plugin must be importable, implement only hooks that exist, give their arguments no defaults (pluggy would
+    never fill them) and register only names that are not taken. An installed plugin that violates this is left out
+    completely and added to the registry's `failures`. For a file, which the user asked for, and for a built-in plugin,
+    PluginError is raised. The error about a name that is taken names both owners.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
@@ -54,14 +54,14 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
 
 
 def with_files(registry: Registry, files: Sequence[Path]) -> Registry:
-    """A registry that also has the plugins in these files: `registry` itself if none of the files is new."""
+    """A registry that also has the plugins of these files; `registry` itself if it has all of them."""
     known = {file.resolve() for file in registry.files}
     new = tuple({file.resolve(): file for file in files if file.resolve() not in known}.values())
     return load_plugins(registry.builtin, (*registry.files, *new)) if new else registry
 
 
 def _add(registry: Registry, owner: str, load: Callable[[], Any], names: set[tuple[str, str]]) -> None:
-    """Load a plugin and take what it registers, all of it or nothing; `names` collects what it means to register."""
+    """Load a plugin and add all of its entries or none; `names` collects the (kind, name) pairs that it registers."""
     manager = registry.manager
     if manager.has_plugin(owner):
         raise PluginError(f"two installed plugins are called {owner}")
@@ -99,9 +99,8 @@ def _register(new: list[Entry], names: set[tuple[str, str]], kind: str, owner: s
 
 
 def _check_entry(registry: Registry, entry: Entry, others: Sequence[Entry]) -> None:
-    """Raises PluginError where the name of an entry is taken, or its options cannot be read (a stranger's only)."""
-    taken = [registry.entries[entry.kind].get(entry.name), *others]
-    for other in taken:
+    """Raises PluginError if the name of an entry is taken or, unless it is built in, its options cannot be read."""
+    for other in (registry.entries[entry.kind].get(entry.name), *others):
         if other is not None and (other.kind, other.name) == (entry.kind, entry.name):
             raise PluginError(f"{entry.kind} {entry.name!r} is registered by both {other.owner} and {entry.owner}")
     if entry.owner not in (*BUILTIN, *registry.builtin):
@@ -109,8 +108,10 @@ def _check_entry(registry: Registry, entry: Entry, others: Sequence[Entry]) -> N
 
 
 def import_file(path: Path) -> ModuleType:
-    """Import a plugin file under a name of its own (FILE_MODULE, stem, a hash of the path), so that its dataclasses
-    can be resolved and pickled. Raises PluginError for a file that is not there, and whatever its code raises.
+    """Import a plugin file as a module with a unique name, so that its dataclasses can be resolved and pickled.
+
+    The name consists of FILE_MODULE, the stem and a hash of the path. Raises PluginError for a missing file, and any
+    error that the code of the file raises.
     """
     name = f"{FILE_MODULE}{path.stem}_{zlib.crc32(str(path.resolve()).encode()):08x}"
     spec = importlib.util.spec_from_file_location(name, path)

@@ -1,6 +1,6 @@
-"""What is registered: the entries of all plugins by kind and name, their options, and the plugins that were left out.
+"""The registry: the entries of all plugins by kind and name, their options, and the plugins that were left out.
 
-These are values; plugins.py loads plugins into them.
+plugins.py loads plugins into a registry.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from rerank_plugins.errors import PluginError
 if TYPE_CHECKING:
     import click
 
-KINDS = {  # kind, as users name it -> hook that registers it
+KINDS = {  # from the name of a kind to the hook that registers plugins of this kind
     "feature": "register_feature_extractors",
     "language_model": "register_language_models",
     "parser": "register_parsers",
@@ -39,7 +39,7 @@ BUILTIN = (
 
 @dataclasses.dataclass(frozen=True)
 class Option:
-    """One option of a plugin: `default` is dataclasses.MISSING where the option is required."""
+    """An option of a plugin; `default` is dataclasses.MISSING if the option is required."""
 
     name: str
     type: Any
@@ -48,7 +48,7 @@ class Option:
 
     @property
     def type_name(self) -> str:
-        """The type as a user reads it: `float`, `Literal['a', 'b']`, `str | None`."""
+        """The type as shown to users: `float`, `Literal['a', 'b']`, `str | None`."""
         if isinstance(self.type, type):
             return self.type.__name__
         return re.sub(r"\b(?:[a-z_]\w*\.)+(?=[A-Z])", "", str(self.type))
@@ -70,7 +70,7 @@ class Entry:
 
     @property
     def summary(self) -> str:
-        """First line of the factory's docstring."""
+        """The first line of the factory's docstring."""
         return (inspect.getdoc(self.factory) or "").partition("\n")[0]
 
     def options(self) -> list[Option]:
@@ -88,7 +88,7 @@ def _option(f: dataclasses.Field[Any], type_: Any) -> Option:
 
 @dataclasses.dataclass(frozen=True)
 class Failure:
-    """An installed plugin that was left out, or whose commands were: why, and the (kind, name) pairs it registers."""
+    """Why an installed plugin, or only its commands, was left out, and the (kind, name) pairs that it registers."""
 
     owner: str
     reason: str
@@ -102,9 +102,9 @@ class Failure:
 
 @dataclasses.dataclass(frozen=True)
 class Registry:
-    """All registered plugins, by kind and name; `builtin` and `files` are the ones that it was loaded with.
+    """All registered plugins, by kind and name; `builtin` and `files` are the arguments of `load_plugins`.
 
-    `failures` are the installed plugins that could not be loaded: each is an error only where it is asked for.
+    `failures` are the installed plugins that could not be loaded. Only the use of such a plugin is an error.
     """
 
     entries: dict[str, dict[str, Entry]]
@@ -116,33 +116,34 @@ class Registry:
     def get(self, kind: str, name: str) -> Entry:
         """The entry of that name.
 
-        Raises PluginError naming the close match, plugins that were left out, and for a name that two installed
-        plugins register.
+        Raises PluginError for an unknown name, with a similar name and the plugins that were left out in its message,
+        and for a name that two installed plugins register.
         """
-        known = self.entries[kind]
-        if name not in known:
-            missing = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, known)}"
-            raise PluginError(f"{missing}{self.left_out(kind, name)}")
-        if self.is_installed(known[name].owner):
+        entries = self.entries[kind]
+        if name not in entries:
+            message = f"no {kind.replace('_', ' ')} named {name!r}{suggestion(name, entries)}"
+            raise PluginError(f"{message}{self.left_out(kind, name)}")
+        if self.is_installed(entries[name].owner):
             for failure in self.failures:
                 if (kind, name) in failure.names:
                     raise PluginError(str(failure))
-        return known[name]
+        return entries[name]
 
     def left_out(self, kind: str = "", name: str = "") -> str:
-        """The plugins that were left out, for an error about an unknown name, which may be one of theirs."""
-        own = [failure for failure in self.failures if (kind, name) in failure.names]
-        return "".join(f"; {failure}" for failure in own or self.failures)
+        """The end of an error about an unknown name: the plugins left out that register it, or else all that were."""
+        responsible = [failure for failure in self.failures if (kind, name) in failure.names]
+        return "".join(f"; {failure}" for failure in responsible or self.failures)
 
     def add_commands(self, cli: click.Group) -> None:
-        """Let every plugin add its commands to the `rerank` group and the groups in it, our own first.
+        """Let every plugin add its commands to the `rerank` group and its subgroups; the built-in ones come first.
 
-        What an installed plugin adds before it fails is taken away again, and the plugin is among `failures`. Raises
-        PluginError for a plugin file.
+        If an installed plugin fails, the commands that it has added are removed, and it is added to `failures`. Raises
+        PluginError if a plugin file or a built-in plugin fails.
         """
         for implementation in self.manager.hook.register_commands.get_hookimpls():  # in order of registration
             owner = implementation.plugin_name
-            groups = [cli, *(cast("click.Group", each) for each in cli.commands.values() if hasattr(each, "commands"))]
+            subgroups = (cast("click.Group", child) for child in cli.commands.values() if hasattr(child, "commands"))
+            groups = [cli, *subgroups]
             before = [dict(group.commands) for group in groups]
             try:
                 guarded(owner, partial(implementation.function, cli))
@@ -159,25 +160,25 @@ class Registry:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'bleu'?`, or the whole list where nothing is close."""
+    """The end of an error message: `; did you mean 'bleu'?`, or all known names if none is similar."""
     known = sorted(known)
-    close = get_close_matches(name, known, 1)
-    return f"; did you mean {close[0]!r}?" if close else f" (known: {', '.join(known) or 'none'})"
+    similar = get_close_matches(name, known, 1)
+    return f"; did you mean {similar[0]!r}?" if similar else f" (known: {', '.join(known) or 'none'})"
 
 
 def guarded(owner: str, action: Callable[[], Any]) -> Any:
-    """What `action` gives. Raises PluginError naming the owner for anything that it raises."""
+    """The value of `action()`. Raises PluginError, which names the owner, for any error in it."""
     try:
         return action()
     except PluginError as error:
         if owner in str(error):
             raise
         raise PluginError(f"plugin {owner}: {error}") from error
-    except (Exception, SystemExit) as error:  # anything a stranger's module can do, named by its owner
+    except (Exception, SystemExit) as error:  # a foreign module may raise any error
         message = " ".join(str(error).split())
         raise PluginError(f"plugin {owner}: {type(error).__name__}: {message}") from error
 
 
 def reason(owner: str, error: PluginError) -> str:
-    """The text of the error without the name of the plugin."""
+    """The message of the error without the name of the plugin."""
     return str(error).removeprefix(f"plugin {owner}: ")

@@ -1,4 +1,4 @@
-"""Sparse features of the rows of a feature table, in compressed rows."""
+"""The sparse features of a feature table, as a matrix of compressed sparse rows (CSR)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 
 @dataclass(frozen=True, eq=False)
 class SparseBlock:
-    """Sparse features in compressed rows: the values of row i are `data[indptr[i]:indptr[i+1]]`,
-    their columns (positions in `names`) `indices[indptr[i]:indptr[i+1]]`.
+    """Sparse features in compressed rows.
+
+    The values of row i are `data[indptr[i]:indptr[i+1]]`; their columns, which are positions in `names`, are
+    `indices[indptr[i]:indptr[i+1]]`.
     """
 
     names: tuple[str, ...]
@@ -30,35 +32,35 @@ class SparseBlock:
 
     @classmethod
     def from_mappings(cls, mappings: Sequence[Mapping[str, float]]) -> SparseBlock:
-        """One row per mapping; names sorted, columns ascending in each row."""
+        """A row per mapping; the names are sorted, and so are the columns within each row."""
         lengths = np.fromiter(map(len, mappings), np.int64, len(mappings))
         flat = list(chain.from_iterable(mappings))
         names = sorted(set(flat))
         column = {name: i for i, name in enumerate(names)}
         indices = np.fromiter(map(column.__getitem__, flat), np.int32, len(flat))
-        data = np.fromiter(chain.from_iterable(each.values() for each in mappings), np.float64, len(flat))
+        data = np.fromiter(chain.from_iterable(row.values() for row in mappings), np.float64, len(flat))
         order = np.lexsort((indices, np.repeat(np.arange(len(mappings)), lengths)))
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return cls(tuple(names), indptr, indices[order], data[order])
 
     def dot(self, weights: FloatArray) -> FloatArray:
-        """Weighted sums, one per row; `weights` has one value per name."""
+        """(rows) The weighted sum of each row; `weights` has one value per name."""
         rows = np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
         products = self.data * weights[self.indices]
         return np.bincount(rows, products, len(self.indptr) - 1).astype(np.float64)
 
     def rows(self, rows: LongArray) -> SparseBlock:
-        """The block of the given rows, in that order, with the same names."""
+        """The block of these rows, in this order, with the same names."""
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        within = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
-        take = np.repeat(self.indptr[:-1][rows], lengths) + within
-        return SparseBlock(self.names, indptr, self.indices[take], self.data[take])
+        offsets_in_row = np.arange(indptr[-1]) - np.repeat(indptr[:-1], lengths)
+        positions = np.repeat(self.indptr[:-1][rows], lengths) + offsets_in_row
+        return SparseBlock(self.names, indptr, self.indices[positions], self.data[positions])
 
     def renamed(self, names: Sequence[str]) -> SparseBlock:
-        """The same values over another list of names; values of names not in it are dropped."""
+        """The block with columns for these names; values of other names are dropped, and new names have none."""
         column = {name: i for i, name in enumerate(names)}
-        new = np.array([column.get(name, -1) for name in self.names], np.int32)[self.indices]
-        keep = new >= 0
+        columns = np.array([column.get(name, -1) for name in self.names], np.int32)[self.indices]
+        keep = columns >= 0
         kept = np.concatenate([[0], np.cumsum(keep)]).astype(np.int64)
-        return SparseBlock(tuple(names), kept[self.indptr], new[keep], self.data[keep])
+        return SparseBlock(tuple(names), kept[self.indptr], columns[keep], self.data[keep])

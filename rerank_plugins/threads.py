@@ -1,4 +1,4 @@
-"""Threads for kernels that release the interpreter's lock, on all the cores that the process may use."""
+"""Threads for functions that release the global interpreter lock, on all cores that the process may use."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 
 def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]], jobs: int) -> list[Result]:
-    """The values of `function(*task)` for each task, in order, on `jobs` threads; `function` must release the lock."""
+    """The values of `function(*task)` for each task, in order, on `jobs` threads; `function` releases the lock."""
     if jobs == 1 or len(tasks) < 2:
         return [function(*task) for task in tasks]
     with ThreadPoolExecutor(jobs) as pool:
@@ -23,9 +23,9 @@ def in_threads(function: Callable[..., Result], tasks: Sequence[tuple[Any, ...]]
 
 
 def over_ranges(work: Callable[[int, int], None], costs: NDArray[np.number[Any]], least: float) -> None:
-    """Call `work(start, end)` over consecutive ranges of the jobs, on all cores; the ranges have about equal costs.
+    """Call `work(start, end)` for consecutive ranges of jobs, on all cores; the ranges have about equal costs.
 
-    `costs` has a value per job, in any unit; a range costs about `least` or more, below which a thread does not pay.
+    `costs` has a value per job, in any unit. A range costs about `least` or more; below that, a thread does not pay.
     """
     total = float(costs.sum())
     workers = cores()
@@ -39,5 +39,5 @@ def over_ranges(work: Callable[[int, int], None], costs: NDArray[np.number[Any]]
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
