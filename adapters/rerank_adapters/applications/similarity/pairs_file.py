@@ -1,13 +1,14 @@
-"""Pairs of sentences, with or without a score of similarity.
+"""Pairs of sentences, with or without scores of their similarity.
 
-Forms, told apart by the ending of the name and the number of columns of the first line:
+The format follows from the ending of the file's name and the number of columns of the first line:
 
-    a.tsv   score<TAB>sentence<TAB>sentence                           as the STS tasks of 2012 to 2015 are handed around
+    a.tsv   score<TAB>sentence<TAB>sentence                           STS tasks of 2012 to 2015, as usually distributed
     a.tsv   sentence<TAB>sentence[<TAB>score]                         plain pairs
-    a.csv   sentence,sentence[,score]                                 STS benchmark; quoted as CSV is
+    a.csv   sentence,sentence[,score]                                 STS benchmark, with the quoting of CSV
     a.tsv   genre, file, year, number, score, sentence, sentence …    STS benchmark, as first distributed
 
-Scores are finite numbers (0 to 5 in STS). A sentence may be empty: measures of it are defined. Linear.
+Scores are finite numbers (0 to 5 in STS). A sentence may be empty: the measures are defined for it. Reading takes
+linear time.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
 
 WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
-BENCHMARK = 7  # columns of the STS benchmark's own files, or more
+BENCHMARK = 7  # the STS benchmark's own files have at least this many columns
 
 
 @dataclass(frozen=True, eq=False)
 class SentencePairs:
-    """The pairs of a file, and (n) their scores, None where it has none."""
+    """The pairs of a file and (n) their scores, None if the file has none."""
 
     name: str
     pairs: tuple[tuple[str, str], ...]
@@ -38,8 +39,10 @@ class SentencePairs:
 
 
 def read_sentence_pairs(path: str | Path) -> SentencePairs:
-    """The pairs of a file. Raises FormatError, with path and line, for a row with other columns than the first, for a
-    score that is no number, and for a file without pairs.
+    """The pairs of a file.
+
+    Raises FormatError, with path and line, for a row with more or fewer columns than the first, for a score that is not
+    a finite number, and for a file without pairs.
     """
     name = display_name(path)
     with open_text(path) as lines:
@@ -47,17 +50,17 @@ def read_sentence_pairs(path: str | Path) -> SentencePairs:
     if not rows:
         raise FormatError("no pairs of sentences", path=name)
     number, first = rows[0]
-    score_at, at = _columns(first, name, number)
+    score_column, sentence_column = _columns(first, name, number)
     pairs, scores = [], []
     for number, cells in rows:
         if len(cells) != len(first) and len(first) < BENCHMARK:
             raise FormatError(f"{len(cells)} columns, the first row has {len(first)}", path=name, line=number)
-        if len(cells) < at + 2:
+        if len(cells) < sentence_column + 2:
             raise FormatError(f"{len(cells)} columns, wanted {WANTED}", path=name, line=number)
-        pairs.append((cells[at].strip(), cells[at + 1].strip()))
-        if score_at is not None:
-            scores.append(_score(cells[score_at], name, number))
-    return SentencePairs(name, tuple(pairs), np.array(scores, np.float64) if score_at is not None else None)
+        pairs.append((cells[sentence_column].strip(), cells[sentence_column + 1].strip()))
+        if score_column is not None:
+            scores.append(_score(cells[score_column], name, number))
+    return SentencePairs(name, tuple(pairs), np.array(scores, np.float64) if score_column is not None else None)
 
 
 def _rows(lines: Iterable[str], name: str, commas: bool) -> Iterator[tuple[int, list[str]]]:
@@ -68,7 +71,7 @@ def _rows(lines: Iterable[str], name: str, commas: bool) -> Iterator[tuple[int, 
                 if cells:
                     yield reader.line_num, cells
         except csv.Error as error:
-            raise FormatError(f"no CSV: {error}", path=name, line=reader.line_num) from None
+            raise FormatError(f"not CSV: {error}", path=name, line=reader.line_num) from None
         return
     for number, line in enumerate(lines, 1):
         if line.strip():
@@ -76,7 +79,7 @@ def _rows(lines: Iterable[str], name: str, commas: bool) -> Iterator[tuple[int, 
 
 
 def _columns(first: list[str], name: str, line: int) -> tuple[int | None, int]:
-    """Where the score is, if there is one, and where the first sentence."""
+    """The column of the score, None if there is none, and the column of the first sentence."""
     if len(first) >= BENCHMARK:
         return 4, 5
     if len(first) == 2:

@@ -1,16 +1,16 @@
-"""Regression on measures that forward selection by ten-fold cross-validation finds (Wu et al. 2013, section 3.2).
+"""Regression on the measures chosen by forward selection with ten-fold cross-validation (Wu et al. 2013, section 3.2).
 
-`select_as_paper` is theirs: linear regression with a constant. In each round the measure comes in whose regression has
-the highest Pearson correlation with the scores of all pairs, each predicted from the folds that it is not in. Rounds go
-on until no measure is left; of all rounds the earliest is kept that has the highest correlation. The penalty is that of
-the tool they use, WEKA: 1e-8.
+`select_as_paper` is their method: linear regression with a constant. Each round adds the measure whose regression has
+the highest Pearson correlation with the scores of all pairs, where each pair is predicted from the folds that it is not
+in. The rounds continue until no measure is left; the regression is that of the earliest round with the highest
+correlation. The ridge penalty is that of WEKA, which they used: 1e-8.
 
-`select` is after it, for pairs of several sources, by ridge regression.
-Values and scores are centred within each source, so that weights say what tells pairs of one source apart, not which
-source has high scores; one constant is fitted for all. The features are divided by their deviation; the penalty is
-½ λ |w|². In each round the feature comes in whose regression has the highest Pearson correlation with the scores of the
-folds that it has not seen, the mean over the sources. Of all rounds the earliest is kept whose correlation is within
-TOLERANCE of the highest: where the curve is flat, fewer features are more likely to hold for other pairs.
+`select` modifies the method for pairs of several sources and uses ridge regression. Values and scores are centred
+within each source, so that the weights distinguish pairs of one source from each other and do not express which source
+has high scores; one constant is fitted for all sources. The features are divided by their standard deviations; the
+penalty is ½ λ |w|². Each round adds the feature whose regression has the highest Pearson correlation with the scores of
+the held-out folds, averaged over the sources. The regression is that of the earliest round whose correlation is within
+TOLERANCE of the highest: where the curve is flat, fewer features are more likely to generalise to other pairs.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from rerank_plugins.arrays import FloatArray, LongArray
 FOLDS = 10
 TOLERANCE = 0.005
 LEAST_PENALTY = 1e-8
-CONSTANT = 1e-9  # deviation of a measure that does not vary within its source
+CONSTANT = 1e-9  # a measure with at most this standard deviation within its source counts as constant
 
 
 def centred(values: FloatArray, sources: LongArray) -> FloatArray:
-    """The rows (or numbers) less the mean of their source."""
+    """Subtract from each row (or number) the mean of its source."""
     result = np.array(values, np.float64)
     for source in np.unique(sources):
         rows = sources == source
@@ -49,56 +49,57 @@ def select(
     most: int,
     rng: np.random.Generator,
 ) -> Regression:
-    """A regression of (n) scores on some of the (n, names) values; `most` rounds at most."""
-    own, target = centred(values, sources), centred(scores, sources)
-    spread = own.std(axis=0)
+    """Fit a regression of (n) scores on a selection of the (n, names) values, made in at most `most` rounds."""
+    inputs, target = centred(values, sources), centred(scores, sources)
+    spread = inputs.std(axis=0)
     usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
-    scaled = own / np.where(spread > CONSTANT, spread, 1.0)
+    scaled = inputs / np.where(spread > CONSTANT, spread, 1.0)
     trials = _Trials(scaled, target, sources, folds_of(len(scores), rng), np.full(len(names), penalty))
-    chosen, reached = _forward(trials, usable, most)
-    return _kept(values, scores, sources, names, penalty, chosen, reached, TOLERANCE)
+    chosen, correlations = _forward(trials, usable, most)
+    return _kept(values, scores, sources, names, penalty, chosen, correlations, TOLERANCE)
 
 
 def select_as_paper(
     values: FloatArray, scores: FloatArray, names: Sequence[str], *, rng: np.random.Generator
 ) -> Regression:
-    """A regression of (n) scores on some of the (n, names) values, of whatever source."""
+    """Fit a regression of (n) scores on a selection of the (n, names) values, whatever their sources."""
     spread = values.std(axis=0)
     usable = [i for i in range(len(names)) if spread[i] > CONSTANT]
     scaled = (values - values.mean(axis=0)) / np.where(spread > CONSTANT, spread, 1.0)
     with_constant = np.column_stack([scaled, np.ones(len(values))])
     penalties = np.append(np.full(len(names), LEAST_PENALTY), 0.0)
-    one = np.zeros(len(scores), np.int64)
-    trials = _Trials(with_constant, scores, one, folds_of(len(scores), rng), penalties, always=(len(names),))
-    chosen, reached = _forward(trials, usable, len(usable))
-    return _kept(values, scores, one, names, LEAST_PENALTY, chosen, reached, 0.0)
+    single_source = np.zeros(len(scores), np.int64)
+    trials = _Trials(with_constant, scores, single_source, folds_of(len(scores), rng), penalties, always=(len(names),))
+    chosen, correlations = _forward(trials, usable, len(usable))
+    return _kept(values, scores, single_source, names, LEAST_PENALTY, chosen, correlations, 0.0)
 
 
 def _forward(trials: _Trials, usable: Sequence[int], most: int) -> tuple[list[int], list[float]]:
-    """The columns in the order in which they come in, `most` at most, and the correlation after each round."""
+    """At most `most` columns, in the order in which they are added, and the correlation after each round."""
     chosen: list[int] = []
-    reached: list[float] = []
+    correlations: list[float] = []
     while len(chosen) < min(most, len(usable)):
-        best, negative = max((trials.correlation([*chosen, i]), -i) for i in usable if i not in chosen)
-        chosen.append(-negative)
-        reached.append(best)
-    return chosen, reached
+        # Of columns with equal correlations, the first one is added: the greatest negative index.
+        best, negative_column = max((trials.correlation([*chosen, i]), -i) for i in usable if i not in chosen)
+        chosen.append(-negative_column)
+        correlations.append(best)
+    return chosen, correlations
 
 
 def _kept(
     values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float,
-    chosen: Sequence[int], reached: Sequence[float], tolerance: float,
+    chosen: Sequence[int], correlations: Sequence[float], tolerance: float,
 ) -> Regression:  # fmt: skip
     """The regression of the earliest round whose correlation is within the tolerance of the highest."""
-    size = 1 + int(np.argmax(np.array(reached) >= max(reached) - tolerance)) if chosen else 0
+    size = 1 + int(np.argmax(np.array(correlations) >= max(correlations) - tolerance)) if chosen else 0
     kept = list(chosen[:size])
     regression = regress(values[:, kept], scores, sources, [names[i] for i in kept], penalty)
-    curve = tuple((names[i], value) for i, value in zip(chosen, reached, strict=True))
-    return replace(regression, correlation=reached[size - 1] if chosen else 0.0, curve=curve)
+    curve = tuple((names[i], correlation) for i, correlation in zip(chosen, correlations, strict=True))
+    return replace(regression, correlation=correlations[size - 1] if chosen else 0.0, curve=curve)
 
 
 def folds_of(pairs: int, rng: np.random.Generator) -> LongArray:
-    """(pairs) the number of the fold of each, at random, all about as large."""
+    """(pairs) the number of the fold of each pair, assigned at random; fold sizes differ by at most one."""
     folds = np.empty(pairs, np.int64)
     folds[rng.permutation(pairs)] = np.arange(pairs) % FOLDS
     return folds
@@ -108,18 +109,18 @@ def regress(
     values: FloatArray, scores: FloatArray, sources: LongArray, names: Sequence[str], penalty: float
 ) -> Regression:
     """Ridge regression of (n) scores on all of the (n, names) values."""
-    own, target = centred(values, sources), centred(scores, sources)
-    spread = own.std(axis=0)
+    inputs, target = centred(values, sources), centred(scores, sources)
+    spread = inputs.std(axis=0)
     scale = np.where(spread > CONSTANT, spread, 1.0)
-    own /= scale
-    weights = np.linalg.solve(own.T @ own + penalty * np.eye(len(names)), own.T @ target) / scale
+    inputs /= scale
+    weights = np.linalg.solve(inputs.T @ inputs + penalty * np.eye(len(names)), inputs.T @ target) / scale
     return Regression(tuple(names), weights, float(scores.mean() - values.mean(axis=0) @ weights))
 
 
 class _Trials:
-    """Cross-validated correlations of subsets of the columns; the products of each fold are made once.
+    """Cross-validated correlations of subsets of the columns; the cross products of each fold are computed once.
 
-    (columns) `penalties`; the columns `always` are in every subset.
+    `penalties` (columns) has the ridge penalty of each column; the columns `always` are in every subset.
     """
 
     def __init__(
@@ -129,16 +130,17 @@ class _Trials:
         self.values, self.target, self.penalties, self.always = values, target, penalties, always
         self.rows = [np.flatnonzero(sources == source) for source in np.unique(sources)]
         self.folds = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
-        square, right = values.T @ values, values.T @ target
-        self.squares = np.array([square - values[fold].T @ values[fold] for fold in self.folds])
-        self.rights = np.array([right - values[fold].T @ target[fold] for fold in self.folds])
+        # For each fold, XᵀX and Xᵀy over the rows outside it: the totals less the products of the fold's rows.
+        gram, moments = values.T @ values, values.T @ target
+        self.grams = np.array([gram - values[fold].T @ values[fold] for fold in self.folds])
+        self.moments = np.array([moments - values[fold].T @ target[fold] for fold in self.folds])
 
     def correlation(self, columns: list[int]) -> float:
         """The mean over the sources of the correlation of held-out predictions with the scores."""
         columns = [*columns, *self.always]
-        squares = self.squares[:, columns][:, :, columns] + np.diag(self.penalties[columns])
-        weights = np.linalg.solve(squares, self.rights[:, columns, None])[:, :, 0]
+        penalised = self.grams[:, columns][:, :, columns] + np.diag(self.penalties[columns])
+        weights = np.linalg.solve(penalised, self.moments[:, columns, None])[:, :, 0]
         predicted = np.empty(len(self.target))
-        for fold, own in zip(self.folds, weights, strict=True):
-            predicted[fold] = self.values[fold][:, columns] @ own
+        for fold, fold_weights in zip(self.folds, weights, strict=True):
+            predicted[fold] = self.values[fold][:, columns] @ fold_weights
         return float(np.mean([pearson(predicted[rows], self.target[rows]) for rows in self.rows]))

@@ -1,15 +1,16 @@
-"""Ridge regression on all measures, each trusted as far as it goes along with the scores: for sources nobody scored.
+"""Ridge regression on all measures, each penalised less the better it correlates with the scores: for new sources.
 
-A selection learns what tells the pairs of its sources apart, and among many measures that are alike it takes those that
-suit these sources. Here all stay, and a measure is held the nearer to 0 the less it says by itself. With z the measures
-less the mean of their source, divided by their deviation, y the scores less the mean of their source, k sources of n(s)
-pairs, r(i) the mean over the sources of the correlation of measure i with the scores, w is what minimises
+Forward selection fits the sources that it is trained on: of many similar measures it takes those that suit these
+sources. Here all measures stay, and the weight of a measure is shrunk towards 0 the more, the less the measure
+correlates with the scores by itself. Let z be the measures less the mean of their source, divided by their standard
+deviations, y the scores less the mean of their source, k the number of sources, n(s) the number of pairs of source s,
+and r(i) the correlation of measure i with the scores, averaged over the sources. The weights w minimise
 
     N · 1/k Σ_s 1/n(s) Σ_(z,y) of s (y - w·z)² + λ Σ_i (w(i) / q(i)²)²,    q(i) = max(0, r(i)) / max_j r(j)
 
-Each source counts alike, however many pairs it has; N = k² / Σ_s 1/n(s) is their number where all have as many.
-Penalties by a first estimate are those of the adaptive lasso (Zou 2006; by correlations as here, Huang, Ma and Zhang
-2008), upon squares. A measure with r(i) ≤ 0 is left out.
+All sources have the same influence, however many pairs they have; N = k² / Σ_s 1/n(s) is the number of all pairs if the
+sources are of equal size. Penalties that depend on a first estimate are those of the adaptive lasso (Zou 2006; with
+correlations as here, Huang, Ma and Zhang 2008), applied here to squared weights. A measure with r(i) ≤ 0 is left out.
 """
 
 from __future__ import annotations
@@ -34,42 +35,42 @@ def shrink(
     penalty: float,
     rng: np.random.Generator,
 ) -> Regression:
-    """A regression of (n) scores on the (n, names) values, the measures that weigh most first."""
+    """Fit a regression of (n) scores on the (n, names) values; measures with large scaled weights come first."""
     weights, spread = shrunk_weights(values, scores, sources, penalty)
     order = [i for i in np.argsort(-np.abs(weights) * spread, kind="stable").tolist() if weights[i]]
     constant = float(scores.mean() - values.mean(axis=0) @ weights)
-    found = Regression(tuple(names[i] for i in order), weights[order], constant)
+    regression = Regression(tuple(names[i] for i in order), weights[order], constant)
     folds, predicted = folds_of(len(scores), rng), np.empty(len(scores))
-    own = centred(values, sources)
+    inputs = centred(values, sources)
     for fold in np.unique(folds):
-        held = folds == fold
-        learnt, _ = shrunk_weights(values[~held], scores[~held], sources[~held], penalty)
-        predicted[held] = own[held] @ learnt
-    reached = [pearson(predicted[sources == source], scores[sources == source]) for source in np.unique(sources)]
-    return replace(found, correlation=float(np.mean(reached)))
+        held_out = folds == fold
+        fold_weights, _ = shrunk_weights(values[~held_out], scores[~held_out], sources[~held_out], penalty)
+        predicted[held_out] = inputs[held_out] @ fold_weights
+    correlations = [pearson(predicted[sources == source], scores[sources == source]) for source in np.unique(sources)]
+    return replace(regression, correlation=float(np.mean(correlations)))
 
 
 def shrunk_weights(
     values: FloatArray, scores: FloatArray, sources: LongArray, penalty: float
 ) -> tuple[FloatArray, FloatArray]:
-    """(names) weights of the values, 0 for those left out; (names) deviations of the values within their sources."""
-    own, target = centred(values, sources), centred(scores, sources)
-    spread = own.std(axis=0)
-    scaled = own / np.where(spread > CONSTANT, spread, np.inf)
+    """(names) weights of the measures, 0 if left out; (names) their standard deviations within their sources."""
+    inputs, target = centred(values, sources), centred(scores, sources)
+    spread = inputs.std(axis=0)
+    scaled = inputs / np.where(spread > CONSTANT, spread, np.inf)
     parts = [np.flatnonzero(sources == source) for source in np.unique(sources)]
     trust = np.maximum(0.0, np.mean([_correlations(scaled[part], target[part]) for part in parts], axis=0)) ** 2
     if not trust.any():
         return np.zeros(len(spread)), spread
     trust /= trust.max()
     trusted = scaled * trust
-    square = np.mean([trusted[part].T @ trusted[part] / len(part) for part in parts], axis=0)
-    right = np.mean([trusted[part].T @ target[part] / len(part) for part in parts], axis=0)
+    gram = np.mean([trusted[part].T @ trusted[part] / len(part) for part in parts], axis=0)
+    moments = np.mean([trusted[part].T @ target[part] / len(part) for part in parts], axis=0)
     pairs = len(parts) ** 2 / sum(1 / len(part) for part in parts)
-    weights = np.linalg.solve(square + penalty / pairs * np.eye(len(trust)), right)
+    weights = np.linalg.solve(gram + penalty / pairs * np.eye(len(trust)), moments)
     return np.where(trust > 0, weights * trust / np.where(spread > CONSTANT, spread, 1.0), 0.0), spread
 
 
 def _correlations(values: FloatArray, target: FloatArray) -> FloatArray:
-    """Of each column, 0 for one that does not vary; both have the mean 0."""
+    """(columns) the correlation of each with the target, 0 for a column that does not vary; all must have mean 0."""
     norms = np.sqrt((values**2).sum(axis=0) * (target @ target))
     return np.asarray(values.T @ target / np.where(norms > CONSTANT, norms, np.inf), np.float64)

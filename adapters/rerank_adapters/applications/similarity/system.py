@@ -1,10 +1,11 @@
-"""A trained system of textual similarity in one file: regressions by source, the forest that mixes them, vectors.
+"""A trained similarity system in one file: a regression for each source, the forest that mixes them, and vectors.
 
-Data of the other families that have any (WordNet, ESA …) stay where they are; `data` says which they were.
+The file does not include the data of other families of measures (WordNet, ESA …); `data` identifies them.
 
-`mode` says how the regressions of several sources make one score (Wu et al. 2013, section 3.3): `one` has one
-regression for all sources (the paper's r4), `mixed` weighs the scores of all by the forest's confidence in each source
-(r1), `best` takes that of the most probable source (r2). Scores are clipped to the range of the training scores.
+`mode` determines how the regressions of several sources yield one score (Wu et al. 2013, section 3.3): `one` has a
+single regression for all sources (the paper's r4); `mixed` averages the scores of all regressions, weighted by the
+forest's probability of each source (r1); `best` takes the score of the most probable source (r2). Scores are clipped to
+the range of the training scores.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ Learner = Literal["shrunk", "selected", "paper"]
 
 @dataclass(frozen=True, eq=False)
 class Regression:
-    """Score = constant + Σ weight · value over the columns named.
+    """Score = constant + Σ weight · value, summed over `columns`.
 
-    `correlation` is that with the scores in ten-fold cross-validation, nan where there was none. Of a selection,
-    `curve` has the column that came in and the correlation then, round by round, also after the best one.
+    `correlation` is the correlation with the scores in ten-fold cross-validation, nan without cross-validation. After
+    forward selection, `curve` has for each round, including those after the best one, the column added and the
+    correlation reached.
     """
 
     columns: tuple[str, ...]
@@ -45,13 +47,13 @@ class Regression:
 
     def scores(self, values: FloatArray, names: Sequence[str]) -> FloatArray:
         """(n) scores of (n, names) values."""
-        at = [names.index(column) for column in self.columns]
-        return np.asarray(values[:, at] @ self.weights + self.constant, np.float64)
+        positions = [names.index(column) for column in self.columns]
+        return np.asarray(values[:, positions] @ self.weights + self.constant, np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class SimilarityModel:
-    """What gives pairs their scores; `names` are the columns that the forest reads, in order."""
+    """A model that scores pairs of sentences; `names` are the columns that the forest reads, in order."""
 
     mode: Mode
     names: tuple[str, ...]
@@ -66,23 +68,24 @@ class SimilarityModel:
     @property
     def families(self) -> set[str]:
         """The families of the measures that the scores depend on."""
-        used = self.names if self.forest else [name for each in self.regressions.values() for name in each.columns]
+        regressions = self.regressions.values()
+        used = self.names if self.forest else [name for regression in regressions for name in regression.columns]
         return {name.partition(".")[0] for name in used}
 
     def scores(self, values: FloatArray) -> FloatArray:
         """(n) scores of (n, names) values of the measures."""
-        every = np.column_stack([each.scores(values, self.names) for each in self.regressions.values()])
+        by_source = np.column_stack([regression.scores(values, self.names) for regression in self.regressions.values()])
         if self.forest is None:
-            found = every[:, 0]
+            scores = by_source[:, 0]
         elif self.mode == "mixed":
-            found = np.einsum("ij,ij->i", every, self.forest.probabilities(values))
+            scores = np.einsum("ij,ij->i", by_source, self.forest.probabilities(values))
         else:
-            found = every[np.arange(len(every)), self.forest.probabilities(values).argmax(axis=1)]
-        return np.clip(found, *self.scale)
+            scores = by_source[np.arange(len(by_source)), self.forest.probabilities(values).argmax(axis=1)]
+        return np.clip(scores, *self.scale)
 
 
 def write_similarity(model: SimilarityModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically and return the size of the file in bytes. Raises OSError."""
     settings = {
         "mode": model.mode,
         "names": model.names,
@@ -90,13 +93,13 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
         "text": model.text,
         "regressions": {
             source: {
-                "columns": each.columns,
-                "weights": each.weights.tolist(),
-                "constant": each.constant,
-                "correlation": each.correlation,
-                "curve": each.curve,
+                "columns": regression.columns,
+                "weights": regression.weights.tolist(),
+                "constant": regression.constant,
+                "correlation": regression.correlation,
+                "curve": regression.curve,
             }
-            for source, each in model.regressions.items()
+            for source, regression in model.regressions.items()
         },
         "vectors": vector_file.described(model.vectors) if model.vectors else None,
         "data": dict(model.data),
@@ -104,7 +107,7 @@ def write_similarity(model: SimilarityModel, path: Path) -> int:
     }
     arrays: model_file.Arrays = {}
     if model.forest is not None:
-        arrays |= {f"forest.{each.name}": getattr(model.forest, each.name) for each in fields(RandomForest)}
+        arrays |= {f"forest.{array.name}": getattr(model.forest, array.name) for array in fields(RandomForest)}
     if model.vectors is not None:
         arrays |= vector_file.model_arrays(model.vectors, "vectors.")
     return model_file.write_model(path, KIND, settings, arrays)
@@ -119,17 +122,17 @@ def read_similarity(path: Path) -> SimilarityModel:
     try:
         regressions = {
             source: Regression(
-                tuple(each["columns"]),
-                np.array(each["weights"], np.float64),
-                float(each["constant"]),
-                float(each["correlation"]),
-                tuple((str(name), float(value)) for name, value in each["curve"]),
+                tuple(table["columns"]),
+                np.array(table["weights"], np.float64),
+                float(table["constant"]),
+                float(table["correlation"]),
+                tuple((str(name), float(correlation)) for name, correlation in table["curve"]),
             )
-            for source, each in settings["regressions"].items()
+            for source, table in settings["regressions"].items()
         }
         forest = None
         if settings["mode"] != "one":
-            forest = RandomForest(**{each.name: arrays[f"forest.{each.name}"] for each in fields(RandomForest)})
+            forest = RandomForest(**{array.name: arrays[f"forest.{array.name}"] for array in fields(RandomForest)})
         vectors = None
         if settings["vectors"] is not None:
             vectors = vector_file.model_from(settings["vectors"], arrays, str(path), "vectors.")
@@ -140,7 +143,7 @@ def read_similarity(path: Path) -> SimilarityModel:
         )  # fmt: skip
     except (KeyError, TypeError, ValueError) as error:
         raise ModelError(f"{path}: damaged similarity model ({type(error).__name__}: {error})") from None
-    used = {column for each in regressions.values() for column in each.columns}
+    used = {column for regression in regressions.values() for column in regression.columns}
     if not regressions or used - set(model.names):
         raise ModelError(f"{path}: damaged similarity model: its regressions do not fit its measures")
     return model

@@ -1,4 +1,4 @@
-"""Training of similarity systems on scored pairs of several sources."""
+"""Training similarity systems on scored sentence pairs of several sources."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.pools import PAPER, POOLS
 from rerank_plugins.registry import suggestion
 
-FEWEST = 20  # pairs, for ten folds
+FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 
 
 @dataclass(frozen=True)
 class SimilaritySettings:
-    """How a system is trained: measures of the families and pools `without` stay out.
+    """How a system is trained; the measures of the families and pools in `without` are left out.
 
-    Regressions are `shrunk`, with all measures (similarity_shrinkage), `selected`, with at most `most`
-    (similarity_selection), both with the `penalty` of ridge regression; or those of the `paper`, which has neither, on
-    the measures that it selects from (models/similarity/pools).
+    The learner is `shrunk`, on all measures (shrinkage.py), or `selected`, on at most `most` measures (selection.py),
+    both by ridge regression with the `penalty`; or `paper`, which uses neither setting and selects from the measures of
+    Wu et al. 2013 (models/similarity/pools.py).
     """
 
     mode: Mode = "one"
@@ -45,19 +45,19 @@ class SimilaritySettings:
 
 
 def by_source(arguments: Sequence[str]) -> dict[str, list[Path]]:
-    """Files by source, from `SOURCE=FILE` or `FILE`, whose source is its name up to the first dot."""
+    """Files by source, from `SOURCE=FILE`, or from `FILE`: then the source is the file's name up to the first dot."""
     sources: dict[str, list[Path]] = {}
     for argument in arguments:
         source, sign, path = argument.partition("=")
-        given = sign and "/" not in source
-        name = source if given else Path(argument).name.partition(".")[0]
-        sources.setdefault(name, []).append(Path(path if given else argument))
+        has_source = sign and "/" not in source
+        name = source if has_source else Path(argument).name.partition(".")[0]
+        sources.setdefault(name, []).append(Path(path if has_source else argument))
     return sources
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """(n, names) values of pairs, (n) their scores, and (n) the number of the source of each."""
+    """The training pairs: (n, names) values of the measures, (n) scores, and (n) the number of each pair's source."""
 
     names: tuple[str, ...]
     values: FloatArray
@@ -65,7 +65,7 @@ class Training:
     source: LongArray
 
     def without(self, families: Sequence[str]) -> Training:
-        """The same less the measures of some families, or pools of the paper. Raises ConfigError for an unknown one."""
+        """The same pairs without the measures of these families or pools. Raises ConfigError for an unknown name."""
         known = [*dict.fromkeys(map(family_of, self.names)), *POOLS]
         for family in families:
             if family not in known:
@@ -74,16 +74,16 @@ class Training:
         return self.only([name for name in self.names if family_of(name) not in families and name not in out])
 
     def only(self, names: Collection[str]) -> Training:
-        """The same with those measures, of the names given, that there are. Raises ConfigError where none is left."""
+        """The same pairs with only those measures that are in `names`. Raises ConfigError if none is left."""
         keep = [i for i, name in enumerate(self.names) if name in names]
         if not keep:
             raise ConfigError("no measure is left: leave out fewer families")
         return replace(self, names=tuple(self.names[i] for i in keep), values=self.values[:, keep])
 
     def of(self, settings: SimilaritySettings) -> Training:
-        """The same with the measures that a system is to be trained with. Raises ConfigError as `without`."""
-        rest = self.without(settings.without)
-        return rest.only(PAPER) if settings.learner == "paper" else rest
+        """The same pairs with the measures that the settings allow. Raises ConfigError as `without` and `only` do."""
+        allowed = self.without(settings.without)
+        return allowed.only(PAPER) if settings.learner == "paper" else allowed
 
 
 def gather(
@@ -92,17 +92,17 @@ def gather(
     text: TextPipeline,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Training:
-    """The measures of the pairs of all sources. Raises FormatError for files without scores."""
-    blocks, scores, number = [], [], []
+    """The values of the measures for the pairs of all sources. Raises FormatError for a file without scores."""
+    values, scores, source = [], [], []
     for index, path in ((index, path) for index, paths in enumerate(sources.values()) for path in paths):
-        found = read_sentence_pairs(path)
-        if found.scores is None:
-            raise FormatError("the pairs have no scores to learn from", path=found.name)
-        progress(f"measuring {found.name}")
-        blocks.append(measure(found, measures, text))
-        scores.append(found.scores)
-        number.append(np.full(len(found.pairs), index, np.int64))
-    return Training(measures.names, np.concatenate(blocks), np.concatenate(scores), np.concatenate(number))
+        sentences = read_sentence_pairs(path)
+        if sentences.scores is None:
+            raise FormatError("the pairs have no scores to learn from", path=sentences.name)
+        progress(f"measuring {sentences.name}")
+        values.append(measure(sentences, measures, text))
+        scores.append(sentences.scores)
+        source.append(np.full(len(sentences.pairs), index, np.int64))
+    return Training(measures.names, np.concatenate(values), np.concatenate(scores), np.concatenate(source))
 
 
 def fit(
@@ -111,8 +111,9 @@ def fit(
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
-    """Regressions, and the forest that mixes them. Raises ConfigError for too few pairs, or one
-    source where a mixture is asked for.
+    """Fit the regressions and, unless the mode is `one`, the forest that mixes them.
+
+    Raises ConfigError for a source with too few pairs, and for a single source in any mode but `one`.
     """
     if settings.mode != "one" and len(sources) < 2:
         raise ConfigError(f"--mode {settings.mode} is for pairs of two sources or more, found one")
@@ -144,10 +145,12 @@ def left_out(
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> dict[str, float]:
-    """Pearson correlation for each source of the scores by a system trained on the others: what to expect of pairs of a
-    source that nobody scored. None where the other sources are too few.
+    """For each source, the Pearson correlation of its scores with those of a system trained on the other sources.
+
+    It estimates the quality on pairs of a new source. A source is missing from the result if the others have too few
+    pairs to train on.
     """
-    found = {}
+    correlations = {}
     for index, name in enumerate(sources):
         rest = [other for other in sources if other != name]
         rows = training.source == index
@@ -159,8 +162,8 @@ def left_out(
             continue
         progress(f"leaving out {name}")
         model = fit(others, rest, settings)
-        found[name] = pearson(model.scores(training.values[rows]), training.scores[rows])
-    return found
+        correlations[name] = pearson(model.scores(training.values[rows]), training.scores[rows])
+    return correlations
 
 
 def train_similarity(
@@ -169,11 +172,11 @@ def train_similarity(
     settings: SimilaritySettings,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> SimilarityModel:
-    """A system from scored pairs, with the vectors if it uses them. Raises as `gather`, `fit` and `Training.of`."""
+    """Train a system, which holds the vectors if it uses them. Raises as `gather`, `fit` and `Training.of` do."""
     training = gather(sources, measures, TextPipeline(settings.text), progress).of(settings)
     model = fit(training, list(sources), settings, progress)
-    kept = measures.vectors if "vectors" in model.families else None
-    data = {family: each for family, each in measures.data.items() if family in model.families}
+    vectors = measures.vectors if "vectors" in model.families else None
+    data = {family: identity for family, identity in measures.data.items() if family in model.families}
     provenance = {
         "sources": {name: [display_name(path) for path in paths] for name, paths in sources.items()},
         "pairs": len(training.scores),
@@ -181,4 +184,4 @@ def train_similarity(
         "settings": asdict(settings),
         "absent": [name for name in PAPER if name not in measures.names] if settings.learner == "paper" else [],
     }
-    return replace(model, vectors=kept, data=data, provenance=provenance)
+    return replace(model, vectors=vectors, data=data, provenance=provenance)
