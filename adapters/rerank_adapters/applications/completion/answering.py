@@ -1,8 +1,8 @@
-"""Sentence completion as reranking: the options of a question make its n-best list, features and weights choose.
+"""Sentence completion as reranking: a question's options form its n-best list, and weighted features choose one.
 
-Each column of the feature table is a system that answers alone; a weighted sum of all is one more, with weights that
-are given, or tuned for accuracy on the other questions (cross-validation): no question is answered by weights that saw
-it. Of equal values the earlier option is chosen, as everywhere.
+Each column of the feature table is a system by itself; the weighted sum of all columns is another one. Its weights are
+given by the user or tuned for accuracy by cross-validation, so that no question is answered with weights tuned on it.
+options with equal values the first is chosen, as everywhere.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from rerank_plugins.arrays import LongArray
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a system answers: (questions) the position of the option that it chooses."""
+    """The answers of a system: `choices` (questions) has the position of the option chosen."""
 
     system: str
     choices: LongArray
 
 
 def completion_config(config: Config) -> Config:
-    """The config, its metric accuracy unless it names one."""
+    """The config, with accuracy as its metric unless it names one."""
     return (
         config if "metric" in config.model_fields_set else config.model_copy(update={"metric": [{"use": "accuracy"}]})
     )
 
 
 def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
-    """The completions through a text pipeline, as n-best lists; the reference is the right completion, where known."""
+    """N-best lists of the completions after the text pipeline; the reference is the right completion, if known."""
     nbests = [q.nbest().with_texts(text.apply(q.completions())) for q in questions]
     right: list[tuple[str, ...]] = [
         () if q.answer is None else (n[q.answer].text,) for q, n in zip(questions, nbests, strict=True)
@@ -54,14 +54,14 @@ def completion_data(questions: Sequence[Question], text: TextPipeline) -> Data:
 
 
 def completion_table(job: Job, data: Data) -> FeatureTable:
-    """The job's features of all completions. Raises ConfigError where the job has none."""
+    """The job's features of all completions. Raises ConfigError if the job has no features."""
     if not job.labels:
         raise ConfigError("nothing to answer with: give features with -f or a config")
     return extract_with(job, data.nbests, decoder_table(data.nbests))
 
 
 def single_answers(table: FeatureTable) -> list[Answers]:
-    """A system for each feature column that tells the options of some question apart; each takes the highest value."""
+    """A system for each feature that differs between the options of some question; it chooses the highest value."""
     offsets = table.offsets
     systems = []
     for column, name in enumerate(table.names):
@@ -75,7 +75,7 @@ def single_answers(table: FeatureTable) -> list[Answers]:
 
 
 def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> Answers:
-    """All features together, each question answered by weights tuned on the folds that it is not in."""
+    """All features together; each question is answered with weights tuned on the folds that it is not in."""
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     choices = held_out_choices(problem, job.tuner, start, folds, job.config.seed)
@@ -83,22 +83,22 @@ def combined_answers(job: Job, data: Data, table: FeatureTable, folds: int) -> A
 
 
 def weighted_answers(job: Job, weights: Weights, data: Data, table: FeatureTable) -> Answers:
-    """All features together, by given weights. Raises ConfigError where these are for other features."""
+    """All features together, with these weights. Raises ConfigError if the weights are for other features."""
     chosen = apply_weights(job, weights, table_pairs(data.nbests, table))
     return Answers("weighted", np.array([rescored.order[0] for _, rescored in chosen], np.int64))
 
 
-def other_answers(given: str, questions: Sequence[Question]) -> Answers:
-    """The answers in a file, given as NAME=FILE. Raises ConfigError, and FormatError as the reader does."""
-    name, equals, path = given.partition("=")
+def other_answers(argument: str, questions: Sequence[Question]) -> Answers:
+    """The answers of a system from NAME=FILE. Raises ConfigError, and FormatError as `read_answers` does."""
+    name, equals, path = argument.partition("=")
     if not (name and equals and path):
-        raise ConfigError(f"--system {given!r}: wanted NAME=FILE")
-    found = read_answers(path, len(questions[0].options))
-    return Answers(name, np.array([q.answer for q in with_answers(questions, found, path)], np.int64))
+        raise ConfigError(f"--system {argument!r}: wanted NAME=FILE")
+    answers = read_answers(path, len(questions[0].options))
+    return Answers(name, np.array([q.answer for q in with_answers(questions, answers, path)], np.int64))
 
 
 def write_lists(job: Job, data: Data, prefix: Path) -> None:
-    """The lists as PREFIX.nbest, in the job's format, ids counted from 0; and, where known, PREFIX.ref."""
+    """Write the lists to PREFIX.nbest in the job's format, numbered from 0; and PREFIX.ref if all answers are known."""
     with open_atomic(f"{prefix}.nbest") as out:
         for number, nbest in enumerate(data.nbests):
             out.writelines(job.format.write(replace(nbest, segment_id=str(number))))
@@ -108,7 +108,7 @@ def write_lists(job: Job, data: Data, prefix: Path) -> None:
 
 
 def answer_all(job: Job, data: Data, weights: Weights | None, folds: int) -> list[Answers]:
-    """Every system of the job: its columns; then all, by given weights or, where answers are known, tuned ones."""
+    """Each feature by itself, then all together: with `weights` or, if the answers are known, with tuned weights."""
     table = completion_table(job, data)
     systems = single_answers(table)
     if weights is not None:

@@ -1,13 +1,13 @@
-"""Sentence completion questions: a sentence with a blank, and options to fill it; each question is an n-best list.
+"""Sentence completion questions: a sentence with a blank and options to fill it, which form an n-best list.
 
-Two forms, told apart by the header line:
+There are two formats, distinguished by the header line:
 
-    id<TAB>question<TAB>a<TAB>b<TAB>c<TAB>d<TAB>e<TAB>answer     one file; the last column may be missing
-    id,question,a),b),c),d),e)                                  CSV with quotes, as the Microsoft Research challenge has
-    id,answer                                                   (Zweig & Burges 2011), and its answers in another file
+    id<TAB>question<TAB>a<TAB>b<TAB>c<TAB>d<TAB>e<TAB>answer     one file; the last column is optional
+    id,question,a),b),c),d),e)                                  CSV with quotes, as in the Microsoft Research challenge
+    id,answer                                                   (Zweig & Burges 2011), and a file of its answers
 
-The blank is a run of three or more underscores. An answer is an option's letter. Two options or more, up to 26; all
-questions of a file have as many. Linear.
+The blank is a run of three or more underscores. An answer is an option's letter. All questions of a file have the same
+number of options, from 2 to 26. Reading takes linear time.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class Question:
 
 
 def read_questions(path: str | Path, answers: str | Path | None = None) -> list[Question]:
-    """The questions of a file; `answers` is a file of answers where the questions have none.
+    """The questions of a file; `answers` names a file with their answers.
 
-    Raises FormatError, with path and line, for a header or row of another form, a sentence without exactly one blank,
-    an id that comes twice, an answer that is no option's letter, and a question without its answer.
+    Raises FormatError, with path and line, for a malformed header or row, a sentence that does not have exactly one
+    blank, a duplicate id, an answer that is not an option's letter, and a question without an answer in `answers`.
     """
     name = display_name(path)
     with open_text(path) as lines:
@@ -66,30 +66,30 @@ def read_questions(path: str | Path, answers: str | Path | None = None) -> list[
         size = len(letters) - answered
         expected = list(ascii_lowercase[:size])
         if [cell.lower() for cell in header[:2]] != ["id", "question"] or letters[:size] != expected or size < 2:
-            wanted = "wanted the columns id, question, a, b, … and perhaps answer (tab-separated or CSV)"
+            wanted = "wanted the columns id, question, a, b, … and optionally answer (tab-separated or CSV)"
             raise FormatError(f"not a file of questions: {wanted}", path=name, line=1)
-        found: dict[str, Question] = {}
+        questions: dict[str, Question] = {}
         for line, cells in rows:
             if len(cells) != len(header):
                 raise FormatError(f"{len(cells)} columns, but the header has {len(header)}", path=name, line=line)
             id_, sentence = cells[0].strip(), cells[1].strip()
-            if id_ in found:
-                raise FormatError(f"question {id_} is on line {found[id_].line} too", path=name, line=line)
+            if id_ in questions:
+                raise FormatError(f"question {id_} is on line {questions[id_].line} too", path=name, line=line)
             if (blanks := len(BLANK.findall(sentence))) != 1:
                 raise FormatError(f"{blanks} blanks in the sentence, wanted one (_____)", path=name, line=line)
             options = tuple(cell.strip() for cell in cells[2 : 2 + size])
             right = _position(cells[-1], size, name, line) if answered else None
-            found[id_] = Question(id_, sentence, options, right, line)
-    if not found:
+            questions[id_] = Question(id_, sentence, options, right, line)
+    if not questions:
         raise FormatError("no question after the header", path=name)
-    questions = list(found.values())
-    return questions if answers is None else with_answers(questions, read_answers(answers, size), display_name(answers))
+    in_order = list(questions.values())
+    return in_order if answers is None else with_answers(in_order, read_answers(answers, size), display_name(answers))
 
 
 def read_answers(path: str | Path, options: int) -> dict[str, int]:
-    """Position of the chosen option by question id, from a file with the columns id and answer (CSV or tabs)."""
+    """The position of the chosen option by question id, from a file with the columns id and answer (CSV or tabs)."""
     name = display_name(path)
-    found: dict[str, int] = {}
+    answers: dict[str, int] = {}
     with open_text(path) as lines:
         rows = _rows(lines, name)
         _, header = next(rows, (0, [""]))
@@ -98,14 +98,14 @@ def read_answers(path: str | Path, options: int) -> dict[str, int]:
         for line, cells in rows:
             if len(cells) != 2:
                 raise FormatError(f"{len(cells)} columns, wanted id and answer", path=name, line=line)
-            if cells[0].strip() in found:
+            if cells[0].strip() in answers:
                 raise FormatError(f"question {cells[0].strip()} has an answer already", path=name, line=line)
-            found[cells[0].strip()] = _position(cells[1], options, name, line)
-    return found
+            answers[cells[0].strip()] = _position(cells[1], options, name, line)
+    return answers
 
 
 def with_answers(questions: Sequence[Question], answers: dict[str, int], name: str) -> list[Question]:
-    """The questions with these answers. Raises FormatError naming the file for one that has none."""
+    """The questions with these answers. Raises FormatError, naming the file, for a question without an answer."""
     for question in questions:
         if question.id not in answers:
             raise FormatError(f"no answer to question {question.id}", path=name)
@@ -113,23 +113,23 @@ def with_answers(questions: Sequence[Question], answers: dict[str, int], name: s
 
 
 def answer_lines(questions: Sequence[Question], choices: Iterable[int]) -> Iterator[str]:
-    """A file of answers, tab-separated, that `read_answers` reads."""
+    """The lines of a tab-separated file of answers, as `read_answers` reads it."""
     yield "id\tanswer\n"
     for question, choice in zip(questions, choices, strict=True):
         yield f"{question.id}\t{ascii_lowercase[choice]}\n"
 
 
 def _rows(lines: Iterable[str], name: str) -> Iterator[Row]:
-    """Rows of cells that are not empty: without quoting where the first line has a tab, else CSV."""
+    """The rows that are not empty: tab-separated without quoting if the first line has a tab, otherwise CSV."""
     stream = iter(lines)
     first = next(stream, "")
-    every = (line for part in ([first], stream) for line in part)
+    all_lines = (line for part in ([first], stream) for line in part)
     if "\t" in first:
-        for number, line in enumerate(every, 1):
+        for number, line in enumerate(all_lines, 1):
             if line.strip():
                 yield number, line.rstrip("\r\n").split("\t")
         return
-    reader = csv.reader(every, strict=True)
+    reader = csv.reader(all_lines, strict=True)
     try:
         for cells in reader:
             if cells:

@@ -1,1 +1,1 @@
-"""Pseudo-negative examples: bad sentences made from good ones."""
+"""Pseudo-negative examples: unacceptable sentences derived from acceptable ones."""

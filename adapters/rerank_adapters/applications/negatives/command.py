@@ -1,4 +1,4 @@
-"""`rerank negatives`: bad sentences from good ones; each subcommand is the `command` of a module beside this one."""
+"""`rerank negatives`: unacceptable sentences; each subcommand is the `command` of a module of this package."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MODULES = {kind: f"{__package__}.{kind}_command" for kind in ("errors", "samples
 def command() -> None:
     """Make unacceptable sentences from good text.
 
-    They are pseudo-negative examples, for tests and training of models of grammaticality.
+    They are pseudo-negative examples, to train and test models of grammaticality.
 
     \b
-    errors     one error in each sentence: a word missing, extra, misspelt, in a wrong form …
-    samples    sentences of an n-gram model, as long as those of the text
-    nbest      a decoder's 1-bests beside references
+    errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
+    samples    sentences drawn from an n-gram model, as long as those of the text
+    nbest      1-best translations of a decoder, paired with references
 
-    All write pairs, good<TAB>bad and what was done, that `rerank acceptability` reads.
+    All write pairs, good<TAB>bad and details of the change, in a format that `rerank acceptability` reads.
 
     \b
     rerank negatives errors novel.txt --seed 7 > made.tsv

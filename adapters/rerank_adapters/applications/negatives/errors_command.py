@@ -1,4 +1,4 @@
-"""`rerank negatives errors`: one error in each sentence."""
+"""`rerank negatives errors`: inserts one error into each sentence."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def command(
 ) -> None:
     """Insert one error into each sentence of TEXT (a sentence a line, tokenised, English).
 
-    Columns of the output: the sentence, the sentence with its error, kind of the error, position of the word (from 1),
-    the word before and after. A sentence in which no error has a place is left out. The bad sentence may be good by
-    chance.
+    The columns of the output are the sentence, the sentence with the error, the kind of the error, the position of the
+    word (from 1), and the word before and after the change. A sentence into which no error can be inserted is left out.
+    A sentence with an inserted error may be acceptable by chance.
 
     \b
     rerank negatives errors novel.txt --kind agreement --kind wrong-form=0.5 > made.tsv
@@ -52,7 +52,7 @@ def command(
     tree_parser = job.parser(parser) if parser != "none" else None
     written = 0
 
-    def counting() -> Iterator[Pair]:
+    def counted_pairs() -> Iterator[Pair]:
         nonlocal written
         with CountingBar("sentences", len(sentences)) as bar:
             line = 0
@@ -63,7 +63,7 @@ def command(
                 yield pair
 
     with open_atomic(output) as out:
-        out.writelines(pair_lines(counting(), ERROR_COLUMNS))
+        out.writelines(pair_lines(counted_pairs(), ERROR_COLUMNS))
     left_out = len(sentences) - written
     rest = f" ({counted(left_out, 'sentence')} left out)" if left_out else ""
     closing.wrote(f"{counted(written, 'pair')}{rest}", output)

@@ -1,4 +1,4 @@
-"""`rerank negatives nbest`: a decoder's output beside references."""
+"""`rerank negatives nbest`: pairs references with the 1-best output of a decoder."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from rerank_plugins.registry import Registry
 
 @click.command("nbest")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
-@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, a line per segment.")
+@click.option("-r", "--reference", type=Path, required=True, metavar="FILE", help="References, one line per segment.")
 @output_option("Write the pairs to this file.")
 @job_flags("config", "format_")
 @click.pass_obj
 def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], reference: Path, output: Path) -> None:
     """Put beside each reference the 1-best of its n-best list, where they differ.
 
-    Columns of the output: the reference, the 1-best, the segment's id.
+    The columns of the output are the reference, the 1-best and the id of the segment.
 
     \b
     rerank negatives nbest test.nbest.gz -r test.ref > made.tsv

@@ -1,4 +1,4 @@
-"""`rerank negatives samples`: sentences of an n-gram model."""
+"""`rerank negatives samples`: pairs sentences with sentences drawn from an n-gram model."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from rerank_plugins.registry import Registry
 def command(registry: Registry, flags: JobFlags, text: str, model: Path, output: Path) -> None:
     """Put beside each sentence of TEXT one that an n-gram model makes up, of as many words.
 
-    Columns of the output: the sentence, the made-up one, how many words both have. Use a model of other text than
-    TEXT, and of the same kind.
+    The columns of the output are the sentence, the sentence drawn from the model, and the number of words of both. The
+    model should be trained on text of the same kind as TEXT, but not on TEXT itself.
 
     \b
     rerank train ngram news.txt --order 3 -o trigram.ngram
@@ -42,10 +42,10 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     sentences = [words for line in read_lines(text) if (words := line.split())]
     pairs = list(sampled_pairs(sentences, model, default_rng(job.config.seed)))
     if not pairs:
-        raise ConfigError(f"{model}: made no sentence as long as one of {text}")
+        raise ConfigError(f"{model}: the model generated no sentence as long as one of {text}")
     if len(pairs) < len(sentences):
-        left = len(sentences) - len(pairs)
-        click.echo(f"{left} of {len(sentences)} sentences left out: the model does not make such long ones", err=True)
+        left_out = len(sentences) - len(pairs)
+        click.echo(f"{left_out} of {len(sentences)} sentences left out: no sample has their length", err=True)
     with open_atomic(output) as out:
         out.writelines(pair_lines(pairs, ("words",)))
     closing.wrote(counted(len(pairs), "pair"), output)

@@ -1,7 +1,8 @@
-"""Correlation of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % intervals.
+"""Correlation of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % confidence intervals.
 
-Intervals by Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n - 3) for r and √((1 + ρ²/2) / (n - 3)) for
-ρ (Bonett and Wright 2000). Where a side does not vary there is no correlation: 0, and all from -1 to 1.
+The intervals use Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n - 3) for r and
+s = √((1 + ρ²/2) / (n - 3)) for ρ (Bonett and Wright 2000). The correlation with constant values is undefined: it is
+given as 0. The interval of three pairs or fewer is [-1, 1].
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from rerank_plugins.arrays import FloatArray
 
 @dataclass(frozen=True)
 class Correlation:
-    """Of n pairs of numbers."""
+    """The correlations of `pairs` pairs of numbers, with their 95 % confidence intervals."""
 
     pearson: float
     pearson_interval: Interval
@@ -34,20 +35,20 @@ def correlate(a: FloatArray, b: FloatArray) -> Correlation:
 
 
 def pearson(a: FloatArray, b: FloatArray) -> float:
-    """Pearson's r; 0 where a side does not vary."""
+    """Pearson's r; 0 if either side is constant, up to rounding."""
     if len(a) < 2:
         return 0.0
     x, y = a - a.mean(), b - b.mean()
-    size = float(sqrt(float(x @ x) * float(y @ y)))
+    norm = float(sqrt(float(x @ x) * float(y @ y)))
     tiny = 1e-12 * len(a) * (1 + float(np.abs(a).max())) * (1 + float(np.abs(b).max()))
-    return max(-1.0, min(1.0, float(x @ y) / size)) if size > tiny else 0.0
+    return max(-1.0, min(1.0, float(x @ y) / norm)) if norm > tiny else 0.0
 
 
 def ranks(values: FloatArray) -> FloatArray:
-    """Ranks from 0, equal values sharing the mean of theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    """Ranks from 0; equal values share the mean of their ranks."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
-    return np.asarray((ends - (counts + 1) / 2)[place], np.float64)
+    return np.asarray((ends - (counts + 1) / 2)[inverse], np.float64)
 
 
 def _interval(r: float, pairs: int, variance: float) -> Interval:

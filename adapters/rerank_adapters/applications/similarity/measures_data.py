@@ -1,4 +1,4 @@
-"""The data that families of similarity measures need, from what the command line says of them."""
+"""Loads the data that families of similarity measures need from the files named on the command line."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def measures_of(
     svs: Path | None = None,
     entities: str = "capitals",
 ) -> Measures:
-    """The measures with the data given; WordNet's folder may also be said by WNSEARCHDIR or WNHOME.
+    """The measures with these data. WordNet's folder may also be named by WNSEARCHDIR or WNHOME.
 
-    For `svs`, `en` is the embedded English model.
+    The value `en` of `svs` stands for the embedded English model.
 
     Raises ModelError and FormatError for files that cannot be read, ConfigError for an unknown recogniser.
     """
@@ -48,7 +48,7 @@ def _svs_parser(model: Path) -> SvsParser:
 
 
 def recogniser_of(text: str) -> Recogniser | None:
-    """None for `capitals`, else Stanza's, from `stanza` or `stanza,option=value,…`. Raises ConfigError."""
+    """None for `capitals`; Stanza's for `stanza` or `stanza,option=value,…`. Raises ConfigError for anything else."""
     from rerank_plugins.parsers.stanza_entities import StanzaEntities
 
     table = plugin_table(text)

@@ -1,4 +1,4 @@
-"""Options that the subcommands of `rerank similarity` share, and what they stand for."""
+"""Options that the subcommands of `rerank similarity` share, and the objects that they specify."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ DATA = ("vectors", "esa", "svs", "wordnet", "entities")
 
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The data of families of measures, handed to the command in one argument, `data`, for `measures_of`."""
+    """Options for the data of measures; the command gets them as one argument, `data`, to pass to `measures_of`."""
     options = (
         click.option("--vectors", type=Path, metavar="MODEL", help="From `rerank train random-indexing`: vectors.*"),
         click.option("--esa", type=Path, metavar="MODEL", help="From `rerank train esa`: esa.*"),
-        click.option("--svs", type=Path, metavar="MODEL", help="From `rerank train svs`, or en: embedded. svs.*"),
+        click.option("--svs", type=Path, metavar="MODEL", help="From `rerank train svs`, or en (embedded): svs.*"),
         click.option("--wordnet", type=Path, metavar="FOLDER",
-                     help="Database files of WordNet: wordnet.*  Default: $WNSEARCHDIR, $WNHOME/dict."),
+                     help="Database files of WordNet: wordnet.*  Default: $WNSEARCHDIR or $WNHOME/dict."),
         click.option("--entities", default="capitals", show_default=True, metavar="NAME",
-                     help="What finds names: capitals, or stanza[,folder=DIR][,package=NAME][,model=FILE]."),
+                     help="Recogniser of names: capitals, or stanza[,folder=DIR][,package=NAME][,model=FILE]."),
     )  # fmt: skip
 
     @wraps(command)
-    def gathered(*args: Any, **given: Any) -> Any:
-        return command(*args, data={name: given.pop(name) for name in DATA}, **given)
+    def with_data(*args: Any, **values: Any) -> Any:
+        return command(*args, data={name: values.pop(name) for name in DATA}, **values)
 
     for option in reversed(options):
-        gathered = option(gathered)
-    return gathered
+        with_data = option(with_data)
+    return with_data
 
 
 def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """What gives the scores: a trained model, or one measure; and their data."""
+    """Options for what computes the scores, a trained model or one measure, and for the data of measures."""
     for option in (
         text_option,
         data_options,
-        click.option("--measure", metavar="NAME", help="One measure instead, as tfidf.stems: nothing is learnt."),
+        click.option("--measure", metavar="NAME", help="Use this one measure instead of a model, such as tfidf.stems."),
         click.option("-m", "--model", type=Path, help="Model of `rerank similarity train`."),
     ):
         command = option(command)
@@ -55,7 +55,7 @@ def similarity_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def similarity_of(
     model: Path | None, measure: str | None, data: Mapping[str, Any], steps: tuple[str, ...]
 ) -> tuple[SimilarityModel, Measures]:
-    """The system that the options name, and the data they give. Raises ConfigError where they name none, or two."""
+    """The system and the measures that the options name. Raises ConfigError unless they name a model or a measure."""
     from rerank_adapters.applications.similarity.measures_data import measures_of
     from rerank_adapters.applications.similarity.scoring import one_measure
     from rerank_adapters.applications.similarity.system import read_similarity

@@ -1,4 +1,4 @@
-"""`rerank similarity train`: which measures tell how alike two sentences are, from scored pairs."""
+"""`rerank similarity train`: learns from scored pairs how to combine measures of similarity."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from rerank_adapters.commands.options import model_output, output_file, text_opt
 @model_output()
 @data_options
 @click.option("--mode", type=click.Choice(["one", "mixed", "best"]), default="one", show_default=True,
-              help="One regression for all sources; or one a source, mixed by a random forest or chosen.")  # fmt: skip
+              help="one: a single regression for all sources. mixed, best: a regression for each source; a random "
+                   "forest weighs them or chooses one.")  # fmt: skip
 @click.option("--learner", type=click.Choice(["shrunk", "selected", "paper"]), default="shrunk", show_default=True,
-              help="All measures, each held the nearer to 0 the less it goes along with the scores by itself: for "
-                   "sources that nobody scored; the few of forward selection; or as Wu et al. (2013) do.")  # fmt: skip
+              help="shrunk: all measures, each shrunk the more, the less it correlates with the scores by itself; for "
+                   "new sources. selected: a few, by forward selection. paper: as Wu et al. (2013).")  # fmt: skip
 @click.option("--without", multiple=True, metavar="FAMILY",
-              help="Leave out a family: overlap, ngrams, strings, entities, shape, tfidf … or a set of the paper: "
-                   "dkpro, takelab, mayo. Repeatable.")  # fmt: skip
+              help="Leave out this family (overlap, ngrams, strings, entities, shape, tfidf …) or set of the paper "
+                   "(dkpro, takelab, mayo). Repeatable.")  # fmt: skip
 @click.option("--penalty", type=click.FloatRange(0, min_open=True), default=100.0, show_default=True,
-              help="Of ridge regression (not with --learner paper).")  # fmt: skip
+              help="Penalty of ridge regression (not with --learner paper).")  # fmt: skip
 @click.option("--most", type=click.IntRange(1), default=30, show_default=True,
-              help="Rounds of selection (--learner selected).")  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of folds and forest.")
+              help="Maximum number of selection rounds (--learner selected).")  # fmt: skip
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the folds and the forest.")
 @click.option("--plot", type=output_file, metavar="FILE",
-              help="The curve of the selection (--learner selected, paper; extra `plot`).")  # fmt: skip
+              help="Plot the curve of the selection to FILE (--learner selected, paper; extra `plot`).")  # fmt: skip
 @text_option
 @click.pass_context
 def command(
@@ -38,10 +39,10 @@ def command(
 ) -> None:  # fmt: skip
     """Learn from FILEs of scored pairs; those of one SOURCE (default: the name up to its first dot) belong together.
 
-    Of several sources each is left out in turn, to tell what to expect of pairs of a source that nobody scored.
-    --learner paper is the system of Wu et al. (2013): linear regression over the pairs of all sources alike, on those
-    of the measures of the paper that forward selection by ten-fold cross-validation keeps. --learner selected is
-    after it: ridge regression within sources, on any measure.
+    If there are several sources, each is left out in turn, to estimate the quality on pairs of a new source.
+    --learner paper is the system of Wu et al. (2013): linear regression on the pairs of all sources alike, with
+    those of the paper's measures that forward selection by ten-fold cross-validation keeps. --learner selected is
+    similar: forward selection from all measures, and ridge regression within sources.
 
     \b
     rerank similarity train onwn=OnWN.tsv news=SMTnews.tsv --vectors news.ri -o model.sim
@@ -58,7 +59,7 @@ def command(
     if learner == "paper":
         for option in ("penalty", "most"):
             if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
-                why = "linear regression has no penalty, and all rounds of the selection are made"
+                why = "linear regression has no penalty, and the selection goes through all rounds"
                 raise ConfigError(f"--{option} is not for --learner paper: {why}")
     settings = SimilaritySettings(mode, learner, without, penalty, most, seed, text_steps(steps))  # type: ignore[arg-type]
     with StatusLine() as stages:
