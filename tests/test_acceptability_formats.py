@@ -147,7 +147,7 @@ def test_suites_of_another_form(written, table, message):
 
 
 def test_no_json_names_the_line(written):
-    with pytest.raises(FormatError, match=r"s\.json:2: no JSON"):
+    with pytest.raises(FormatError, match=r"s\.json:2: not JSON"):
         read_suite(written('{"meta":\n', "s.json"))
 
 

@@ -1,4 +1,4 @@
-"""`rerank acceptability`: grammaticality; each subcommand is the `command` of a module below this package."""
+"""`rerank acceptability`: grammaticality; each subcommand is the `command` of a module in a subpackage."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ MODULES = {
 def command() -> None:
     """Tell acceptable sentences from unacceptable ones.
 
-    Language models and features judge.
+    The judgements are those of language models and features.
 
     \b
     pairs      which of two sentences is better?              BLiMP, or good<TAB>bad[<TAB>phenomenon]
     suites     is a region as surprising as predicted?        SyntaxGym
-    sentences  is this sentence acceptable? learn and test    CoLA, or label<TAB>sentence
-    classify   judge new sentences, as learnt
-    fit        weights for several features together, from pairs
+    sentences  is this sentence acceptable? train and test    CoLA, or label<TAB>sentence
+    classify   judge new sentences with a trained classifier
+    fit        fit the weights of several features to pairs
 
-    `rerank negatives` makes bad sentences, for training and tests, from text that is good.
+    `rerank negatives` derives unacceptable sentences from acceptable text, for training and tests.
 
     \b
     rerank acceptability pairs blimp.jsonl --lm news.arpa -f unigram --by phenomenon

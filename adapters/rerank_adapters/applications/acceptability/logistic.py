@@ -1,7 +1,7 @@
 """Logistic regression by scikit-learn (the extra `ml`), with weights in the features' own units.
 
-Features are divided by their spread first, so that the penalty ½ |w|² / strength treats all alike; columns that never
-vary get weight 0.
+Features are divided by their standard deviations before training, so that the penalty ½ |w|² / strength has the same
+effect on all of them; constant columns get weight 0.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ class Logistic:
 
 
 def fit_logistic(values: FloatArray, good: BoolArray, strength: float = 1.0, *, constant: bool = True) -> Logistic:
-    """The regression of `good` (rows) on `values` (rows, columns); a smaller `strength` is a stronger penalty.
+    """Fit the regression of `good` (rows) on `values` (rows, columns); a smaller `strength` is a stronger penalty.
 
-    Raises ConfigError where scikit-learn is not installed or only one class is there.
+    Without a `constant`, values are not centred, and the spread is their root mean square. Raises ConfigError if
+    scikit-learn is not installed or all rows belong to one class.
     """
     try:
         from sklearn.linear_model import LogisticRegression
@@ -36,7 +37,7 @@ def fit_logistic(values: FloatArray, good: BoolArray, strength: float = 1.0, *, 
             "logistic regression needs scikit-learn: pip install 'rerank-plugins[ml]' (or use a threshold)"
         ) from None
     if good.all() or not good.any():
-        raise ConfigError("logistic regression needs acceptable sentences and others, found one kind only")
+        raise ConfigError("logistic regression needs both acceptable and unacceptable sentences, found one kind only")
     centre = values.mean(axis=0) if constant else np.zeros(values.shape[1])
     spread = np.sqrt(np.mean((values - centre) ** 2, axis=0))
     varies = spread > 1e-12 * (1 + np.abs(centre))

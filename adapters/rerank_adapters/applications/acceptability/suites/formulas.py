@@ -3,8 +3,9 @@
     [(6;%what_no-gap%) > (6;%that_no-gap%)] & [(7;%what_gap%) < (7;%that_gap%)]
 
 `(7;%what_gap%)` is the surprisal of region 7 in the condition `what_gap`, `(*;%what_gap%)` that of all its regions.
-Numbers; `+ -`, then `< > =`, then `& |`, each from left to right, tighter first; round or square brackets. Two values
-are equal (`=`) where they differ by at most 0.001 + 0.00001 · |right|, as in SyntaxGym's program. Recursive descent.
+Formulas may contain numbers and round or square brackets. The operators `+ -` bind most tightly, then `< > =`, then
+`& |`; all are left-associative. Two values are equal (`=`) if they differ by at most 0.001 + 0.00001 · |right|, as in
+SyntaxGym's program. The parser works by recursive descent.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ Values = Mapping[Region, float]  # surprisal of each region of an item
 TOKEN = re.compile(r"\s*(?:\(\s*(\d+|\*)\s*;\s*%([^%]+)%\s*\)|(\d+(?:\.\d+)?)|(.))")
 BRACKETS = {"(": ")", "[": "]"}
 LEVELS = (("&", "|"), ("<", ">", "="), ("+", "-"))  # loosest first
-KINDS = ("truth value", "truth value", "number")  # what each level gives
+KINDS = ("truth value", "truth value", "number")  # the type of the values of each level
 
 
 def almost_equal(left: float, right: float) -> bool:
-    """Equal within the tolerance of SyntaxGym."""
+    """Whether two values are equal within the tolerance of SyntaxGym."""
     return abs(left - right) <= 1e-3 + 1e-5 * abs(right)
 
 
@@ -43,34 +44,34 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
 
 @dataclass(frozen=True)
 class Formula:
-    """A prediction: `text` as it stands in the file, the regions that it names, and the function that decides it."""
+    """A prediction: its `text` in the file, the regions that it names, and the function that evaluates it."""
 
     text: str
     regions: tuple[Region, ...]
-    _decide: Callable[[Values], Any]
+    _evaluate: Callable[[Values], Any]
 
     def __call__(self, values: Values) -> bool:
-        """Whether the prediction is met by the surprisals (bits) of an item's regions."""
-        return bool(self._decide(values))
+        """Whether the surprisals (bits) of an item's regions meet the prediction."""
+        return bool(self._evaluate(values))
 
 
 def parse_formula(text: str, path: str = "") -> Formula:
-    """The formula of a text. Raises FormatError that quotes it from where it cannot be read, or is no truth value.
+    """Parse a formula. Raises FormatError if it is malformed, with the text from the fault on, or has no truth value.
 
     >>> parse_formula("(1;%a%) + 1 < (1;%b%)")({(1, "a"): 2.0, (1, "b"): 3.5})
     True
     """
     parser = _Parser(text, path)
-    decide, kind = parser.expression(0)
+    evaluate, kind = parser.expression(0)
     if parser.token is not None:
         raise parser.error("the end")
     if kind != "truth value":
         raise FormatError(f"formula {text!r} is a number: nothing is compared", path=path)
-    return Formula(text.strip(), tuple(dict.fromkeys(parser.regions)), decide)
+    return Formula(text.strip(), tuple(dict.fromkeys(parser.regions)), evaluate)
 
 
 class _Parser:
-    """One token ahead: a region, a number, or a character; None at the end."""
+    """A parser with one token of lookahead, `token`: a region, a number, or a character; None at the end."""
 
     def __init__(self, text: str, path: str) -> None:
         self.text, self.path = text, path
@@ -81,11 +82,11 @@ class _Parser:
 
     def _scan(self) -> Iterator[Region | float | str | None]:
         end = len(self.text.rstrip())
-        at = 0
-        while at < end:
-            match = TOKEN.match(self.text, at)
-            assert match is not None  # its last alternative is any character
-            self.start, at = match.end() - len(match[0].lstrip()), match.end()
+        position = 0
+        while position < end:
+            match = TOKEN.match(self.text, position)
+            assert match is not None  # its last alternative matches any character
+            self.start, position = match.end() - len(match[0].lstrip()), match.end()
             number, condition, value, character = match.groups()
             if condition is not None:
                 yield (None if number == "*" else int(number), condition.strip())
@@ -98,12 +99,12 @@ class _Parser:
         self.token = next(self._tokens, None)
 
     def error(self, wanted: str) -> FormatError:
-        found = self.text[self.start :].strip()
-        at = f"found {found!r}" if found else "found the end"
-        return FormatError(f"formula {self.text.strip()!r}: wanted {wanted}, {at}", path=self.path)
+        rest = self.text[self.start :].strip()
+        found = repr(rest) if rest else "the end"
+        return FormatError(f"formula {self.text.strip()!r}: wanted {wanted}, found {found}", path=self.path)
 
     def expression(self, level: int) -> tuple[Callable[[Values], Any], str]:
-        """Operands of the next level, joined by the operators of this one."""
+        """Parse operands of the next level, joined by operators of this one; return a function and its type."""
         if level == len(LEVELS):
             return self.operand()
         left, kind = self.expression(level + 1)

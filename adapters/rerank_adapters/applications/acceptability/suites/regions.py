@@ -1,9 +1,9 @@
-"""Test suites judged by language models: surprisals of regions, and how many predictions they meet.
+"""Test suites judged by language models: surprisals of regions, and which predictions they meet.
 
-Surprisal of a word is -log2 p(word | the words before it), of a region what the suite's metric makes of its words
-(their sum, mostly). Each region goes through the text steps by itself, so that a token never lies in two regions: a
-region "." or "n't" is a token of its own, and a comma at the end of a region splits off within it. `</s>` belongs to no
-region. Each distinct sentence is scored once.
+The surprisal of a word is -log2 p(word | the words before it). The surprisal of a region is computed from those of its
+words by the suite's metric (usually their sum). The text steps are applied to each region by itself, so that no token
+lies in two regions: a region "." or "n't" is a token of its own, and a comma at the end of a region becomes a separate
+token within it. `</s>` belongs to no region. Each distinct sentence is scored once.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
 
 @dataclass(frozen=True)
 class Surprisal:
-    """Surprisal of a region: bits, by the suite's metric; `unknown` tokens of it are not in the vocabulary."""
+    """The surprisal of a region, in bits, by the suite's metric; `unknown` counts its out-of-vocabulary tokens."""
 
     suite: str
     item: str
@@ -38,7 +38,7 @@ class Surprisal:
 
 @dataclass(frozen=True, eq=False)
 class SuiteResult:
-    """What a system makes of a suite: `met` (items, predictions), and every surprisal."""
+    """A system's result on a suite: which predictions it meets, `met` (items, predictions), and all surprisals."""
 
     system: str
     suite: Suite
@@ -47,36 +47,36 @@ class SuiteResult:
 
     @property
     def share(self) -> float:
-        """Share of predictions met, over all items."""
+        """The share of predictions met, over all items."""
         return float(self.met.mean())
 
     @property
     def counts(self) -> LongArray:
-        """(predictions) items that meet each."""
+        """(predictions) the number of items that meet each prediction."""
         counts: LongArray = self.met.sum(axis=0, dtype=np.int64)
         return counts
 
 
 def judge_suites(models: Mapping[str, LanguageModel], suites: Sequence[Suite], text: TextPipeline) -> list[SuiteResult]:
-    """Each suite by each model, suites first."""
+    """The results of all models on all suites, grouped by suite."""
     regions = {id(item): _tokens(item, text) for suite in suites for item in suite.items}
     sentences = list(
         dict.fromkeys(_sentence(parts) for conditions in regions.values() for parts in conditions.values())
     )
     results: dict[tuple[str, int], SuiteResult] = {}
     for system, model in models.items():
-        scored = dict(zip(sentences, model.score(sentences), strict=True))
+        log_probabilities = dict(zip(sentences, model.score(sentences), strict=True))
         known = {word: word in model for word in {word for sentence in sentences for word in sentence}}
-        for place, suite in enumerate(suites):
-            results[system, place] = _judged(system, suite, regions, scored, known)
-    return [results[system, place] for place in range(len(suites)) for system in models]
+        for index, suite in enumerate(suites):
+            results[system, index] = _judged(system, suite, regions, log_probabilities, known)
+    return [results[system, index] for index in range(len(suites)) for system in models]
 
 
 def _judged(
     system: str,
     suite: Suite,
     regions: Mapping[int, Mapping[str, Regions]],
-    scored: Mapping[tuple[str, ...], FloatArray],
+    log_probabilities: Mapping[tuple[str, ...], FloatArray],
     known: Mapping[str, bool],
 ) -> SuiteResult:
     metric = METRICS[suite.metric]
@@ -85,7 +85,7 @@ def _judged(
     for i, item in enumerate(suite.items):
         values: dict[Region, float] = {}
         for condition, parts in regions[id(item)].items():
-            bits = -scored[_sentence(parts)] / LN2
+            bits = -log_probabilities[_sentence(parts)] / LN2
             start = 0
             for number, tokens in zip(item.conditions[condition], parts, strict=True):
                 stop = start + len(tokens)

@@ -1,8 +1,8 @@
 """Test suites of targeted syntactic evaluation, in SyntaxGym's JSON (Gauthier et al. 2020).
 
-A suite has items; an item says the same sentence in several conditions; in each, the sentence is cut into regions of
-words. Predictions compare the surprisals of regions: see suite_formulas.py. Left out: SyntaxGym's `region_meta` beyond
-the names, and files of surprisals.
+A suite has items; an item has variants of one sentence, one for each condition, and each variant is divided into
+regions of words. Predictions compare the surprisals of regions: see formulas.py. SyntaxGym's `region_meta` is ignored,
+and its files of surprisals are not supported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
 
-# What a suite makes of the surprisals of a region's words, by the name in its `metric`; an empty region has 0.
+# The functions that compute a region's surprisal from those of its words, by `metric`; that of an empty region is 0.
 METRICS: dict[str, Callable[[FloatArray], float]] = {
     "sum": lambda bits: float(bits.sum()),
     "mean": lambda bits: float(bits.mean()) if len(bits) else 0.0,
@@ -33,7 +33,7 @@ METRICS: dict[str, Callable[[FloatArray], float]] = {
 
 @dataclass(frozen=True)
 class Item:
-    """An item: by condition, its regions by their numbers, in the order of the sentence."""
+    """An item: for each condition the regions by number, in the order of the sentence."""
 
     number: str
     conditions: Mapping[str, Mapping[int, str]]
@@ -50,8 +50,10 @@ class Suite:
 
 
 def read_suite(path: str | Path) -> Suite:
-    """A suite from its file. Raises FormatError naming the file, and item or formula, for what is missing or of another
-    kind: also where a formula names a region or condition that an item lacks.
+    """Read a suite.
+
+    Raises FormatError, with the file and the item or formula, for a value that is missing or has the wrong type, and
+    for a formula with a region or condition that an item lacks.
     """
     name = display_name(path)
     with open_text(path) as lines:
@@ -59,7 +61,7 @@ def read_suite(path: str | Path) -> Suite:
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:
-        raise FormatError(f"no JSON: {error.msg}", path=name, line=error.lineno) from None
+        raise FormatError(f"not JSON: {error.msg}", path=name, line=error.lineno) from None
     meta = _get(document, "meta", dict, name, "the suite")
     metric = _get(meta, "metric", str, name, "meta") if "metric" in meta else "sum"
     if metric not in METRICS:
@@ -72,7 +74,9 @@ def read_suite(path: str | Path) -> Suite:
         _item(item, position, name) for position, item in enumerate(_get(document, "items", list, name, "the suite"), 1)
     )
     if not predictions or not items:
-        raise FormatError(f"{len(predictions)} predictions and {len(items)} items, wanted some of both", path=name)
+        raise FormatError(
+            f"{len(predictions)} predictions and {len(items)} items, wanted one or more of each", path=name
+        )
     for item in items:
         _check(item, predictions, name)
     return Suite(str(meta.get("name") or Path(name).stem), metric, predictions, items)
@@ -84,11 +88,11 @@ def _item(item: Any, position: int, name: str) -> Item:
     conditions: dict[str, dict[int, str]] = {}
     for condition in _get(item, "conditions", list, name, where):
         regions = _get(condition, "regions", list, name, where)
-        found = {
+        contents = {
             _get(region, "region_number", int, name, where): _get(region, "content", str, name, where)
             for region in regions
         }
-        conditions[_get(condition, "condition_name", str, name, where)] = found
+        conditions[_get(condition, "condition_name", str, name, where)] = contents
     return Item(number, conditions)
 
 
@@ -96,9 +100,9 @@ def _check(item: Item, predictions: Sequence[Formula], name: str) -> None:
     for formula in predictions:
         for number, condition in formula.regions:
             if condition not in item.conditions:
-                has = ", ".join(item.conditions) or "none"
+                existing = ", ".join(item.conditions) or "none"
                 raise FormatError(
-                    f"item {item.number} has no condition {condition!r} (it has: {has}), which a formula names",
+                    f"item {item.number} has no condition {condition!r} (it has: {existing}), which a formula names",
                     path=name,
                 )
             if number is not None and number not in item.conditions[condition]:
@@ -109,9 +113,9 @@ def _check(item: Item, predictions: Sequence[Formula], name: str) -> None:
 
 
 def _get(table: Any, key: str, kind: type, name: str, where: str) -> Any:
-    words = {dict: "a table", list: "a list", str: "text", int: "a number"}
+    type_names = {dict: "a table", list: "a list", str: "text", int: "a number"}
     if not isinstance(table, dict) or key not in table:
         raise FormatError(f"{where} has no {key!r}: not a test suite of SyntaxGym", path=name)
     if not isinstance(table[key], kind):
-        raise FormatError(f"{key!r} of {where} is {table[key]!r:.60}, wanted {words[kind]}", path=name)
+        raise FormatError(f"{key!r} of {where} is {table[key]!r:.60}, wanted {type_names[kind]}", path=name)
     return table[key]
