@@ -1,11 +1,11 @@
-"""Words of two sentences side by side, by a table of their similarities.
+"""Alignment of the words of two sentences by a matrix of their similarities.
 
-    aligned   each word beside the most similar word of the other sentence (after Mihalcea et al. 2006)
-    greedy    the most similar words in pairs, each word in one pair at most (Šarić et al. 2012; Wu et al. 2013, eq. 2)
+    aligned   each word with the most similar word of the other sentence (after Mihalcea et al. 2006)
+    greedy    pairs of words, most similar first, each word in at most one (Šarić et al. 2012; Wu et al. 2013, eq. 2)
 
-Aligned, s(w) = max_u sim(w, u), 1 for the word itself; from each side the mean of s weighted by the words' idf, and of
-the two sides the harmonic mean (the original has the arithmetic one, which flatters a short sentence that lies within a
-long one).
+In `aligned`, s(w) = max_u sim(w, u), where sim(w, w) = 1. The mean of s over the words of each sentence is weighted by
+idf, and the value is the harmonic mean of both sides (the original takes the arithmetic mean, which overrates a short
+sentence that is contained in a long one).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def aligned(
     similarities: Callable[[Sequence[str], Sequence[str]], FloatArray],
     idf: Mapping[str, float],
 ) -> float:
-    """From 0 to 1, by the (n, m) similarities of n words with m others."""
+    """The value of `aligned`, from 0 to 1; `similarities` returns the (n, m) similarities of n words with m others."""
     left, right = list(dict.fromkeys(a)), list(dict.fromkeys(b))
     weights = [np.array([idf[word] for word in side]) for side in (left, right)]
     if not weights[0].any() or not weights[1].any():
@@ -32,15 +32,15 @@ def aligned(
 
 
 def with_same(left: Sequence[str], right: Sequence[str], similar: FloatArray) -> FloatArray:
-    """(…, n, m) similarities of n words with m others, 1 where the words are the same."""
+    """The (…, n, m) similarities of n words with m others, with 1 wherever the two words are equal."""
     same = np.array([[u == v for v in right] for u in left], np.float64).reshape(len(left), len(right))
     return np.maximum(similar, same)
 
 
 def side_means(similar: FloatArray, left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Of (…, n, m) similarities the (…) weighted means of the greatest of each row, and of each column.
+    """The (…) weighted means of the row maxima and of the column maxima of (…, n, m) similarities.
 
-    0 where a side has no word, or none that has a weight.
+    Both are 0 if the weights `left` (n) or `right` (m) are all 0.
     """
     if not left.any() or not right.any():
         return np.zeros(similar.shape[:-2]), np.zeros(similar.shape[:-2])
@@ -48,15 +48,15 @@ def side_means(similar: FloatArray, left: FloatArray, right: FloatArray) -> tupl
 
 
 def harmonic_mean(one: FloatArray, other: FloatArray) -> FloatArray:
-    """0 where both are 0."""
+    """The harmonic mean, elementwise; 0 where both values are 0."""
     both = one + other
     return np.asarray(2 * one * other / np.where(both > 0, both, 1.0), np.float64)
 
 
 def greedy_pairs(similar: FloatArray) -> list[tuple[int, int]]:
-    """Pairs of a row and a column of (n, m) similarities from the most similar down, each row and column once.
+    """Pairs (row, column) of (n, m) similarities in descending order, each row and column in at most one pair.
 
-    Of equal ones the pair of the first row comes first, then that of the first column.
+    Ties are resolved in favour of the lower row, then of the lower column.
     """
     rows, columns, pairs = set[int](), set[int](), list[tuple[int, int]]()
     for place in np.argsort(-similar, axis=None, kind="stable").tolist():

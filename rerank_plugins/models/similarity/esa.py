@@ -1,7 +1,7 @@
-"""Explicit semantic analysis (models/esa): sentences, and aligned words, by the documents of a collection.
+"""Explicit semantic analysis (models/esa): sentences and words compared as vectors over a document collection.
 
-`cosine` weights words by tf idf of the collection, as the paper of the method does, `cosine_idf` by their idf among the
-sentences given (see `tfidf`); `aligned` is that of alignment.py by the cosines of words.
+`cosine` weights words by the tf idf of the collection, as the paper of the method does, and `cosine_idf` by their idf
+among the compared sentences (see `tfidf`); `aligned` is the measure of alignment.py over the cosines of words.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ NAMES = ("cosine", "cosine_idf", "aligned")
 
 
 def columns(pairs: Sequence[tuple[Text, Text]], model: EsaModel) -> FloatArray:
-    """(pairs, names) values from 0 to 1."""
+    """Compute the measures of NAMES for all pairs: a (pairs, names) array of values from 0 to 1."""
     _, idf = bags_of(pairs, words)
     weights = np.zeros(len(model.words))
-    for word, value in idf.items():
+    for word, word_idf in idf.items():
         if word in model.number:
-            weights[model.number[word]] = value
+            weights[model.number[word]] = word_idf
     of_words = [(a.words, b.words) for a, b in pairs]
     return np.column_stack(
         [

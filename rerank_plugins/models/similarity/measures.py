@@ -37,28 +37,28 @@ Pairs = Sequence[tuple[Text, Text]]
 
 
 class Recogniser(Protocol):
-    """Finds named entities; as text it says what it is."""
+    """A named-entity recogniser; its `str` describes it in reports."""
 
     def entities(self, sentences: Sequence[Tokens]) -> list[tuple[str, ...]]:
-        """Those of each sentence in lower case, each once."""
+        """The entities of each sentence in lower case, each listed once."""
         ...
 
 
 class Family(NamedTuple):
-    """Measures that are computed together: what gives the (pairs, names) values of all pairs."""
+    """Measures that are computed together; `columns` returns their (pairs, names) values for all pairs."""
 
     names: tuple[str, ...]
     columns: Callable[[Pairs], FloatArray]
-    other: tuple[str, ...] = ()  # those that have no greatest value for equal sentences
+    other: tuple[str, ...] = ()  # measures without a fixed maximum for equal sentences
 
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures: those of strings and words, and those for which there are data.
+    """The available measures: those of strings and words always, the others where their data are loaded.
 
-    `vectors`, `wordnet`, `esa` and `svs` give the families of these names; `recogniser` finds the names for `entities`,
-    which are known by their capital letters if it is None. The families `tfidf`, `vectors`, `wordnet` and `esa` depend
-    on all the pairs given at once.
+    `vectors`, `wordnet`, `esa` and `svs` provide the families of the same names; `recogniser` finds the named entities
+    of the family `entities`, which are recognised by their capital letters if it is None. The values of the families
+    `tfidf`, `vectors`, `wordnet` and `esa` depend on all the pairs of one call.
     """
 
     vectors: RandomIndexModel | None = None
@@ -70,66 +70,66 @@ class Measures:
 
     @cached_property
     def families(self) -> dict[str, Family]:
-        """By name, those there are."""
-        found = {
+        """The available families by name."""
+        families = {
             name: Family(
                 module.NAMES, partial(_pair_by_pair, module=module, lexicon=self.lexicon), getattr(module, "OTHER", ())
             )
             for name, module in OF_PAIRS.items()
         }
-        found["tfidf"] = Family(tfidf.NAMES, tfidf.columns)
+        families["tfidf"] = Family(tfidf.NAMES, tfidf.columns)
         if self.vectors is not None:
-            found["vectors"] = Family(
+            families["vectors"] = Family(
                 vectors.names(self.vectors), partial(vectors.columns, model=self.vectors, lexicon=self.lexicon)
             )
         if self.wordnet is not None:
-            found["wordnet"] = Family(
+            families["wordnet"] = Family(
                 wordnet.NAMES,
                 partial(wordnet.columns, wordnet=self.wordnet, lexicon=self.lexicon),
                 wordnet.OTHER,
             )
         if self.esa is not None:
-            found["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
+            families["esa"] = Family(esa.NAMES, partial(esa.columns, model=self.esa))
         if self.svs is not None:
-            found["svs"] = Family(svs.NAMES, partial(svs.columns, parser=self.svs))
-        return found
+            families["svs"] = Family(svs.NAMES, partial(svs.columns, parser=self.svs))
+        return families
 
     @property
     def data(self) -> dict[str, str]:
-        """What families have their values from, in words, of those that a file of a trained system does not hold."""
+        """Descriptions, by family, of the data that the file of a trained system does not contain."""
         parser = self.svs and svs.described(self.svs)
-        given = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": parser}
-        return {family: str(each) for family, each in given.items() if each is not None}
+        sources = {"entities": self.recogniser, "wordnet": self.wordnet, "esa": self.esa, "svs": parser}
+        return {family: str(source) for family, source in sources.items() if source is not None}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of all columns."""
-        return tuple(f"{family}.{name}" for family, found in self.families.items() for name in found.names)
+        """The names of all columns, `family.measure`."""
+        return tuple(f"{name}.{measure}" for name, family in self.families.items() for measure in family.names)
 
     def columns(self, pairs: Sequence[tuple[Tokens, Tokens]], only: Collection[str] | None = None) -> FloatArray:
-        """(pairs, names) finite values; documented 0 where a sentence is empty or none of its words is known.
+        """Compute all measures: (pairs, names) finite values, 0 if a sentence is empty or has no known word.
 
-        Equal sentences that are not empty have 1, the greatest value, in each measure of likeness, also where it finds
-        nothing in them to compare: `.` and `.` have no words, and are alike.
-        Columns of families that are not among `only`, where it is given, are not computed: 0.
+        Equal sentences that are not empty have the maximum 1 in each measure of similarity, even if the measure finds
+        nothing in them to compare: `.` and `.` contain no words, but are equal.
+        If `only` is given, the columns of families that are not in it are not computed and stay 0.
         """
         values = np.zeros((len(pairs), len(self.names)))
         if not pairs:
             return values
-        texts, at = self._texts(pairs), 0
+        texts, first = self._texts(pairs), 0
         equal = [i for i, (a, b) in enumerate(texts) if a.tokens and a.tokens == b.tokens]
         for name, family in self.families.items():
             if only is None or name in only:
-                values[:, at : at + len(family.names)] = family.columns(texts)
-                likeness = [at + i for i, each in enumerate(family.names) if each not in family.other]
-                values[np.ix_(equal, likeness)] = 1.0
-            at += len(family.names)
+                values[:, first : first + len(family.names)] = family.columns(texts)
+                bounded = [first + i for i, measure in enumerate(family.names) if measure not in family.other]
+                values[np.ix_(equal, bounded)] = 1.0
+            first += len(family.names)
         return values
 
     def _texts(self, pairs: Sequence[tuple[Tokens, Tokens]]) -> list[tuple[Text, Text]]:
         distinct = list(dict.fromkeys(tuple(side) for pair in pairs for side in pair))
-        names = self.recogniser.entities(distinct) if self.recogniser else [None] * len(distinct)
-        text = {tokens: self.lexicon.text(tokens, found) for tokens, found in zip(distinct, names, strict=True)}
+        entities_of = self.recogniser.entities(distinct) if self.recogniser else [None] * len(distinct)
+        text = {tokens: self.lexicon.text(tokens, names) for tokens, names in zip(distinct, entities_of, strict=True)}
         return [(text[tuple(a)], text[tuple(b)]) for a, b in pairs]
 
 

@@ -1,7 +1,7 @@
 """N-grams of words and characters (Bär et al. 2012): containment |A ∩ B| / |A|, Jaccard |A ∩ B| / |A ∪ B|, cosines.
 
-Of characters, the cosine of the counts of n-grams, spaces among them. `content` measures leave function words out.
-0 where there is no n-gram on a side.
+The `characters` measures are cosines of the counts of character n-grams, including spaces. The `content` measures leave
+function words out. A measure is 0 if a sentence has no such n-gram.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAMES = (
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: ARG001
-    """One value from 0 to 1 per name."""
+    """Compute the measures of NAMES, each from 0 to 1."""
     return (
         *(containment(grams(a.content, n), grams(b.content, n)) for n in (1, 2)),
         containment(grams(a.words, 1), grams(b.words, 1)),
@@ -32,17 +32,17 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
 
 
 def containment(a: AbstractSet[object], b: AbstractSet[object]) -> float:
-    """The share of the first set that is in the second."""
+    """The share of the first set that the second contains, |A ∩ B| / |A|."""
     return len(a & b) / len(a) if a else 0.0
 
 
 def jaccard(a: AbstractSet[object], b: AbstractSet[object]) -> float:
-    """The share of both sets together that is in both."""
+    """The Jaccard coefficient |A ∩ B| / |A ∪ B|."""
     return len(a & b) / len(a | b) if a or b else 0.0
 
 
 def character_cosine(a: str, b: str, n: int) -> float:
-    """The cosine of the counts of character n-grams."""
+    """The cosine of the vectors of character n-gram counts."""
     left, right = (Counter(text[i : i + n] for i in range(len(text) - n + 1)) for text in (a, b))
     both = sum(count * right[gram] for gram, count in left.items() if gram in right)
     return both / sqrt(sum(c * c for c in left.values()) * sum(c * c for c in right.values())) if both else 0.0

@@ -1,7 +1,7 @@
-"""Shared words: harmonic means of how much of each sentence the other has (Šarić et al. 2012).
+"""Overlap of words: the harmonic mean of the shares of each sentence that the other contains (Šarić et al. 2012).
 
-With A and B the sets of n-grams, overlap = 2 / (|A| / |A ∩ B| + |B| / |A ∩ B|); weighted, each word counts its
-information content. 0 where a side has none.
+With A and B the sets of n-grams, overlap = 2 / (|A| / |A ∩ B| + |B| / |A ∩ B|). In the weighted measures each word
+counts as much as its information content. A measure is 0 if a sentence has no such n-gram.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NAMES = (
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
-    """One value from 0 to 1 per name."""
+    """Compute the measures of NAMES, each from 0 to 1."""
     weight = lexicon.information
     left, right = set(a.words), set(b.words)
     both = sum(map(weight, left & right))
@@ -31,10 +31,10 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
 
 
 def grams(words: tuple[str, ...], n: int) -> set[tuple[str, ...]]:
-    """The n-grams of the words."""
+    """The set of n-grams of the words."""
     return {words[i : i + n] for i in range(len(words) - n + 1)}
 
 
 def harmonic(a: AbstractSet[object], b: AbstractSet[object]) -> float:
-    """The harmonic mean of the shares of both sets that are in the other."""
+    """The harmonic mean of |A ∩ B| / |A| and |A ∩ B| / |B|; 0 if a set is empty."""
     return 2 * len(a & b) / (len(a) + len(b)) if a and b else 0.0

@@ -1,13 +1,14 @@
-"""The measures that Wu et al. (2013, Table 1) select from, by whose they were, under the names they have here.
+"""The pools of measures that Wu et al. (2013, Table 1) select from, by origin, under their names in this package.
 
-Two of their 47 have no counterpart: the second index of explicit semantic analysis (WordNet's glosses) and the second
-space of latent semantic analysis (Wikipedia), for one index and one file of vectors are given. Of the others:
+Two of their 47 measures have no counterpart: the second index of explicit semantic analysis (WordNet's glosses) and the
+second space of latent semantic analysis (Wikipedia), because only one index and one file of vectors can be loaded. The
+other measures are:
 
     dkpro     Bär et al. (2012): n-grams, strings, Resnik's measure aligned, explicit semantic analysis
     takelab   Šarić et al. (2012): overlaps of words and content words, also by WordNet and by vectors (of the space
-              `lsa`), differences, numbers, case, stock symbols. Content words are known by their frequency, where the
-              original has a list of function words and lemmas
-    mayo      their own: named entities, random indexing, structured vectors
+              `lsa`), differences in length, numbers, case, stock symbols. Content words are recognised by their
+              frequency, where the original uses a list of function words, and lemmas
+    mayo      the authors' own: named entities, random indexing, structured vectors
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Lengths, numbers, stock symbols and case (Šarić et al. 2012): what sentences look like from afar.
+"""Surface measures (Šarić et al. 2012): lengths, numbers, stock symbols and case.
 
-`length` and `information` divide the smaller side by the larger (1: equal); `size` is ln(1 + words of both), `short`
-exp(-words of the shorter / 10); numbers compare as they are written, but for separators of thousands. A stock
-symbol is a token of a full stop and capital letters, as news agencies write it (`.DJI`).
+`length` and `information` divide the smaller value by the larger, so that 1 means equal; `size` is ln(1 + words of both
+sentences) and `short` is exp(-words of the shorter sentence / 10). Numbers are compared as written, without separators
+of thousands. A stock symbol is a full stop followed by capital letters, as news agencies write it (`.DJI`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ NAMES = (
     "length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case",
     "stocks_size", "stocks_overlap",
 )  # fmt: skip
-OTHER = ("size", "short", "numbers_size", "stocks_size")  # what says no likeness: the same for all pairs of some size
+OTHER = ("size", "short", "numbers_size", "stocks_size")  # not measures of similarity: they depend on counts alone
 STOCK = re.compile(r"\.[A-Z]+")
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
-    """One value per name: from 0 to 1, but those that end in `size`, which are logarithms of counts."""
+    """Compute the measures of NAMES, from 0 to 1 except those that end in `size`, which are logarithms of counts."""
     left, right = ({number.replace(",", "") for number in side.numbers} for side in (a, b))
     capitals = [{t for t in side.tokens if any(c.isupper() for c in t[1:]) or t[:1].isupper()} for side in (a, b)]
     stocks = [{token for token in side.tokens if STOCK.fullmatch(token)} for side in (a, b)]
@@ -42,5 +42,5 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:
 
 
 def ratio(a: float, b: float) -> float:
-    """The smaller by the larger, 1 where both are 0."""
+    """The smaller value divided by the larger; 1 if both are 0."""
     return min(a, b) / max(a, b) if max(a, b) else 1.0

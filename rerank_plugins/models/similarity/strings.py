@@ -1,8 +1,8 @@
-"""Sentences as strings: longest common subsequence and substring, greedy string tiling, edits (rapidfuzz).
+"""String measures: longest common subsequence and substring, greedy string tiling, edit distance (rapidfuzz).
 
-`subsequence` and `tiling` divide by the mean length, so that equal sentences have 1; `words_` measures go over words,
-the others over characters. 0 where a side is empty. Of tiles that are equally long the first is laid:
-so that it makes no difference which sentence comes first, tiles are laid along the one that sorts first.
+`subsequence` and `tiling` divide by the mean length, so that equal sentences have 1. The `words_` measures compare
+words, the others characters. A measure is 0 if a sentence is empty. Greedy string tiling resolves ties by position in
+its first argument; the sequence that sorts first is passed first, which makes the measure symmetric.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ NAMES = (
     "subsequence", "subsequence_of_shorter", "substring", "tiling", "edits",
     "words_subsequence", "words_tiling", "words_edits",
 )  # fmt: skip
-SHORTEST = 3  # characters of a tile; a word is long enough
+SHORTEST = 3  # the minimum length of a tile in characters; of words, one is enough
 
 
 def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: ARG001
-    """One value from 0 to 1 per name."""
+    """Compute the measures of NAMES, each from 0 to 1."""
     left, right = a.characters, b.characters
     if not left or not right:
         return (0.0,) * len(NAMES)
@@ -47,12 +47,12 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
 
 
 def subsequence(a: str, b: str) -> float:
-    """2 |LCS| / (|a| + |b|)."""
+    """The longest common subsequence of two strings as a share, 2 |LCS| / (|a| + |b|)."""
     return float(Indel.normalized_similarity(a, b))
 
 
 def tiling(a: Sequence[str], b: Sequence[str], shortest: int = SHORTEST) -> float:
-    """2 |tiles| / (|a| + |b|); 1 for equal sequences, however short."""
+    """The share covered by tiles, 2 |tiles| / (|a| + |b|); 1 for equal sequences, however short."""
     if not a or not b:
         return 0.0
     if a == b:
@@ -62,7 +62,7 @@ def tiling(a: Sequence[str], b: Sequence[str], shortest: int = SHORTEST) -> floa
 
 
 def numbered(a: Sequence[str], b: Sequence[str]) -> tuple[LongArray, LongArray]:
-    """Both sequences by number, equal elements by the same."""
+    """Map the elements of both sequences to integers, equal elements to the same integer."""
     numbers = {element: number for number, element in enumerate(dict.fromkeys([*a, *b]))}
-    as_array: Callable[[Sequence[str]], LongArray] = lambda s: np.array([numbers[each] for each in s], np.int64)  # noqa: E731
+    as_array: Callable[[Sequence[str]], LongArray] = lambda s: np.array([numbers[element] for element in s], np.int64)  # noqa: E731
     return as_array(a), as_array(b)

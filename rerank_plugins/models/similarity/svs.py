@@ -1,4 +1,4 @@
-"""Sentences by their structured vectors (Wu et al. 2013, equations 6 and 7); 0 without a tree."""
+"""Similarity by the structured vectors of sentences (Wu et al. 2013, equations 6 and 7); 0 for an unparsed sentence."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from rerank_plugins.models.svs.similarity import pair_by_pair, sentence_vectors
 
 NAMES = ("top", "phrase")
 LONGEST = 80  # words: a longer sentence is not parsed
-THRESHOLD = 1e-3  # of pruning
+THRESHOLD = 1e-3  # the pruning threshold of the parser
 
 
 def columns(pairs: Sequence[tuple[Text, Text]], parser: SvsParser) -> FloatArray:
-    """(pairs, names) values from 0 to 1."""
+    """Compute the measures of NAMES for all pairs: a (pairs, names) array of values from 0 to 1."""
     sides = [[pair[side].tokens for pair in pairs] for side in (0, 1)]
     sides = [[tokens if len(tokens) <= LONGEST else () for tokens in side] for side in sides]
     trees = parser.parse_all([*sides[0], *sides[1]])
@@ -26,5 +26,5 @@ def columns(pairs: Sequence[tuple[Text, Text]], parser: SvsParser) -> FloatArray
 
 
 def described(parser: SvsParser) -> str:
-    """Which model it is, in words."""
+    """A description of the parser's model for messages and reports."""
     return f"structured vectors of {len(parser.model.symbols):,} symbols and {parser.model.concepts} concepts"

@@ -1,6 +1,6 @@
-"""A sentence as the measures see it, and how much its words say.
+"""The parts of a sentence that the measures compare, and the information content of its words, -ln p(w).
 
-Function words are those with p(w) > 1/1000 by the unigram model: no list is needed. Information content is -ln p(w).
+Words with p(w) > 1/1000 under the unigram model count as function words, so no list of them is needed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ WORD = re.compile(r"\w")
 
 @dataclass(frozen=True)
 class Text:
-    """A tokenised sentence: `words` in lower case without punctuation, `content` those that are no function words.
+    """A tokenised sentence: `words` are in lower case without punctuation, `content` leaves function words out.
 
-    Brackets are in normal form (trees/penn.py). `characters` is the sentence in lower case, tokens apart by one space;
-    `numbers` as written; `names` the entities.
+    Brackets are in normal form (trees/penn.py). `characters` is the sentence in lower case with one space between
+    tokens, `numbers` are as written, and `names` are the named entities.
     """
 
     tokens: tuple[str, ...]
@@ -36,7 +36,7 @@ class Text:
 
 
 class Lexicon:
-    """How much words say, by a unigram model; embedded English if none is given."""
+    """The information content of words under a unigram model, by default the embedded English one."""
 
     def __init__(self, unigrams: UnigramModel | None = None) -> None:
         self.unigrams = unigrams or UnigramModel(read_embedded(), "ignore")
@@ -44,11 +44,11 @@ class Lexicon:
         self.information = cache(self._information)
 
     def _information(self, word: str) -> float:
-        """-ln p(w), at least 0."""
+        """-ln p(w), clipped to 0 or more."""
         return max(0.0, -self._ln(word))
 
     def text(self, tokens: Sequence[str], names: tuple[str, ...] | None = None) -> Text:
-        """The sentence of these tokens, which may be none; names are found by their capitals where none are given."""
+        """Build the Text of a possibly empty sentence; entities are recognised by capitals if `names` is None."""
         tokens = tuple(map(normal_form, tokens))
         words = tuple(token.lower() for token in tokens if WORD.search(token))
         return Text(
