@@ -1,9 +1,9 @@
-"""One error put into a sentence that had none: pseudo-negative examples of grammar (Foster et al. 2008).
+"""Insertion of one error into a correct sentence: pseudo-negative examples of grammar (Foster et al. 2008).
 
-forms.py         the forms of a word, as a text attests them
+forms.py         the forms of a word that a text attests
 misspellings.py  words one edit away
-agreement.py     words that agree with others, in a dependency tree
-inserting.py     the kinds of errors, and one of them inserted
+agreement.py     words that agree with another word in a dependency tree
+inserting.py     the kinds of errors and their insertion
 """
 
 from rerank_plugins.models.noise.forms import WordForms

@@ -1,8 +1,8 @@
-"""Words of an English sentence that agree with others, and what they would be if they did not.
+"""Words of an English sentence that agree with another word, and the forms that would break the agreement.
 
-From a dependency tree (Universal Dependencies) come: the finite verb with its subject (`nsubj`; the auxiliary or copula
-where there is one), a determiner with its noun (this, these, that, those; a noun after a, an, each, every …), and a
-reflexive pronoun with its antecedent.
+Three kinds of agreement are read from a dependency tree (Universal Dependencies): a finite verb with its subject
+(`nsubj`; its auxiliary or copula if it has one), a determiner with its noun (this, these, that, those; a noun after a,
+an, each, every …), and a reflexive pronoun with its antecedent.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ SINGULAR = frozenset(["a", "an", "each", "every", "another", "one"])
 PLURAL = frozenset(["many", "several", "few", "both", "two", "three", "four", "five"])
 REFLEXIVES = ("myself", "himself", "herself", "itself", "ourselves", "themselves")
 PLURAL_SUBJECTS = frozenset(["i", "you", "we", "they"])
-Change = tuple[int, tuple[str, ...]]  # position, what the word (in lower case) could become
+Change = tuple[int, tuple[str, ...]]  # a position, and the lower-case forms that the word there can be replaced by
 
 
 def disagreements(tree: DependencyTree, forms: WordForms) -> list[Change]:
-    """Each word whose change would break an agreement, by position, with the forms that would."""
+    """The words whose replacement breaks an agreement, by position, with the forms that break it."""
     words = [word.lower() for word in tree.words]
-    found = dict([*_verbs(tree, words, forms), *_determined(tree, words, forms), *_reflexives(tree, words)])
-    return sorted(found.items())
+    changes = dict([*_verbs(tree, words, forms), *_determined(tree, words, forms), *_reflexives(tree, words)])
+    return sorted(changes.items())
 
 
 def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator[Change]:
     for subject, (head, relation) in enumerate(zip(tree.heads, tree.relations, strict=True)):
         if head < 0 or relation.partition(":")[0] != "nsubj":
             continue
-        helpers = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
-        if helpers:
-            first = helpers[0]
+        auxiliaries = [i for i in tree.children(head) if tree.relations[i].partition(":")[0] in ("aux", "cop")]
+        if auxiliaries:
+            first = auxiliaries[0]
             if words[first] in AUXILIARIES and not _subjunctive(words[subject], words[first]):
                 yield first, (AUXILIARIES[words[first]],)
         elif tree.tags[head] == "VERB" and subject < head:
@@ -47,7 +47,7 @@ def _verbs(tree: DependencyTree, words: list[str], forms: WordForms) -> Iterator
 
 
 def _subjunctive(subject: str, auxiliary: str) -> bool:
-    """`I was`, `I were`, `you was`: pronouns whose verb tells no number by itself."""
+    """Whether these are `I was` or `I were`, which are not exchanged: `I were` is a correct subjunctive."""
     return subject == "i" and auxiliary in ("was", "were")
 
 

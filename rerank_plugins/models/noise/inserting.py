@@ -1,15 +1,16 @@
-"""One error into a sentence, of a kind that is drawn: the noisy sentences of Foster et al. (2008).
+"""Insertion of one error of a randomly drawn kind into a sentence: the noisy sentences of Foster et al. (2008).
 
-    missing      a word is left out
-    extra        a word comes twice, or a word of the text is put in
-    real-word    a word becomes another word of the text, one edit away
-    non-word     a word becomes a string, one edit away, that the text does not have
-    wrong-form   a noun or verb gets another form (number, person, tense) that the text attests
-    agreement    a verb, determiner, noun or reflexive no longer agrees; needs a dependency tree
+    missing      a word is deleted
+    extra        a word is repeated, or a word of the text is inserted
+    real-word    a word is replaced by another word of the text, one edit away
+    non-word     a word is replaced by a string, one edit away, that does not occur in the text
+    wrong-form   a noun or verb is replaced by another form (number, person, tense) that the text attests
+    agreement    a verb, determiner, noun or reflexive is changed so that it no longer agrees; needs a dependency tree
 
-The first word is neither left out nor preceded, so that capitals do not give an error away; a changed word keeps its
-capitals. The result may be grammatical by chance (a missing adjective): these are *pseudo*-negative examples. A kind
-that a sentence has no place for is drawn again from the others; about 0.2 ms a sentence.
+The first word is never deleted and nothing is inserted before it, so that capitals do not reveal an error; a changed
+word keeps its capitals. The result may be grammatical by chance (after the deletion of an adjective, say), hence
+*pseudo*-negative examples. If a sentence has no place for the drawn kind, another kind is drawn. About 0.2 ms per
+sentence.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ from rerank_plugins.trees.dependency import DependencyTree
 
 Thing = TypeVar("Thing")
 KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")
-SHORTEST = 3  # letters of a word that is misspelt
+SHORTEST = 3  # the minimum length in letters of a word that is misspelt
 
 
 class Edit(NamedTuple):
-    """An error: at word `position` (from 0) stood `before`, now `after`; one of them is empty for a missing or extra
-    word.
+    """An error: at word `position` (from 0), `before` is replaced by `after`.
+
+    `after` is empty for a missing word, `before` for an extra one.
     """
 
     kind: str
@@ -44,7 +46,7 @@ class Edit(NamedTuple):
     after: str
 
     def apply(self, sentence: Sentence) -> tuple[str, ...]:
-        """The sentence with the error.
+        """Return the sentence with the error.
 
         >>> Edit("extra", 1, "", "the").apply(["see", "it"])
         ('see', 'the', 'it')
@@ -55,7 +57,10 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class ErrorInserter:
-    """Inserts errors of the kinds that `shares` names, in these proportions; forms are those of a text."""
+    """Inserts errors of the kinds in `shares`, in these proportions, with the word forms of a text.
+
+    Raises ValueError for an unknown kind, a negative share, or shares that are all 0.
+    """
 
     forms: WordForms
     shares: Mapping[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 1.0))
@@ -66,14 +71,14 @@ class ErrorInserter:
             raise ValueError(f"kinds of errors {dict(self.shares)}: wanted shares above 0 of {', '.join(KINDS)}")
 
     def insert(self, sentence: Sentence, rng: np.random.Generator, tree: DependencyTree | None = None) -> Edit | None:
-        """An error for the sentence, or None where no kind has a place in it; `tree` gives tags and agreement."""
+        """Draw an error for the sentence; None if no kind has a place in it. `tree` provides tags and agreement."""
         kinds = [kind for kind, share in self.shares.items() if share > 0]
         while kinds:
             shares = np.array([self.shares[kind] for kind in kinds])
             kind = kinds[int(rng.choice(len(kinds), p=shares / shares.sum()))]
-            found = self._makers[kind](sentence, rng, tree)
-            if found is not None:
-                return found
+            edit = self._makers[kind](sentence, rng, tree)
+            if edit is not None:
+                return edit
             kinds.remove(kind)
         return None
 
@@ -141,12 +146,12 @@ class ErrorInserter:
     def _near(self) -> Callable[[str, bool], tuple[list[str], FloatArray]]:
         @lru_cache(maxsize=50_000)
         def near(word: str, real: bool) -> tuple[list[str], FloatArray]:
-            """Strings one edit away that the text has (in proportion to their counts), or has not (equally)."""
-            found = [
+            """Strings one edit away and their probabilities: words of the text by count, or other strings, uniform."""
+            strings = [
                 other for other in one_edit_away(word) if (self.forms.attested(other) if real else self._absent(other))
             ]
-            counts = np.array([self.forms.counts[other] if real else 1.0 for other in found], np.float64)
-            return found, counts / max(1.0, counts.sum())
+            counts = np.array([self.forms.counts[other] if real else 1.0 for other in strings], np.float64)
+            return strings, counts / max(1.0, counts.sum())
 
         return near
 
@@ -159,7 +164,7 @@ def _drawn(things: Sequence[Thing], rng: np.random.Generator) -> Thing:
 
 
 def _cased(word: str, like: str) -> str:
-    """The lower-case word with capitals as another has them."""
+    """Give the lower-case word the capitals of another word."""
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if like[:1].isupper() else word

@@ -30,5 +30,5 @@ ring rings rang rung ringing, sink sinks sank sunk sinking, lend lends lent lend
 
 
 def rows(text: str) -> list[tuple[str, ...]]:
-    """The forms of each word: singular and plural; or base, third person, then past forms and -ing."""
+    """The forms of each word: singular and plural, or base, third person, past forms and the form in -ing."""
     return [tuple(row.split()) for row in text.split(",")]

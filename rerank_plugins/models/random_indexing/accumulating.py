@@ -1,7 +1,7 @@
-"""Kernels: the contexts of each word are added up. Tokens are word numbers, UNKNOWN or END of a document.
+"""Kernels that add up the contexts of each word. A token is the number of a word, UNKNOWN, or END of a document.
 
-A token costs (neighbours x non-zero places) additions in its row, or, for whole documents, one row. Frequent words come
-first in the rows, so that most additions stay in the processor's cache.
+A token costs (neighbours x non-zero places) additions to its row or, for whole documents, the addition of one row.
+Frequent words have the first rows, so that most additions stay in the processor's cache.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def add_neighbours(
 ) -> None:
     """Add to each word's row the index vectors of its neighbours, up to `radius` words to each side in its document.
 
-    `shifts` and `offsets` (2 radius + 1) are of the neighbours from -radius to radius: the index vector of a neighbour
-    is rotated by its shift, and stands in the row from its offset on. Words that are unknown take up a place.
+    `shifts` and `offsets` (2 radius + 1) belong to the neighbours from -radius to radius: the index vector of a
+    neighbour is rotated by its shift and added to the row from its offset on. Unknown words count as positions.
     """
     radius = len(shifts) // 2
     nonzero = places.shape[1]
@@ -47,9 +47,9 @@ def add_neighbours(
 
 @njit(cache=True, nogil=True)
 def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any) -> None:
-    """Add to each word's row the index vectors of all tokens of its document, itself among them, per occurrence.
+    """For each occurrence of a word, add to its row the index vectors of all tokens of its document, its own included.
 
-    `context` (dimensions) is zero, and work space.
+    `context` (dimensions) is work space.
     """
     start = 0
     for end in range(len(tokens) + 1):
@@ -69,7 +69,7 @@ def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any
 
 @njit(cache=True, nogil=True)
 def count_documents(tokens: Any, last: Any, counts: Any) -> None:
-    """Add to `counts` (words) in how many documents each word is; `last` (words) is -1, and work space."""
+    """Add the document frequency of each word to `counts` (words); `last` (words) is work space, filled with -1."""
     document = 0
     for token in tokens:
         if token == END:
@@ -81,7 +81,7 @@ def count_documents(tokens: Any, last: Any, counts: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def sum_rows(vectors: Any, words: Any, weights: Any, starts: Any, sums: Any) -> None:
-    """`sums[s]` (sentences, dimensions) = Σ weight · vector over the words from starts[s] to starts[s + 1]."""
+    """Add Σ weights[i] · vectors[words[i]] over starts[s] <= i < starts[s + 1] to each `sums[s]` (dimensions)."""
     for sentence in range(len(starts) - 1):
         for i in range(starts[sentence], starts[sentence + 1]):
             row = vectors[words[i]]

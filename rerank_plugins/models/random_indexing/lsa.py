@@ -1,8 +1,8 @@
-"""Latent semantic analysis (Deerwester et al. 1990), beside random indexing as one more space over the same words.
+"""Latent semantic analysis (Deerwester et al. 1990), as one more space over the same words beside random indexing.
 
-The matrix of words by documents has (1 + ln tf) idf, with idf = ln(N / df); its truncated singular value decomposition
-U Σ Vᵀ (randomised, scikit-learn: the extra `ml`) gives each word its row of U Σ. It costs what random indexing saves:
-the whole matrix in memory, and several passes over it.
+The entries of the word-by-document matrix are (1 + ln tf) idf, with idf = ln(N / df). The vector of a word is its row
+of U Σ in the truncated singular value decomposition U Σ Vᵀ (randomised; scikit-learn, from the extra `ml`). LSA has the
+costs that random indexing avoids: it holds the whole matrix in memory and makes several passes over it.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.random_indexing.accumulating import END
 
-ITERATIONS = 3
+ITERATIONS = 3  # power iterations of the randomised decomposition
 
 
 def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: int) -> NDArray[np.float32]:
-    """(words, dimensions) vectors; `documents` (words) says in how many documents each word is.
+    """Compute (words, dimensions) vectors; `documents` (words) holds the document frequencies.
 
-    Raises ConfigError where scikit-learn is not installed, ModelError for more dimensions than words or documents.
+    Raises ConfigError if scikit-learn is not installed, ModelError unless there are more words and more documents than
+    dimensions.
     """
     try:
         from scipy.sparse import coo_matrix
@@ -30,8 +31,8 @@ def lsa_vectors(tokens: IntArray, documents: LongArray, dimensions: int, seed: i
     ends = tokens == END
     total = int(np.count_nonzero(ends))
     if dimensions >= min(total, len(documents)):
-        found = f"{len(documents)} words and {total} documents"
-        raise ModelError(f"lsa with {dimensions} dimensions needs more words and documents than that, found {found}")
+        sizes = f"{len(documents)} words and {total} documents"
+        raise ModelError(f"lsa with {dimensions} dimensions needs more words and documents than that, found {sizes}")
     inside = tokens >= 0
     document = np.cumsum(ends)[inside]
     counts = coo_matrix((np.ones(len(document), np.float32), (tokens[inside], document)), (len(documents), total))

@@ -1,8 +1,9 @@
-"""Words with their vectors, and the vectors of sentences: v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
+"""The vectors of words, and of sentences: v_S = Σ_t w_t v_t over the words t of S (Wu et al. 2013).
 
-The paper's weights w_t are 1 (`none`). Two others take into account that words which stand everywhere say little:
-`idf` ln(N / df_t), with df_t the documents of the training text that have t, and `sif` a / (a + p(t)), a = 0.001 (Arora
-et al. 2017). Unknown words have no vector; a sentence without a known word has the vector 0, and cosine 0 to any other.
+The paper's weights w_t are 1 (`none`). Two others reduce the weight of words that occur everywhere: `idf` is
+ln(N / df_t), where df_t of the N training documents contain t, and `sif` is a / (a + p(t)) with a = 0.001 (Arora et al.
+2017). Out-of-vocabulary words have no vector; a sentence without a known word has the zero vector, whose cosine with
+any other is 0.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from rerank_plugins.pickling import PickledFields
 
 Weighting = Literal["none", "idf", "sif"]
 Space = Literal["document", "window", "directional", "positional", "lsa"]
-SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # of random indexing
-SIF = 1e-3
+SPACES: tuple[Space, ...] = ("document", "window", "directional", "positional")  # the spaces of random indexing
+SIF = 1e-3  # a of the weights `sif`
 
 
 @dataclass(frozen=True, eq=False)
 class RandomIndexModel(KnownWords, PickledFields):
-    """`words` by number, (V) their `counts` and `documents`, and by space (V, dimensions) vectors of unit length."""
+    """The `words`, their (V) `counts` and document frequencies, and (V, dimensions) unit vectors for each space."""
 
     words: tuple[str, ...]
     counts: LongArray
@@ -40,7 +41,7 @@ class RandomIndexModel(KnownWords, PickledFields):
 
     @cached_property
     def weights(self) -> dict[Weighting, FloatArray]:
-        """(V) the weight of each word in a sentence, by weighting."""
+        """The (V) weights of the words in a sentence, by the name of the weighting."""
         return {
             "none": np.ones(len(self.words)),
             "idf": np.log(self.total_documents / np.maximum(self.documents, 1)),
@@ -48,7 +49,7 @@ class RandomIndexModel(KnownWords, PickledFields):
         }
 
     def vectors(self, space: str) -> NDArray[np.float16]:
-        """(V, dimensions) the vectors of a space. Raises ModelError for one that was not trained."""
+        """The (V, dimensions) vectors of a space. Raises ModelError for a space that was not trained."""
         if space not in self.spaces:
             raise ModelError(f"the random-indexing model has no space {space!r}, only: {', '.join(self.spaces)}")
         return self.spaces[space]
@@ -56,7 +57,10 @@ class RandomIndexModel(KnownWords, PickledFields):
     def sentence_vectors(
         self, sentences: Sequence[Sequence[str]], space: str, weighting: Weighting | FloatArray
     ) -> FloatArray:
-        """(n, dimensions) vectors of length 1, or 0 where no word is known; `weighting` by name, or (V) numbers."""
+        """The (n, dimensions) unit vectors of n sentences, zero for one without a known word.
+
+        `weighting` is the name of a weighting or an array of (V) weights.
+        """
         from rerank_plugins.models.random_indexing.accumulating import sum_rows
 
         table, number = self.vectors(space), self.number
@@ -64,13 +68,13 @@ class RandomIndexModel(KnownWords, PickledFields):
         known = [[number[form] for form in map(self.form, sentence) if form in number] for sentence in sentences]
         starts = np.cumsum([0, *map(len, known)], dtype=np.int64)
         tokens = np.fromiter((word for words in known for word in words), np.int64, int(starts[-1]))
-        used, places = np.unique(tokens, return_inverse=True)
+        used, rows = np.unique(tokens, return_inverse=True)
         sums = np.zeros((len(sentences), table.shape[1]))
-        sum_rows(table[used].astype(np.float64), places, weights[tokens], starts, sums)
+        sum_rows(table[used].astype(np.float64), rows, weights[tokens], starts, sums)
         return unit_length(sums)
 
 
 def unit_length(vectors: FloatArray) -> FloatArray:
-    """The rows divided by their lengths; rows that are 0 stay so."""
+    """Divide each row by its Euclidean length; zero rows stay zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
     return np.asarray(vectors / np.where(lengths > 0, lengths, 1.0)[:, None], np.float64)

@@ -1,7 +1,7 @@
-"""A random-indexing model in one file (backoff/model_file.py): words, counts, and the vectors of each space.
+"""A random-indexing model in one file (rerank_plugins/model_file.py): words, counts, and the vectors of each space.
 
-Vectors are of unit length in half precision (a cosine of sentences differs by less than 0.001), mapped into memory:
-pages are read when they are touched, and shared between processes.
+Vectors have unit length and half precision, which changes a cosine of sentences by less than 0.001. They are mapped
+into memory: pages are read on first access and shared between processes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KIND = "random-indexing"
 
 
 def write_model(model: RandomIndexModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically and return the size of the file in bytes. Raises OSError."""
     return model_file.write_model(path, KIND, described(model), model_arrays(model))
 
 
@@ -32,7 +32,7 @@ def read_model(path: Path) -> RandomIndexModel:
 
 
 def described(model: RandomIndexModel) -> dict[str, Any]:
-    """All but the arrays, as JSON can hold it."""
+    """The JSON-serialisable parts of the model: all but its arrays."""
     return {
         "settings": dict(model.settings),
         "documents": model.total_documents,
@@ -42,7 +42,7 @@ def described(model: RandomIndexModel) -> dict[str, Any]:
 
 
 def model_arrays(model: RandomIndexModel, prefix: str = "") -> model_file.Arrays:
-    """The arrays of the model by name, for files that hold more than one thing under a `prefix`."""
+    """The arrays of the model by name; a `prefix` of the names serves files that contain other arrays too."""
     arrays: model_file.Arrays = {
         "words": model_file.word_array(model.words),
         "counts": model.counts,
@@ -55,7 +55,7 @@ def model_arrays(model: RandomIndexModel, prefix: str = "") -> model_file.Arrays
 def model_from(
     settings: Mapping[str, Any], arrays: model_file.Arrays, where: str, prefix: str = ""
 ) -> RandomIndexModel:
-    """The model of `described` and `model_arrays`. Raises ModelError where parts are missing or do not fit together."""
+    """Rebuild a model from `described` and `model_arrays`. Raises ModelError if parts are missing or inconsistent."""
     try:
         words = model_file.words_from(arrays[f"{prefix}words"])
         spaces = {name: arrays[f"{prefix}space.{name}"] for name in settings["spaces"]}
@@ -68,6 +68,6 @@ def model_from(
         raise ModelError(f"{where}: damaged random-indexing model ({type(error).__name__}: {error})") from None
     rows = {len(counts), len(documents), *(len(vectors) for vectors in spaces.values())}
     if rows != {len(words)}:
-        found = f"{len(words)} words, but tables of {sorted(rows)} rows"
-        raise ModelError(f"{where}: damaged random-indexing model: {found}")
+        sizes = f"{len(words)} words, but tables of {sorted(rows)} rows"
+        raise ModelError(f"{where}: damaged random-indexing model: {sizes}")
     return model

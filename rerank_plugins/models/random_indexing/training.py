@@ -1,17 +1,18 @@
-"""Training: text is numbered, then each space adds up index vectors of contexts (Wu et al. 2013, section 2.2).
+"""Training: each space adds up the index vectors of the contexts of words (Wu et al. 2013, section 2.2).
 
     document      v_t = Σ over the occurrences of t of Σ_{u in its document} e_u
     window        v_t = Σ over the occurrences of t of Σ_{0 < |j| <= r} e_{t+j}
-    directional   the same with twice the dimensions, left neighbours in the first half, right ones in the second
-    positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j places: each position has a permutation of its own
-    lsa           no random indexing, but what it stands in for: see lsa.py
+    directional   the same in twice the dimensions: left neighbours in the first half, right ones in the second
+    positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j places: each position has its own permutation
+    lsa           latent semantic analysis, which random indexing approximates: see lsa.py
 
-A document is a line (a sentence, most often), or a block of lines between empty ones; windows end with it. Index
-vectors of context words have a weight, `context_weight = "sif"`: a / (a + p(u)), a = 0.001, since otherwise a few
-function words fill all vectors; `none` is the paper's. `centre` takes the mean vector (of all tokens) away from each
-word's, for the same reason. Vectors are then given unit length, and stored in half precision.
+A document is a line (usually a sentence) or a block of lines between empty lines; windows do not extend beyond it. With
+`context_weight = "sif"`, the index vector of a context word u is weighted by a / (a + p(u)), a = 0.001, because
+otherwise a few function words dominate all vectors; `none` is the paper's choice. `centre` subtracts the mean direction
+of all tokens from the vector of each word, for the same reason. Finally, vectors are scaled to unit length and stored
+in half precision.
 
-The result depends on text, settings and seed alone: each space is added up by one thread in the order of the text.
+The result depends only on the text, the settings and the seed: one thread adds up each space in the order of the text.
 """
 
 from __future__ import annotations
@@ -39,12 +40,15 @@ from rerank_plugins.models.random_indexing.index_vectors import index_vectors
 from rerank_plugins.models.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
 from rerank_plugins.trees.penn import normal_text
 
-SPECIAL = 3  # numbers of <unk>, <s> and </s> come before those of words
+SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is trained; the defaults of `dimensions`, `nonzero` and `radius` are the paper's."""
+    """The settings of training; the defaults of `dimensions`, `nonzero` and `radius` are the paper's.
+
+    Raises ModelError for `nonzero` or `radius` out of range.
+    """
 
     spaces: tuple[Space, ...] = SPACES
     dimensions: int = 200
@@ -61,11 +65,11 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.nonzero <= self.dimensions:
             raise ModelError(
-                f"{self.nonzero} of {self.dimensions} places cannot be non-zero: wanted 1 or more, not more"
+                f"index vectors with {self.nonzero} non-zero places: wanted from 1 to the {self.dimensions} dimensions"
             )
         if not 0 < self.radius < self.dimensions:
             raise ModelError(
-                f"a radius of {self.radius} words: wanted from 1 to below the {self.dimensions} dimensions"
+                f"a radius of {self.radius} words: wanted 1 or more, and less than the {self.dimensions} dimensions"
             )
 
 
@@ -77,7 +81,7 @@ def train(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> RandomIndexModel:
-    """A model of (name, lines) texts. Raises ModelError where no word is left."""
+    """Train a model on (name, lines) texts. Raises ModelError if no word occurs `min_count` times."""
     collector = TextCollector(workspace or Workspace())
     for name, lines in texts:
         progress(f"reading {name}")
@@ -86,7 +90,7 @@ def train(
     vocabulary, numbered, _ = collector.finish(settings.min_count, settings.most_words)
     words = vocabulary.words[SPECIAL:]
     if not words:
-        raise ModelError(f"no word occurs {settings.min_count} times in the text: give more text, or a lower minimum")
+        raise ModelError(f"no word occurs {settings.min_count} times in the text: use more text or a lower minimum")
     tokens = in_documents(numbered, settings.documents)
     counts = np.bincount(tokens[tokens >= 0], minlength=len(words)).astype(np.int64)
     documents = np.zeros(len(words), np.int64)
@@ -102,7 +106,7 @@ def train(
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
-            sums -= (share @ _unit(sums))[None, :] * _lengths(sums)  # the mean direction of the text's words
+            sums -= (share @ _unit(sums))[None, :] * _lengths(sums)  # subtract the mean direction of all tokens
         return _unit(sums).astype(np.float16)
 
     progress("adding up contexts")
@@ -116,7 +120,7 @@ def train(
 
 
 def in_documents(numbered: IntArray, documents: str) -> IntArray:
-    """Tokens as the kernels want them: words from 0, UNKNOWN, and END where a document ends."""
+    """Convert vocabulary numbers to the tokens of the kernels: words from 0, UNKNOWN, and END after each document."""
     ends = numbered == EOS
     tokens = np.where(ends, END, np.where(numbered == UNK, UNKNOWN, numbered - SPECIAL)).astype(np.int32)
     empty_line = ends & np.concatenate([[True], ends[:-1]])
@@ -134,7 +138,7 @@ def _sums(
     settings: Settings,
     words: int,
 ) -> NDArray[np.float32]:
-    """(words, dimensions) sums of the index vectors of all contexts."""
+    """The (words, dimensions) sums of the index vectors of all contexts; `directional` has twice the dimensions."""
     size, radius = settings.dimensions, settings.radius
     sums = np.zeros((words, 2 * size if kind == "directional" else size), np.float32)
     if kind == "document":
