@@ -42,7 +42,7 @@ def right_corner(tree: Tree) -> Tree:
         """The chain of right children that starts here: this node over its transformed left child, then the others."""
         _checked(node.label)
         if len(below) != 2:
-            raise ValueError(f"{node.label} has {len(below)} children: the right-corner transform wants two")
+            raise ValueError(f"{node.label} has {len(below)} children; the right-corner transform needs two")
         left, right = below
         return [Tree(node.label, (_from_left(left),)), *right]
 
