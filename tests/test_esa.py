@@ -98,7 +98,7 @@ def test_forms_of_documents():
     assert list(documents("x", lines, "blocks")) == [Document("First", ("a", "# b")), Document("x:6", ("c", "d"))]
     found = list(documents("x", ["a\n", "b\n", "\n", "\n", "c"], "2"))
     assert found == [Document("x:1", ("a", "b")), Document("x:5", ("c",))]
-    with pytest.raises(FormatError, match=r"x\.txt:2: </s> is a mark"):
+    with pytest.raises(FormatError, match=r"x\.txt:2: </s> is a reserved word"):
         list(documents("x.txt", ["a <sup>\n", "b </s>\n"], "blocks"))
 
 

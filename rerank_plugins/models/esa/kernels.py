@@ -1,4 +1,4 @@
-"""Kernels over the inverted index: CSR arrays from words to documents, sorted by document, with weights."""
+"""Kernels over the inverted index: CSR arrays of the documents of each word, sorted, with their weights."""
 
 from __future__ import annotations
 
@@ -11,55 +11,60 @@ from numba import njit
 
 @njit(cache=True)
 def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> int:
-    """Count the known words of tokens[first:last] in `counts` (V), which is zero; `seen` gets them, once each."""
-    found = 0
+    """Count the known words of tokens[first:last] and return how many are distinct.
+
+    `counts` (V), zero before the call, receives the counts, and `seen` the distinct words.
+    """
+    distinct = 0
     for token in tokens[first:last]:
         if token >= 0:
             if counts[token] == 0:
-                seen[found] = token
-                found += 1
+                seen[distinct] = token
+                distinct += 1
             counts[token] += 1
-    return found
+    return distinct
 
 
 @njit(cache=True)
 def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any, weights: Any, sizes: Any) -> int:
-    """(1 + ln tf) idf of the words of each document, of unit length; how many there are in all.
+    """Compute the unit vectors of the documents, with (1 + ln tf) idf for each word, and return the number of entries.
 
-    `words`, `weights` (tokens) are filled one document after the other; `sizes` (documents) says how many each has:
-    none if it has fewer than `shortest` tokens, unknown ones among them.
+    `words` and `weights` (tokens) are filled document by document; `sizes` (documents) receives the number of entries
+    of each document, 0 if it has fewer than `shortest` tokens, unknown ones included.
     """
     counts, seen = np.zeros(len(idf), np.int64), np.empty(len(idf), np.int64)
     total, start = 0, 0
     for document in range(len(ends)):
         end = ends[document]
-        found = count_words(tokens, start, end, counts, seen)
+        distinct = count_words(tokens, start, end, counts, seen)
         squares = 0.0
-        for i in range(found):
+        for i in range(distinct):
             weight = (1 + np.log(counts[seen[i]])) * idf[seen[i]]
             counts[seen[i]] = 0
             words[total + i], weights[total + i] = seen[i], weight
             squares += weight * weight
         if end - start >= shortest and squares > 0:
-            weights[total : total + found] /= sqrt(squares)
-            sizes[document] = found
-            total += found
+            weights[total : total + distinct] /= sqrt(squares)
+            sizes[document] = distinct
+            total += distinct
         start = end + 1
     return total
 
 
 @njit(cache=True)
-def pair_cosines(starts: Any, documents: Any, weights: Any, size: int, sides: Any, tokens: Any, given: Any) -> Any:
-    """(pairs) cosines of Σ given · weight over the words of each side.
+def pair_cosines(
+    starts: Any, documents: Any, weights: Any, size: int, sides: Any, tokens: Any, token_weights: Any
+) -> Any:
+    """The (pairs) cosines of sentence vectors Σ token weight · document weight, over `size` documents.
 
-    Side s has tokens[sides[s] : sides[s + 1]]; sides 2i and 2i + 1 are a pair.
+    Sentence s has tokens[sides[s] : sides[s + 1]]; sentences 2i and 2i + 1 are a pair.
     """
     pairs = (len(sides) - 1) // 2
     values = np.zeros(pairs)
     left, right = np.zeros(size), np.zeros(size)
     for pair in range(pairs):
-        _add(starts, documents, weights, sides[2 * pair], sides[2 * pair + 1], tokens, given, left)
-        _add(starts, documents, weights, sides[2 * pair + 1], sides[2 * pair + 2], tokens, given, right)
+        _add(starts, documents, weights, sides[2 * pair], sides[2 * pair + 1], tokens, token_weights, left)
+        _add(starts, documents, weights, sides[2 * pair + 1], sides[2 * pair + 2], tokens, token_weights, right)
         squares = inner(left, left) * inner(right, right)
         if squares > 0:
             values[pair] = inner(left, right) / sqrt(squares)
@@ -70,17 +75,18 @@ def pair_cosines(starts: Any, documents: Any, weights: Any, size: int, sides: An
 
 @njit(cache=True)
 def _add(
-    starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, given: Any, vector: Any
-) -> None:
-    """Add the words up in `vector`."""
+    starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, token_weights: Any,
+    vector: Any,
+) -> None:  # fmt: skip
+    """Add the weighted vectors of tokens[first:last] to `vector` (documents)."""
     for i in range(first, last):
         for k in range(starts[tokens[i]], starts[tokens[i] + 1]):
-            vector[documents[k]] += given[i] * weights[k]
+            vector[documents[k]] += token_weights[i] * weights[k]
 
 
 @njit(cache=True, fastmath={"reassoc"})
 def inner(left: Any, right: Any) -> float:
-    """The inner product; numba's `@` would need SciPy, which is no core dependency. Sums may be taken in any order."""
+    """The inner product, summed in any order; numba's `@` would need SciPy, which is not a core dependency."""
     total = 0.0
     for i in range(len(left)):
         total += left[i] * right[i]
@@ -89,7 +95,7 @@ def inner(left: Any, right: Any) -> float:
 
 @njit(cache=True)
 def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: Any) -> Any:
-    """(n, m) cosines of words; those of number -1 have no vector."""
+    """The (n, m) cosines of words; the number -1 stands for a word without a vector, of cosine 0."""
     values = np.zeros((len(left), len(right)))
     for i in range(len(left)):
         for j in range(len(right)):
@@ -100,6 +106,7 @@ def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: An
 
 @njit(cache=True)
 def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
+    """The cosine of two words, by merging their sorted lists of documents."""
     i, j = starts[a], starts[b]
     both = 0.0
     while i < starts[a + 1] and j < starts[b + 1]:

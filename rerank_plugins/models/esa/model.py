@@ -1,7 +1,7 @@
-"""Sentences as vectors over documents: v_S = Σ_t w_t v_t, with v_t the documents of word t and their weights.
+"""Sentences as vectors over documents: v_S = Σ_t w_t v_t, where v_t has the weights of word t in the documents.
 
-In the paper w_t = tf(t) idf(t), and so it is here by default; other weights may be given. A sentence without a known
-word has the vector 0, and cosine 0 to any other.
+By default w_t = tf(t) idf(t), as in the paper; callers may pass other weights. A sentence without a known word has the
+zero vector, whose cosine with any other is 0.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Sentence = Sequence[str]
 
 @dataclass(frozen=True, eq=False)
 class EsaModel(KnownWords):
-    """`words` by number, (V) their `idf`, and the `titles` of the documents.
+    """An inverted index: the `words`, their (V) `idf`, and the `titles` of the documents.
 
-    Those of word w are `documents[starts[w] : starts[w + 1]]` with `weights`, (1 + ln tf) idf / length of the document,
-    sorted by document and at most `settings["most"]`.
+    The documents of word w are `documents[starts[w] : starts[w + 1]]`, sorted, at most `settings["most"]`. Their
+    `weights` are (1 + ln tf) idf, divided by the Euclidean length of the document's vector.
     """
 
     words: tuple[str, ...]
@@ -41,21 +41,21 @@ class EsaModel(KnownWords):
         return f"ESA of {len(self.titles):,} documents and {len(self.words):,} words"
 
     def cosines(self, pairs: Sequence[tuple[Sentence, Sentence]], weights: FloatArray | None = None) -> FloatArray:
-        """(pairs) cosines of two sentences each, from 0 to 1; `weights` (V) of words, idf if none are given."""
+        """The (pairs) cosines of the sentences of each pair, from 0 to 1, by (V) word `weights`, by default idf."""
         known = [self._known(sentence) for pair in pairs for sentence in pair]
         sides = np.cumsum([0, *map(len, known)], dtype=np.int64)
         tokens = np.array([word for words in known for word in words], np.int64)
-        given = (self.idf if weights is None else weights)[tokens]
+        token_weights = (self.idf if weights is None else weights)[tokens]
         index = self.starts, self.documents, self.weights
-        return np.asarray(pair_cosines(*index, len(self.titles), sides, tokens, given), np.float64)
+        return np.asarray(pair_cosines(*index, len(self.titles), sides, tokens, token_weights), np.float64)
 
     def word_similarities(self, left: Sentence, right: Sentence) -> FloatArray:
-        """(n, m) cosines of n words with m others; 0 for words that are not known."""
+        """The (n, m) cosines of n words with m others; 0 for out-of-vocabulary words."""
         a, b = (np.array([self.number.get(self.form(word), -1) for word in side], np.int64) for side in (left, right))
         return np.asarray(word_cosines(self.starts, self.documents, self.weights, a, b), np.float64)
 
     def strongest(self, sentence: Sentence, most: int = 10) -> list[tuple[str, float]]:
-        """The titles of the documents that say most about the sentence, with their weights: what it is about."""
+        """The titles and weights of the `most` documents that are strongest in the vector of the sentence."""
         vector = np.zeros(len(self.titles))
         for word in self._known(sentence):
             own = slice(self.starts[word], self.starts[word + 1])

@@ -1,4 +1,4 @@
-"""An ESA model in one file (backoff/model_file.py), mapped into memory."""
+"""An ESA model in one file (rerank_plugins/model_file.py), mapped into memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ARRAYS = ("idf", "starts", "documents", "weights")
 
 
 def write_model(model: EsaModel, path: Path) -> int:
-    """Write the model, whole or not at all; how many bytes the file has. Raises OSError."""
+    """Write the model atomically and return the size of the file in bytes. Raises OSError."""
     settings = {"settings": dict(model.settings), "provenance": {**model.provenance, "version": __version__}}
     arrays: model_file.Arrays = {name: getattr(model, name) for name in ARRAYS}
     for name, texts in (("words", model.words), ("titles", model.titles)):
@@ -38,5 +38,5 @@ def read_model(path: Path) -> EsaModel:
         raise ModelError(f"{path}: damaged ESA model ({type(error).__name__}: {error})") from None
     entries = {int(model.starts[-1]), len(model.documents), len(model.weights)}
     if {len(model.idf), len(model.starts) - 1} != {len(words)} or len(entries) != 1:
-        raise ModelError(f"{path}: damaged ESA model: its tables do not fit together")
+        raise ModelError(f"{path}: damaged ESA model: the lengths of its arrays do not match")
     return model

@@ -1,11 +1,11 @@
-"""The inverted index of a collection (Gabrilovich and Markovitch 2009, section 3).
+"""Building the inverted index of a collection (Gabrilovich and Markovitch 2009, section 3).
 
-A word's weight in a document is (1 + ln tf) ln(N / df), divided by the length of the document's vector; a word keeps
-its `most` strongest documents, in place of the paper's pruning of what is weak. Documents that are too short say
-little, and are left out (the paper: less than 100 words), as are words in one document alone.
+The weight of a word in a document is (1 + ln tf) ln(N / df), divided by the Euclidean length of the document's vector.
+A word keeps the `most` documents of greatest weight, where the paper prunes small weights. Documents that are too short
+to be informative are left out (in the paper, those of less than 100 words), as are words that occur in one document.
 
-The text, as numbers, is spilled to disk beyond the workspace's memory; the index is made of some documents at a time,
-and holds at most words x `most` entries and those of that piece.
+The numbered text is spilled to disk beyond the workspace's memory. The index is built one piece of the collection at a
+time and holds at most words x `most` entries besides those of the current piece.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PIECE = 1 << 22  # tokens indexed at a time
 
 @dataclass(frozen=True)
 class Settings:
-    """How an index is made; documents of fewer than `shortest` words are left out."""
+    """The settings of an index; documents of fewer than `shortest` words are left out."""
 
     most: int = 500
     shortest: int = 100
@@ -51,7 +51,7 @@ def train(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> EsaModel:
-    """An index of the documents. Raises ModelError where no document or no word is left."""
+    """Build an index of the documents. Raises ModelError if no document or no word is left."""
     collector, titles = TextCollector(workspace or Workspace()), list[str]()
 
     def lines() -> Iterator[str]:
@@ -79,40 +79,39 @@ def train(
     progress("indexing")
     entries = _indexed(tokens, ends, idf, settings)
     if not len(entries[0]):
-        raise ModelError(f"no word is in two documents, but not in all: {total} documents are too few, or too alike")
+        raise ModelError(f"no word is in two documents, but not in all: {total} documents are too few or too similar")
     number = np.cumsum(kept) - 1  # documents left out have no number
     starts = np.concatenate([[0], np.cumsum(np.bincount(entries[0], minlength=len(words)))])
     documents = number[entries[1]].astype(np.int32)
-    named = tuple(title for title, keep in zip(titles, kept, strict=True) if keep)
+    kept_titles = tuple(title for title, keep in zip(titles, kept, strict=True) if keep)
     trained_on = {"words": collector.tokens, "documents": total}
-    return EsaModel(words, idf, named, starts, documents, entries[2], asdict(settings), trained_on)
+    return EsaModel(words, idf, kept_titles, starts, documents, entries[2], asdict(settings), trained_on)
 
 
 def _indexed(tokens: IntArray, ends: LongArray, idf: FloatArray, settings: Settings) -> Entries:
-    """The entries of all documents, by word and document; pruned after each piece, which changes nothing in the end."""
+    """The entries of all documents, sorted by word and document; pruning after each piece keeps the same entries."""
     entries: Entries = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
     first = 0
     while first < len(ends):
         start = ends[first - 1] + 1 if first else 0
         last = max(first + 1, int(np.searchsorted(ends, start + PIECE)))
-        piece, own = tokens[start : ends[last - 1]], ends[first:last] - start
+        piece, piece_ends = tokens[start : ends[last - 1]], ends[first:last] - start
         words, weights = np.empty(len(piece), np.int64), np.empty(len(piece), np.float32)
-        sizes = np.zeros(len(own), np.int64)
-        count = index_documents(piece, own, idf, settings.shortest, words, weights, sizes)
+        sizes = np.zeros(len(piece_ends), np.int64)
+        count = index_documents(piece, piece_ends, idf, settings.shortest, words, weights, sizes)
         documents = np.repeat(np.arange(first, last, dtype=np.int32), sizes)
-        found = (words[:count], documents, weights[:count])
-        entries = _strongest(entries, found, settings.most)
+        entries = _strongest(entries, (words[:count], documents, weights[:count]), settings.most)
         first = last
     return entries
 
 
 def _strongest(old: Entries, new: Entries, most: int) -> Entries:
-    """The `most` entries of greatest weight of each word (of equal ones those of earlier documents), by document."""
-    told = new[2] > 0
-    words, documents = np.concatenate([old[0], new[0][told]]), np.concatenate([old[1], new[1][told]])
-    weights = np.concatenate([old[2], new[2][told]])
+    """The `most` entries of greatest weight of each word (ties: the earlier document), sorted by word and document."""
+    positive = new[2] > 0
+    words, documents = np.concatenate([old[0], new[0][positive]]), np.concatenate([old[1], new[1][positive]])
+    weights = np.concatenate([old[2], new[2][positive]])
     order = np.lexsort((documents, -weights, words))
-    begins = np.searchsorted(words[order], words[order])
-    kept = order[np.arange(len(order)) - begins < most]
+    firsts = np.searchsorted(words[order], words[order])
+    kept = order[np.arange(len(order)) - firsts < most]
     kept = kept[np.lexsort((documents[kept], words[kept]))]
     return words[kept], documents[kept], weights[kept]

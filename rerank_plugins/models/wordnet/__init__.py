@@ -1,10 +1,10 @@
-"""WordNet (Fellbaum 1998) from its own database files, and how alike its words are by its hierarchies.
+"""WordNet (Fellbaum 1998) read from its own database files, and the similarity of words by its hierarchies.
 
-database      data.POS, index.POS and POS.exc as Princeton distributes them
+database      reads data.POS, index.POS and POS.exc as Princeton distributes them
 morphology    base forms of inflected words, as WordNet's own `morphy` finds them
-taxonomy      ancestors of each synset with distances, depths, information content
+taxonomy      the ancestors of each synset with their distances, depth and information content
 kernels       the measures over the senses of two words
-model         a word's senses; similarities of all words of one sentence with all of another
+model         the senses of a word; the similarities of n words with m others
 
-No data is shipped. Left out: collocations across tokens (hot dog), other pointers than hypernyms.
+The database is not included. Collocations of several tokens (hot dog) and pointers other than hypernyms are ignored.
 """

@@ -1,11 +1,12 @@
-"""The files of WordNet's database (the manual pages wndb(5WN) and morph(7WN)).
+"""Reading the files of WordNet's database (the manual pages wndb(5WN) and morph(7WN)).
 
     data.POS     offset lex_filenum ss_type w_cnt word lex_id … p_cnt [symbol offset pos source/target] … | gloss
     index.POS    lemma pos synset_cnt p_cnt [symbol …] sense_cnt tagsense_cnt offset …
     POS.exc      inflected_form base_form …
 
-with POS one of noun, verb, adj and adv; lines that begin with a blank are the licence. A synset is known by its offset,
-the place of its line in data.POS. Of the pointers, hypernyms are read: `@`, and `@i` of instances (a city is one).
+where POS is noun, verb, adj or adv; lines that begin with a blank contain the licence. A synset is identified by its
+offset, the position of its line in data.POS. The only pointers read are hypernyms: `@`, and `@i` from an instance (such
+as a particular city) to its class.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ LETTERS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}
 
 @dataclass(frozen=True, eq=False)
 class Database:
-    """Synsets by number, those of a part of speech together.
+    """The synsets, numbered by part of speech, with their hypernyms and lemmas.
 
-    `part` (S) indexes PARTS; the hypernyms of s are `hypernyms[starts[s] : starts[s + 1]]`; `senses[p]` has the synsets
-    of each lemma of a part of speech, most frequent first, and `exceptions[p]` the lemmas of irregular forms.
+    `part` (S) indexes PARTS; the hypernyms of s are `hypernyms[starts[s] : starts[s + 1]]`. For part of speech p,
+    `senses[p]` maps each lemma to its synsets, most frequent first; `exceptions[p]` irregular forms to their lemmas.
     """
 
     part: LongArray
@@ -40,13 +41,13 @@ class Database:
     exceptions: tuple[Mapping[str, tuple[str, ...]], ...]
 
 
-def wordnet_folder(given: Path | None = None) -> Path | None:
-    """The folder of the database: the one given, or where WordNet's own tools look: WNSEARCHDIR, then WNHOME/dict.
+def wordnet_folder(explicit: Path | None = None) -> Path | None:
+    """The folder of the database: the argument, or where WordNet's own tools look: WNSEARCHDIR, then WNHOME/dict.
 
-    None where nothing is said. Raises ConfigError for a folder, given or named by a variable, without the nouns.
+    None if none of them is set. Raises ConfigError if the folder contains no index.noun, in itself or in its `dict`.
     """
-    home, found = os.environ.get("WNHOME"), os.environ.get("WNSEARCHDIR")
-    folder = given or (Path(found) if found else Path(home) / "dict" if home else None)
+    home, search_folder = os.environ.get("WNHOME"), os.environ.get("WNSEARCHDIR")
+    folder = explicit or (Path(search_folder) if search_folder else Path(home) / "dict" if home else None)
     if folder is None:
         return None
     for place in (folder, folder / "dict"):
@@ -56,10 +57,10 @@ def wordnet_folder(given: Path | None = None) -> Path | None:
 
 
 def read_database(folder: Path) -> Database:
-    """All parts of speech that the folder has. Raises FormatError, with file and line, where a line is not as above."""
+    """Read all parts of speech in the folder. Raises FormatError, with file and line, for a malformed line."""
     parts: list[int] = []
     hypernyms: list[list[int]] = []
-    pointers: list[tuple[int, str, str, int]] = []  # number of the synset, part and offset pointed at, line
+    pointers: list[tuple[int, str, str, int]] = []  # synset, part and offset of its hypernym, line
     number: list[dict[str, int]] = []
     for part, name in enumerate(PARTS):
         number.append({})
@@ -71,8 +72,8 @@ def read_database(folder: Path) -> Database:
     for synset, name, offset, line in pointers:
         target = number[PARTS.index(name)].get(offset)
         if target is None:
-            where = f"{folder / f'data.{PARTS[parts[synset]]}'}"
-            raise FormatError(f"hypernym {offset} is not in data.{name}", path=where, line=line)
+            data_file = f"{folder / f'data.{PARTS[parts[synset]]}'}"
+            raise FormatError(f"hypernym {offset} is not in data.{name}", path=data_file, line=line)
         hypernyms[synset].append(target)
     return Database(
         np.array(parts, np.int64),
@@ -87,7 +88,7 @@ def read_database(folder: Path) -> Database:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Number and fields of each line, less gloss and licence; none where there is no such file."""
+    """The number and fields of each line, without gloss and licence; nothing if the file does not exist."""
     if not path.is_file():
         return
     try:
@@ -100,12 +101,12 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _hypernyms(fields: list[str], path: Path, line: int) -> Iterator[tuple[str, str]]:
-    """Part of speech and offset of each."""
+    """The part of speech and offset of each hypernym in a line of data.POS."""
     try:
         at = 4 + 2 * int(fields[3], 16)
         count = int(fields[at])
-        found = [fields[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(count)]
-        for symbol, offset, letter, _ in found:
+        pointers = [fields[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(count)]
+        for symbol, offset, letter, _ in pointers:
             if symbol in HYPERNYMS:
                 yield LETTERS[letter], offset
     except (IndexError, ValueError, KeyError):
@@ -115,7 +116,7 @@ def _hypernyms(fields: list[str], path: Path, line: int) -> Iterator[tuple[str, 
 
 
 def _senses(path: Path, number: Mapping[str, int]) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Lemmas with their synsets."""
+    """The lemmas of an index file with their synsets; `number` maps offsets to synsets."""
     for line, fields in _lines(path):
         try:
             senses = int(fields[2])

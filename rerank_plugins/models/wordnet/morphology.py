@@ -1,8 +1,8 @@
-"""Base forms of an inflected word (the manual page morph(7WN)): the exceptions of the database, else by endings.
+"""Base forms of an inflected word (the manual page morph(7WN)): by the exceptions of the database or by endings.
 
-What counts is what the database has: of the word itself, its exceptions and, where it has none, its forms with an
-ending put in place of another, those that are lemmas of the part of speech. Of nouns in `ful`, the ending is that of
-what stands before it (boxesful). All endings that apply count, where WordNet's own tools stop at the first.
+Candidates are the word itself, its exceptions and, if it has none, the forms in which an ending is replaced by another;
+those that are lemmas of the part of speech in the database are base forms. In nouns in `ful`, the ending before `ful`
+is replaced (boxesful). All endings that apply are tried, whereas WordNet's own tools stop at the first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def lemmas(word: str, part: int, database: Database) -> tuple[str, ...]:
-    """The lemmas of that part of speech (an index of PARTS) that the word, in lower case, may be a form of."""
+    """The lemmas of a part of speech (an index of PARTS) of which the lower-case word may be a form."""
     known, irregular = database.senses[part], database.exceptions[part].get(word, ())
     forms, noun = [word, *irregular], PARTS[part] == "noun"
     front, ful = (word[:-3], "ful") if noun and word.endswith("ful") else (word, "")

@@ -1,11 +1,12 @@
 """The hierarchies of nouns and verbs as arrays: ancestors, depths, information content.
 
-A part of speech with several topmost synsets (verbs; nouns before WordNet 3) has one more synset above them, so that
-any two have a subsumer, as in WordNet::Similarity (Pedersen et al. 2004); adjectives and adverbs have no hierarchy.
+If a part of speech has several topmost synsets (verbs; nouns before WordNet 3), one root is added above them, so that
+any two synsets have a subsumer, as in WordNet::Similarity (Pedersen et al. 2004). Adjectives and adverbs have no
+hierarchy.
 
-Information content (Resnik 1995): IC(c) = -ln P(c), where P(c) is the share that c and all below it have of the mass
-of their part of speech. The mass of a word is its relative frequency in plain text, shared equally among the senses
-that it may have; every synset has, beside that, as much as a word seen once, so that none has P = 0.
+Information content (Resnik 1995) is IC(c) = -ln P(c), where P(c) is the share of c and all synsets below it in the mass
+of their part of speech. The mass of a word is its relative frequency in plain text, divided equally among its possible
+senses. In addition, every synset has the mass of the rarest word, so that P > 0.
 """
 
 from __future__ import annotations
@@ -25,9 +26,12 @@ WITH_HIERARCHY = ("noun", "verb")
 
 @dataclass(frozen=True, eq=False)
 class Taxonomy:
-    """Per synset: (S + 1) `places` of its `ancestors` and their `distances`; (S) `depth`, nodes from the topmost synset
-    to it by the shortest way; (S) `deepest`, the nodes of the longest way down its part of speech (20 for the nouns of
-    WordNet 3.0); (S) `information` content, ≥ 0, and (S) `highest`, the greatest one of its part of speech.
+    """The hierarchies of all parts of speech as arrays over synsets.
+
+    The `ancestors` of synset s and their `distances` are at `places[s] : places[s + 1]`. `depth` (S) is the number of
+    nodes on the shortest path from the root to a synset; `deepest` (S) the number of nodes on the longest path of its
+    part of speech (20 for the nouns of WordNet 3.0); `information` (S) its information content, ≥ 0; and `highest` (S)
+    the maximum information content in its part of speech.
     """
 
     places: LongArray
@@ -40,7 +44,7 @@ class Taxonomy:
 
 
 def build_taxonomy(database: Database, frequencies: Mapping[str, float]) -> Taxonomy:
-    """The hierarchies of a database, with information content by the `frequencies` of lower-case words."""
+    """Build the hierarchies of a database; `frequencies` are the relative frequencies of lower-case words."""
     part, starts, hypernyms = with_roots(database)
     places, above, distances = ancestors(starts, hypernyms)
     depth, root = np.ones(len(part), np.int64), np.diff(starts) == 0
@@ -50,30 +54,34 @@ def build_taxonomy(database: Database, frequencies: Mapping[str, float]) -> Taxo
     longest = longest_ways(starts, hypernyms, places, above)
     deepest = np.array([longest[part == p].max(initial=1) for p in range(len(PARTS))], np.int64)[part]
     masses = _masses(database, len(part), frequencies)
-    below = spread(masses, places, above)
-    whole = np.bincount(part, masses, len(PARTS))[part]
-    information = -np.log(np.minimum(below / whole, 1.0))
+    cumulative = spread(masses, places, above)
+    total = np.bincount(part, masses, len(PARTS))[part]
+    information = -np.log(np.minimum(cumulative / total, 1.0))
     highest = np.array([information[part == p].max(initial=0.0) for p in range(len(PARTS))])[part]
     return Taxonomy(places, above, distances, depth, deepest, information, highest)
 
 
 def longest_ways(starts: LongArray, hypernyms: LongArray, places: LongArray, above: LongArray) -> LongArray:
-    """(S) the nodes on the longest way from a topmost synset to each, steps within a cycle left out."""
+    """The (S) numbers of nodes on the longest path from a root to each synset, without steps within a cycle."""
     size = len(starts) - 1
     below = np.repeat(np.arange(size), np.diff(starts))
-    upwards = np.repeat(np.arange(size), np.diff(places)) * size + above  # each synset with each above it, in order
-    back = hypernyms * size + below
-    at = np.minimum(np.searchsorted(upwards, back), max(len(upwards) - 1, 0))
-    straight = upwards[at] != back
+    # A step from b up to h lies in a cycle if b is an ancestor of h; pairs (synset, ancestor) are sorted codes.
+    ancestor_codes = np.repeat(np.arange(size), np.diff(places)) * size + above
+    reverse_codes = hypernyms * size + below
+    at = np.minimum(np.searchsorted(ancestor_codes, reverse_codes), max(len(ancestor_codes) - 1, 0))
+    acyclic = ancestor_codes[at] != reverse_codes
+    # Relax all steps until no number of nodes changes.
     nodes, known = np.ones(size, np.int64), 0
     while known != (known := int(nodes.sum())):
-        np.maximum.at(nodes, below[straight], nodes[hypernyms[straight]] + 1)
+        np.maximum.at(nodes, below[acyclic], nodes[hypernyms[acyclic]] + 1)
     return nodes
 
 
 def with_roots(database: Database) -> tuple[LongArray, LongArray, LongArray]:
-    """Parts of speech, starts and hypernyms with a synset put above several topmost ones, and above cycles."""
-    lists = [list(each) for each in np.split(database.hypernyms, database.starts[1:-1])] if len(database.part) else []
+    """Parts of speech, starts and hypernyms, with one root added above several topmost synsets or cycles."""
+    lists = (
+        [list(targets) for targets in np.split(database.hypernyms, database.starts[1:-1])] if len(database.part) else []
+    )
     part = database.part.tolist()
     for p, name in enumerate(PARTS):
         own: list[int] = np.flatnonzero(database.part == p).tolist()
@@ -87,11 +95,11 @@ def with_roots(database: Database) -> tuple[LongArray, LongArray, LongArray]:
             part.append(p)
             lists.append([])
     starts = np.cumsum([0, *map(len, lists)], dtype=np.int64)
-    return np.array(part, np.int64), starts, np.array([h for each in lists for h in each], np.int64)
+    return np.array(part, np.int64), starts, np.array([h for targets in lists for h in targets], np.int64)
 
 
 def _unreached(own: list[int], roots: list[int], hypernyms: list[list[int]]) -> list[int]:
-    """One synset of each cycle that has no way out to a root (WordNet 3.0 has one among its verbs)."""
+    """One synset of each cycle from which no path leads to a root (WordNet 3.0 has one among its verbs)."""
     below: dict[int, list[int]] = {}
     for synset in own:
         for above in hypernyms[synset]:
@@ -116,7 +124,7 @@ def _unreached(own: list[int], roots: list[int], hypernyms: list[list[int]]) -> 
 
 
 def _in_cycle(synset: int, hypernyms: list[list[int]]) -> int:
-    """The first synset that a way up comes to twice."""
+    """The first synset that is visited twice on the path up through first hypernyms."""
     seen = set[int]()
     while synset not in seen:
         seen.add(synset)
@@ -125,12 +133,14 @@ def _in_cycle(synset: int, hypernyms: list[list[int]]) -> int:
 
 
 def _masses(database: Database, synsets: int, frequencies: Mapping[str, float]) -> FloatArray:
-    """(S) the mass of each synset alone."""
+    """The (S) mass of each synset without those below it."""
     least = min(frequencies.values(), default=1.0)
     masses = np.zeros(synsets)
     masses[: len(database.part)] = least
     for word, frequency in frequencies.items():
-        found = [s for p in range(len(PARTS)) for lemma in lemmas(word, p, database) for s in database.senses[p][lemma]]
-        if found:
-            np.add.at(masses, found, frequency / len(found))
+        senses = [
+            s for p in range(len(PARTS)) for lemma in lemmas(word, p, database) for s in database.senses[p][lemma]
+        ]
+        if senses:
+            np.add.at(masses, senses, frequency / len(senses))
     return masses
