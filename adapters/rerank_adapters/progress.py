@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from threading import Lock, Timer
@@ -57,7 +58,7 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-class _LateDisplay:
+class _LateDisplay(ABC):
     """A display of rich that appears when it is due, and is wiped away at the end of the `with` block.
 
     A timer lets it appear, so that it does even where nothing has been reported by then.
@@ -91,9 +92,9 @@ class _LateDisplay:
             if self._display is None and not self._ended:
                 self._display = self._opened()
 
+    @abstractmethod
     def _opened(self) -> Any:
         """The display of rich, started."""
-        raise NotImplementedError
 
     def _is_due(self) -> bool:
         return self.watch.seconds > DELAY and sys.stderr.isatty()
