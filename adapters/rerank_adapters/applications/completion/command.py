@@ -92,14 +92,14 @@ def command(
     if not known and output is None:
         raise ConfigError(f"{questions}: no answers to compare with; give --answers, or -o to write some")
     others = [completion.other_answers(system, asked) for system in system_files]
-    found = read_weights(weights) if weights else None
+    fixed_weights = read_weights(weights) if weights else None
     data = completion.completion_data(asked, text)
     if lists is not None:
         completion.write_lists(job, data, lists)
         closing.wrote(counted(len(asked), "list"), f"{lists}.nbest")
         if known:
             closing.wrote(counted(len(asked), "reference"), f"{lists}.ref")
-    ours = completion.answer_all(job, data, found, folds)
+    ours = completion.answer_all(job, data, fixed_weights, folds)
     systems = {answered.system: answered for answered in [*ours, *others]}
     for name in (baseline, choose):
         if name is not None and name not in systems:

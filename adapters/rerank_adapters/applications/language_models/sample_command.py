@@ -54,6 +54,7 @@ def command(
 
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import StatusLine
     from rerank_plugins.interfaces import GenerativeLM
 
     closing = Closing()
@@ -65,7 +66,10 @@ def command(
         what = "trees" if trees else "sentences"
         raise ConfigError(f"{what} cannot be drawn from the language model {lm!r}: ngram and treelet-lm can be")
     rng = np.random.default_rng(job.config.seed)
-    drawn = [*map(str, sampler.sample_trees(number, rng))] if trees else [*map(" ".join, sampler.sample(number, rng))]
+    with StatusLine("drawing sentences"):
+        drawn = [
+            *(map(str, sampler.sample_trees(number, rng)) if trees else map(" ".join, sampler.sample(number, rng)))
+        ]
     with open_atomic(output) as out:
         out.writelines(f"{line}\n" for line in drawn)
     closing.wrote(counted(len(drawn), "tree" if trees else "sentence"), output)

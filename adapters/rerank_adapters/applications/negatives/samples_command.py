@@ -36,11 +36,13 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import StatusLine
 
     closing = Closing()
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
-    pairs = list(sampled_pairs(sentences, model, default_rng(job.config.seed)))
+    with StatusLine("drawing sentences"):
+        pairs = list(sampled_pairs(sentences, model, default_rng(job.config.seed)))
     if not pairs:
         raise ConfigError(f"{model}: the model generated no sentence as long as one of {text}")
     if len(pairs) < len(sentences):

@@ -33,12 +33,14 @@ def command(
     from rerank_adapters.applications.similarity.scoring import score_pairs
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.progress import StatusLine
 
     closing = Closing()
-    found = read_sentence_pairs(pairs)
-    system, given = similarity_of(model, measure, data, steps)
-    scores = score_pairs(system, found, given)
+    sentences = read_sentence_pairs(pairs)
+    system, measures = similarity_of(model, measure, data, steps)
+    with StatusLine("scoring pairs of sentences"):
+        scores = score_pairs(system, sentences, measures)
     with open_atomic(output) as out:
-        for score, pair in zip(scores.tolist(), found.pairs, strict=True):
+        for score, pair in zip(scores.tolist(), sentences.pairs, strict=True):
             out.write("\t".join([f"{score:.4f}", *(pair if with_pairs else ())]) + "\n")
     closing.wrote(f"scores of {counted(len(scores), 'pair')}", output)

@@ -29,12 +29,14 @@ def command(
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
     from rerank_adapters.commands.closing import Closing, counted
+    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import write_records
     from rerank_adapters.report.width import fitted
 
     closing = Closing()
-    system, given = similarity_of(model, measure, data, steps)
-    records = similarity_records(evaluate_similarity(system, files, given))
+    system, measures = similarity_of(model, measure, data, steps)
+    with StatusLine("scoring pairs of sentences"):
+        records = similarity_records(evaluate_similarity(system, files, measures))
     write_records(records, fitted(similarity_table(records)), style, output)
     if str(output) != "-":
         closing.wrote(f"correlations for {counted(len(files), 'file')}", output)

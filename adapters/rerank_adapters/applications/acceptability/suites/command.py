@@ -50,6 +50,7 @@ def command(
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
@@ -70,7 +71,8 @@ def command(
                 f"--lm {name}: the model gives no probabilities of single words, so regions have no surprisal"
             )
     suite_list = [read_suite(path) for path in suites]
-    results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
+    with StatusLine("scoring the sentences of the suites"):
+        results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
     write_records(suite_records(results), fitted(suite_table(results), kept=3), style, output)
     if str(output) != "-":
         closing.wrote(f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}", output)
