@@ -207,76 +207,71 @@ class _Flat(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def only_child(source: Any, first: int, last: int, kind: int, category: Any, conjunction: Any) -> int:
+    """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
+    place = -1
+    for i in range(first, last):
+        if conjunction[category[source[i]]] or (category[source[i]] == kind and place >= 0):
+            return -1
+        if category[source[i]] == kind:
+            place = i
+    return place
+
+
+@njit(cache=True, nogil=True)
+def spliced(
+    source: Any, first: int, last: int, only: int, kind: int, category: Any, bounds: Any, column: int, pool: Any,
+    place: int,
+) -> int:  # fmt: skip
+    """Write children to the pool from `place` on; the place after them.
+
+    The child at the place `only`, and those of the category `kind`, give way to their own children, whose bounds are in
+    the columns `column` and `column` + 1.
+    """
+    for i in range(first, last):
+        child = source[i]
+        if i == only or category[child] == kind:
+            for c in range(bounds[child, column], bounds[child, column + 1]):
+                pool[place] = pool[c]
+                place += 1
+        else:
+            pool[place] = child
+            place += 1
+    return place
+
+
+@njit(cache=True, nogil=True)
 def flatten(done: int, child_ends: Any, children: Any, conjunction: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     category, label, gap, tag, bounds, pool = flat
     place = bounds[done - 1, 5] if done else 0
     for x in range(done, len(label)):
-        bounds[x, 0] = place
+        bounds[x, :] = place
         if tag[x]:
-            bounds[x, :] = place
             continue
-        first, last = child_ends[x], child_ends[x + 1]
-        # NP flattening: an NP that is the only NP among the children of an NP gives way to its children
-        inner = -1
+        # NP flattening: an NP that is the only NP among the children of an NP gives way to its children.
+        first, last, only = child_ends[x], child_ends[x + 1], -1
         if category[x] == NP:
-            count = 0
-            for i in range(first, last):
-                if category[children[i]] == NP:
-                    count, inner = count + 1, i
-                if conjunction[category[children[i]]]:
-                    count = 2
-            if count != 1:
-                inner = -1
-        for i in range(first, last):
-            child = children[i]
-            if i == inner:
-                for c in range(bounds[child, 0], bounds[child, 1]):
-                    pool[place] = pool[c]
-                    place += 1
-            else:
-                pool[place] = child
-                place += 1
+            only = only_child(children, first, last, NP, category, conjunction)
+        place = spliced(children, first, last, only, -1, category, bounds, 0, pool, place)
         bounds[x, 1] = place
-        # SBAR flattening: an S under an SBAR gives way to its children
-        bounds[x, 2], bounds[x, 3] = bounds[x, 0], place
+        # SBAR flattening: every S under an SBAR gives way to its children.
+        first, last = bounds[x, 0], bounds[x, 1]
         if category[x] == SBAR:
-            bounds[x, 2] = place
-            for i in range(bounds[x, 0], bounds[x, 1]):
-                child = pool[i]
-                if category[child] == S:
-                    for c in range(bounds[child, 2], bounds[child, 3]):
-                        pool[place] = pool[c]
-                        place += 1
-                else:
-                    pool[place] = child
-                    place += 1
-            bounds[x, 3] = place
-        # VP flattening: a VP with one VP and no conjunction among its children takes its label and its children
-        bounds[x, 4], bounds[x, 5] = bounds[x, 2], bounds[x, 3]
+            first, place = place, spliced(pool, first, last, -1, S, category, bounds, 2, pool, place)
+            last = place
+        bounds[x, 2], bounds[x, 3] = first, last
+        # VP flattening: a VP with one VP among its children takes over that VP's label and children.
         if category[x] == VP:
-            count = 0
-            for i in range(bounds[x, 2], bounds[x, 3]):
-                if category[pool[i]] == VP:
-                    count, inner = count + 1, i
-                if conjunction[category[pool[i]]]:
-                    count = 2
-            if count == 1:
-                bounds[x, 4] = place
-                for i in range(bounds[x, 2], bounds[x, 3]):
-                    child = pool[i]
-                    if i == inner:
-                        label[x] = label[child]
-                        for c in range(bounds[child, 4], bounds[child, 5]):
-                            pool[place] = pool[c]
-                            place += 1
-                    else:
-                        pool[place] = child
-                        place += 1
-                bounds[x, 5] = place
-        # gapped sentences: the first NP or VP among the children is a VP
+            only = only_child(pool, first, last, VP, category, conjunction)
+            if only >= 0:
+                label[x] = label[pool[only]]
+                first, place = place, spliced(pool, first, last, only, -1, category, bounds, 4, pool, place)
+                last = place
+        bounds[x, 4], bounds[x, 5] = first, last
+        # Gapped sentences: the first NP or VP among the children is a VP.
         if category[x] == S or category[x] == SBAR:
-            for i in range(bounds[x, 4], bounds[x, 5]):
+            for i in range(first, last):
                 if category[pool[i]] == NP:
                     break
                 if category[pool[i]] == VP:
