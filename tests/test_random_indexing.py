@@ -245,7 +245,7 @@ def test_what_cannot_be_compared_is_said(model_file, tmp_path):
         RandomIndexingFeature(model=model_file, to=("file",), file=tmp_path / "none.txt").extract(list_of("a"))
     with pytest.raises(ValueError, match="go together"):
         RandomIndexingFeature(model=model_file, to=("file",))
-    with pytest.raises(ValueError, match="each once"):
+    with pytest.raises(ValueError, match="each only once"):
         RandomIndexingFeature(model=model_file, to=())
     with pytest.raises(ValueError, match="back is -1"):
         RandomIndexingFeature(model=model_file, back=-1)
