@@ -160,6 +160,7 @@ formulas = st.recursive(compared, lambda inner: st.lists(inner, min_size=2, max_
     lambda parts: st.sampled_from([" & ", "|"]).map(lambda by: "(" + by.join(parts) + ")")), max_leaves=5)  # fmt: skip
 
 
+@pytest.mark.slow
 @given(formulas, st.lists(st.integers(-4, 4), min_size=3, max_size=3))
 def test_formulas_mean_what_python_means(text, values):
     surprisals = dict(zip([(1, "a"), (2, "a-b"), (3, "c_1")], map(float, values), strict=True))

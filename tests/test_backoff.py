@@ -55,6 +55,7 @@ def same(left, right):
         assert getattr(left, name).tobytes() == getattr(right, name).tobytes(), name
 
 
+@pytest.mark.slow
 @given(TEXTS, OTHERS, ORDERS, CUTS)
 @settings(max_examples=60)
 def test_text_models_agree_with_the_definitions(sentences, others, order, prune):

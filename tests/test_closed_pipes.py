@@ -107,6 +107,7 @@ def test_no_command_prints_into_the_void_what_others_read(place, monkeypatch):
     assert done(*PRINTING["merge"]).out == (place / NBEST).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rerank --help", "evaluate --as table"])
 def test_the_first_line_of_a_process_of_its_own(name, place):
     with subprocess.Popen(

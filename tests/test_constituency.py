@@ -285,6 +285,7 @@ def test_binarised_trees():
         join_unaries(one("(A+B (C d))"))
 
 
+@pytest.mark.slow
 def test_treebanks_are_read_as_they_are(shared_data):
     for name in GUM:
         text = (shared_data / name).read_text(encoding="utf-8").splitlines()
@@ -293,6 +294,7 @@ def test_treebanks_are_read_as_they_are(shared_data):
         assert one(write_tree(tree)) == tree
 
 
+@pytest.mark.slow
 def test_binarised_treebanks(shared_data):
     check_inverses(cleaned(shared_data, 40), 4)
 

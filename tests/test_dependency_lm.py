@@ -95,6 +95,7 @@ def test_events_agree_with_the_twin(trees, order, labelled):
             assert found[start + i].tolist() == [*padded, words[word]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smoothing", SMOOTHINGS)
 @given(
     trees=forests,
@@ -110,6 +111,7 @@ def test_probabilities_agree_with_the_twin(smoothing, trees, asked, order, label
         assert model.totals([each])[0] == pytest.approx(math.log(naive.probability(each)), abs=1e-5)
 
 
+@pytest.mark.slow
 @given(forests, st.integers(1, 5), st.booleans(), st.integers(1, 2))
 def test_kneser_ney_sums_to_one_at_every_node(trees, order, labelled, cut):
     model = trained(trees, order=order, labelled=labelled, smoothing="kneser-ney", min_count=cut)
@@ -143,6 +145,7 @@ def test_only_labels_tell_who_ate_whom(smoothing):
     assert labelled.totals([dog_ate])[0] > labelled.totals([man_ate])[0] + 0.5
 
 
+@pytest.mark.slow
 @given(forests, st.randoms(use_true_random=False), st.sampled_from(SMOOTHINGS))
 def test_the_order_of_processing_does_not_matter(trees, rng, smoothing):
     shuffled = list(trees)

@@ -120,6 +120,7 @@ def test_everything_is_made_again_byte_for_byte(tmp_path: Path) -> None:
         assert (tmp_path / name).read_bytes() == (FOLDER / "mt" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LISTS)
 def test_first_lists_are_decoded_again(name: str) -> None:
     import make

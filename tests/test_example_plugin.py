@@ -20,6 +20,7 @@ def folder(root: Path) -> Path:
     return root / "example_nbest/plugin"
 
 
+@pytest.mark.slow
 def test_installed_plugin_is_found_by_its_entry_point(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

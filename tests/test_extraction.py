@@ -218,6 +218,7 @@ def test_text_pipelines_of_hypothesis_and_source():
     assert nbests[0].texts == ["HA@@ US x", "haus X"]
 
 
+@pytest.mark.slow
 def test_nothing_depends_on_chunks_or_processes(extractors, tmp_path, eager_workers):
     nbests = lists(30)
     extractors = {**extractors, "lower": CharacterLengthFeature()}
@@ -310,6 +311,7 @@ def test_what_an_extractor_must_not_do(how, message):
         extract_features(nbests, {"mine": Broken(how)}, jobs=1)
 
 
+@pytest.mark.slow
 def test_errors_come_back_from_workers(eager_workers):
     nbests = lists(30)
     with pytest.raises(PluginError, match=r"feature 'mine'.*segment 7, row .*is nan"):

@@ -328,6 +328,7 @@ def test_any_text_reads_back_and_any_list_is_written_as_read(rows):
     assert back.texts == nbest.texts[::-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mt_nbest_moses_europarl/nbest.txt", "mt_nbest_tatoeba_de_en/test.nbest.xz", ""])
 def test_real_lists_as_the_naive_reader_reads_them(request, root, name):
     """Those of the example, and those beside us."""

@@ -118,6 +118,7 @@ def test_text_survives(text):
     assert "".join(_decoded(_lines(iter([text.encode()])), "x")) == text
 
 
+@pytest.mark.slow
 def test_standard_input_and_output(tmp_path):
     program = (
         "from rerank_adapters.formats.compressed import *\n"
@@ -218,6 +219,7 @@ def test_another_files_error_is_left_alone(tmp_path):
         pass
 
 
+@pytest.mark.slow
 def test_streaming_takes_bounded_memory(tmp_path):
     """Ten times the lines, the same peak: what 10 million lines take follows."""
     peaks = []

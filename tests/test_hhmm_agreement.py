@@ -98,6 +98,7 @@ def test_prefix_trie_or_sentence_by_sentence(path, beam):
         assert together.tobytes() == np.array([*alone, model.finish(state)]).tobytes()
 
 
+@pytest.mark.slow
 def test_keeping_entropies_or_derivations_changes_no_score(path):
     model = HhmmLanguageModel(path, beam=20)
     sentences = [tuple(sentence.split()) for sentence in SENTENCES if sentence]
@@ -112,6 +113,7 @@ def test_keeping_entropies_or_derivations_changes_no_score(path):
         assert parse.constituents[0].log_probability <= ln_p.sum() + 1e-9
 
 
+@pytest.mark.slow
 def test_the_beams_here_do_prune(path):
     """Else the tests above would say little: a narrow beam leaves out what a wide one keeps."""
     sentences = [tuple(sentence.split()) for sentence in SENTENCES]

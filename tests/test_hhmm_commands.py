@@ -237,6 +237,7 @@ def test_a_model_of_another_version_is_refused(tmp_path, kind):
     assert "version 99, wanted version" in refused("score", tmp_path / "text", "--lm", f"hhmm,model={path}")
 
 
+@pytest.mark.slow
 def test_mixed_with_an_ngram_model(tmp_path):
     """Weights that are tuned on held-out text: the mixture is no worse there than either model."""
     (tmp_path / "text").write_text("the cat barks .\nthe dog sees the cat .\n" * 3)

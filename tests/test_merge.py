@@ -49,6 +49,7 @@ def test_the_ways_to_merge_agree(pairs):
     assert [(nbest.segment_id, list(nbest)) for nbest in together] == naive
 
 
+@pytest.mark.slow
 @given(streams)
 def test_merging_twice_changes_nothing(pairs):
     together = merge_all(nbest for stream in pairs for nbest in as_lists(stream))

@@ -114,6 +114,7 @@ def test_smoothing_prefers_a_plateau_to_a_peak():
     np.testing.assert_allclose(line.smoothed(0.5)[2:4], wanted, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature())
 def test_of_one_pair_of_features_it_finds_the_provably_best_weights(metric):
     """With two features the choices change only at angles where two hypotheses of a list tie: try all between."""
@@ -134,6 +135,7 @@ def test_of_one_pair_of_features_it_finds_the_provably_best_weights(metric):
         assert sign * result.score == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_one_line_search_finds_the_best_free_weight_next_to_a_fixed_one():
     metric = naive.FScore()
     for seed in range(8):

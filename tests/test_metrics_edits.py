@@ -40,6 +40,7 @@ def shuffled_blocks(rng: np.random.Generator, length: int, words: int, noise: fl
     return [str(word) for word in hypothesis], [str(word) for word in reference]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("length", "words", "noise", "count"),
     [(20, 12, 0.2, 40), (40, 30, 0.3, 8), (63, 200, 0.2, 2), (64, 200, 0.2, 2), (65, 200, 0.2, 2), (90, 150, 0.5, 2)],
@@ -54,6 +55,7 @@ def test_ter_where_the_limit_of_trials_is_reached() -> None:
     check_edits([(list(rng.choice(list("abc"), 34)), list(rng.choice(list("abc"), 31))) for _ in range(3)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own", "other"), [(1, 70), (2, 120), (70, 1), (90, 40), (30, 95), (0, 5), (5, 0), (0, 0)])
 def test_ter_where_the_band_matters(own: int, other: int) -> None:
     """Lengths far apart; and blocks whose places are further apart than the band is wide."""
@@ -61,6 +63,7 @@ def test_ter_where_the_band_matters(own: int, other: int) -> None:
     check_edits([(list(rng.choice(list("abcdefghij"), own)), list(rng.choice(list("abcdefghij"), other)))])
 
 
+@pytest.mark.slow
 def test_ter_with_blocks_moved_out_of_the_band() -> None:
     words = [str(i) for i in range(70)]
     check_edits([(words[by:] + words[:by], words) for by in (26, 51)])

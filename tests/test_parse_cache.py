@@ -226,6 +226,7 @@ def parse_in_process(folder, start):
         parser.parse([[str(i)] for i in range(at, at + 20)])
 
 
+@pytest.mark.slow
 def test_several_processes_write_at_a_time(tmp_path):
     context = multiprocessing.get_context("spawn")
     processes = [context.Process(target=parse_in_process, args=(tmp_path, start)) for start in (0, 200, 400)]

@@ -213,6 +213,7 @@ def test_english_parser_knows_subject_from_object():
         assert tree.heads == (1, 2, -1, 4, 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.lists(st.text("abcDE'.,-0é😀\u2028", min_size=1, max_size=12), max_size=30), max_size=8))
 def test_any_words_get_a_tree_over_them(sentences):

@@ -80,6 +80,7 @@ def test_published_models_of_another_language_are_refused(udpipe_model, tmp_path
     assert UdpipeParser(german).parse([["a"]])[0].dependencies
 
 
+@pytest.mark.slow
 def test_a_model_without_parser_says_so(treebank_path, tmp_path):
     path = tmp_path / "tagger.udpipe"
     path.write_bytes(train_udpipe(treebank_path, parser="none"))

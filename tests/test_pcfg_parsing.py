@@ -36,6 +36,7 @@ def pruned(grammar, sentence, threshold=0.0):
     return PrunedChart(blocks, items_of(kept, blocks), words, chart.scales[1 : len(words) + 1])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(SEEDS, SENTENCES)
 def test_expected_nodes_are_those_of_all_trees(seed, sentence):
@@ -169,6 +170,7 @@ def test_trees_of_a_split_grammar_have_their_summed_probability(seed, sentence, 
             assert whole == pytest.approx(inside(grammar, sentence), rel=1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(SEEDS, SENTENCES, STATES)
 def test_max_rule_product(seed, sentence, states):

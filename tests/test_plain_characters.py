@@ -85,6 +85,7 @@ def test_every_sign_has_a_plain_form():
     assert plain("".join(PLAIN), "ascii") == "".join(PLAIN.values())
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own(place):
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     ran = subprocess.run([*RERANK, *PRINTING["check"]], env=environment, capture_output=True, check=True)

@@ -78,6 +78,7 @@ def test_each_space_adds_up_what_its_twin_does(documents, radius, min_count):
             np.testing.assert_allclose(vector, own, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_lsa_is_the_truncated_decomposition():
     pytest.importorskip("sklearn")
     rng = np.random.default_rng(4)

@@ -208,6 +208,7 @@ def values_of_twins(measures, tables, a, b, pairs):
     return {f"{family}.{name}": value for family, values in families.items() for name, value in values.items()}
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(pairs=PAIRS_DRAWN)
 @example(pairs=[(SYMBOL, SYMBOL), (SYMBOL, ["?"]), (FUNCTION, FUNCTION), (ONE, ONE)])
@@ -338,6 +339,7 @@ def test_pairs_that_cannot_be_read(content, message, tmp_path):
         read_sentence_pairs(tmp_path / "x.tsv")
 
 
+@pytest.mark.slow
 def test_correlations_and_their_intervals():
     rng = np.random.default_rng(1)
     a = rng.normal(size=50)
@@ -497,6 +499,7 @@ def test_nothing_goes_along_with_the_scores():
     assert found.scores(-scores[:, None], ["a"]) == pytest.approx(np.full(40, 2.5))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["one", "mixed"])
 def test_sources_left_out(mode):
     """What is learnt from the others is what `fit` learns from them alone."""
@@ -566,6 +569,7 @@ def test_systems_that_cannot_be_learnt(tmp_path):
             train_similarity({"one": paths}, Measures(), SimilaritySettings(**options))
 
 
+@pytest.mark.slow
 def test_the_commands(vectors, tmp_path):
     write_model(vectors, tmp_path / "pairs.ri")
     model = tmp_path / "pairs.sim"

@@ -50,6 +50,7 @@ def test_families_are_there_where_their_data_are(wordnet, esa):
     assert {name.partition(".")[0] for name, value in zip(found.names, values[0], strict=True) if value} == {"wordnet"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["one", "mixed"])
 def test_a_system_remembers_its_data(mode, wordnet, esa, tmp_path, monkeypatch):
     system = tmp_path / "x.sim"
@@ -105,6 +106,7 @@ def test_recognisers_that_there_are_not(tmp_path):
             recogniser_of(text)
 
 
+@pytest.mark.slow
 @needs_stanza
 def test_files_of_stanza_that_are_not_there(tmp_path):
     with pytest.raises(ModelError, match=r"none\.pt: no such file \(needed for --entities stanza\)"):

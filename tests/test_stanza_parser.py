@@ -184,6 +184,7 @@ def defaults(folder):
     return (first, str(folder), *rest)
 
 
+@pytest.mark.slow
 @needs_stanza
 def test_missing_files_are_named(tmp_path):
     there = tmp_path / "there.pt"

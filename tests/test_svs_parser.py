@@ -119,6 +119,7 @@ def test_what_is_wrong_is_said_in_a_line(saws, tmp_path):
     assert VectorParser().resources == (EMBEDDED,)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded model")
 def test_the_embedded_model():
     """Clear sentences get the right trees; nodes have vectors; the two decoders may differ, both are trees."""

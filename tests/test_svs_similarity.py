@@ -177,6 +177,7 @@ def test_the_measures(model_file, tmp_path):
     assert len(done("similarity", "apply", PAIRS, "-m", system, "--svs", model_file).lines) == 30
 
 
+@pytest.mark.slow
 def test_the_embedded_model():
     feature = SvsSimilarityFeature(to=("context",))
     texts = ("The dog chased a cat .", "A cat was chased by the dog .", "Yes .", "")

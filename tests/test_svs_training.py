@@ -147,6 +147,7 @@ def test_headwords_come_from_the_head_rules(tree):
     assert found == naive.phrase_heads(tree)
 
 
+@pytest.mark.slow
 @given(forests, st.integers(1, 3), st.integers(0, 9))
 def test_expected_counts_are_those_of_all_assignments(found, concepts, seed):
     weights = [1.0, 0.5, 3.0][: len(found)]

@@ -152,6 +152,7 @@ def check(place: Path, command: str, name: str) -> None:
         assert list(place.rglob("*.parts/chunk-*.npy"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_workers_in_the_middle_of_native_code_end_with_the_program(place, name):
     check(place, "extract", name)

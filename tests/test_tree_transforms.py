@@ -264,6 +264,7 @@ def test_the_papers_sentence_goes_through_the_store():
     ]
 
 
+@pytest.mark.slow
 def test_transforms_over_treebanks(shared_data):
     for tree in cleaned(shared_data, 40):
         check_inverses(tree)
@@ -340,6 +341,7 @@ def test_parseval_conventions():
         scored("(X (Y a))", "(X (Y b))")
 
 
+@pytest.mark.slow
 @given(trees, st.data())
 def test_brackets_as_counted_naively(tree, data):
     punctuation = {",", ":", "``", "''", "."}

@@ -79,6 +79,7 @@ def as_seen(variant):
     return (lambda tree: tree) if variant == "pcfg" else transformed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ORDERS)
 @settings(max_examples=25)
 @given(st.lists(random_trees(), min_size=1, max_size=10), random_trees("abcdef", "XYZW", "TUVS"))
@@ -94,6 +95,7 @@ def test_random_treebanks_agree_with_the_twin(variant, trees, asked):
         assert np.isfinite(model.score_trees([tree])).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(english_trees(4), min_size=2, max_size=8), english_trees(4))
 def test_random_english_treebanks_agree_with_the_twin(trees, asked):
@@ -308,6 +310,7 @@ def test_drawn_yields_and_words_have_the_models_frequencies():
         assert words[word] / number == pytest.approx(p, abs=4 * math.sqrt(p / number) + 1e-3)
 
 
+@pytest.mark.slow
 def test_samples_are_seeded_and_keep_lengths():
     model = trained()
     sampler = TreeletSampler(model, 3, 6)

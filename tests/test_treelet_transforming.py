@@ -46,6 +46,7 @@ def test_arrays_are_those_of_the_transformed_trees(trees):
     check(trees)
 
 
+@pytest.mark.slow
 @given(st.lists(english_trees(), min_size=4, max_size=8))
 def test_what_came_before_changes_nothing(trees):
     labels = numbers(map(transform, trees))

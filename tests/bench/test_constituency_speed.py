@@ -32,6 +32,7 @@ def test_pruned_against_exact_parsing(benchmark, parser):
     assert ratio > 3
 
 
+@pytest.mark.slow
 def test_a_list_against_single_sentences(benchmark, parser):
     """Hypotheses of real lists, in the coarse chart: time goes down with the share of cells that need no filling."""
     lists = nbest_lists(300)

@@ -101,6 +101,7 @@ def test_pairwise(benchmark: BenchmarkFixture, lists: tuple[list[list[str]], lis
     assert loop > ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "baseline", "at_least"), BASELINES.values(), ids=BASELINES.keys())
 def test_real_lists(
     shared_data: Path, metric: Metric, baseline: Callable[[str, list[str]], Any], at_least: float

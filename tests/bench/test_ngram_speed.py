@@ -47,6 +47,7 @@ def report(benchmark, name, other_seconds, words):
         benchmark.extra_info["words per CPU second"] = round(words / benchmark.stats["median"])
 
 
+@pytest.mark.slow
 @pytest.mark.benchmark(timer=time.process_time)
 def test_training(benchmark, sentences, models):
     lines = [" ".join(words) for words in sentences]

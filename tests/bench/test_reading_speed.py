@@ -62,6 +62,7 @@ def test_reading(benchmark, tmp_path, spell, format):
         benchmark.extra_info["times faster than the naive parser"] = round(seconds / benchmark.stats["min"], 1)
 
 
+@pytest.mark.slow
 @pytest.mark.benchmark(timer=time.process_time)
 def test_real_lists(benchmark, shared_data):
     path = shared_data / "mt_nbest_tatoeba_de_en" / "tune.nbest.xz"

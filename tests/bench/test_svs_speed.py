@@ -20,6 +20,7 @@ def sentences():
     return [tuple(rng.choice(WORDS, 12).tolist()) for _ in range(10)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("expand", "faster"), [(True, 15), (False, 2.5)], ids=["expanded", "sums"])
 def test_vectors_against_concepts_one_by_one(benchmark, parser, sentences, expand, faster):
     """A rule costs K steps instead of K³, or K²; the trees are the same."""
