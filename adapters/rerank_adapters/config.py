@@ -49,12 +49,20 @@ class Tuning(Strict):
     average_restarts: bool = False
 
 
+class System(Strict):
+    """A system beside the reranked one: the same lists, tuned and reranked without some of the features."""
+
+    name: str = Field(pattern=r"^[^/\\]+$")
+    without: list[str] = Field(min_length=1)
+
+
 class Evaluation(Strict):
     """How systems are compared and reported."""
 
     bootstrap: int = Field(default=1000, ge=0)
     randomisation: int = Field(default=10000, ge=0)
     changes: int = Field(default=5, ge=0)
+    contribution_folds: int = Field(default=5, ge=0)
 
 
 class Config(Strict):
@@ -74,6 +82,7 @@ class Config(Strict):
     feature: list[dict[str, Any]] = Field(default_factory=list)
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    system: list[System] = Field(default_factory=list)
     evaluation: Evaluation = Evaluation()
     base: Path = Path()  # folder of the config file; set on reading
 
@@ -129,6 +138,7 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
             "tune": DataSet,
             "test": DataSet,
             "tuning": Tuning,
+            "system": System,
             "evaluation": Evaluation,
         }
         model = tables[keys[0]] if len(keys) > 1 and keys[0] in tables else Config

@@ -28,7 +28,8 @@ def command(
 ) -> None:
     """Extract, tune, rerank and evaluate, all as CONFIG says.
 
-    The report ends with a table of scores. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
+    The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
+    leaves features out, for comparison. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
     HTML) are written to the work folder. The same command continues an extraction that was interrupted.
 
     \b
@@ -36,7 +37,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.run import run
+    from rerank_adapters.pipeline.run import RERANKED, run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_evaluation
 
@@ -45,8 +46,9 @@ def command(
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
     outcome = run(job, folder, lambda line: click.echo(line, err=True))
     shown = job.config.evaluation.changes if changes is None else changes
-    for evaluation in outcome.evaluations.values():
-        print_evaluation(evaluation, report_console(), changes=shown)
+    for name, evaluation in outcome.evaluations.items():
+        tables = outcome.tables(name)
+        print_evaluation(evaluation, report_console(), changes=shown, changed=[RERANKED], tables=tables)
     for page in outcome.pages:
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
     closing.wrote(", ".join(path.name for path in outcome.files), folder)

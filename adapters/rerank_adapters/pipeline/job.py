@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
+from rerank_adapters.extraction.plan import column_names
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.progress import counted
@@ -178,10 +179,40 @@ class Job:
         model: LanguageModel = self.builder.build("language_model", self.language_model_table(spec), where)
         return model
 
+    @property
+    def systems(self) -> dict[str, Job]:
+        """By name, the job of each `[[system]]`: this one without some of its features.
+
+        Raises ConfigError for a label that no feature has, and for a name that another row of the report has.
+        """
+        jobs: dict[str, Job] = {}
+        for number, system in enumerate(self.config.system, 1):
+            where = f"[[system]] {number}"
+            if system.name in ("1-best", "reranked", "oracle", "anti-oracle", *jobs):
+                raise ConfigError(f"{where}: another row of the report is called {system.name!r}; give it its own name")
+            for label in system.without:
+                if label not in self.labels:
+                    unknown = f"without: no feature labelled {label!r}{suggestion(label, self.labels)}"
+                    raise ConfigError(f"{where}: {unknown}")
+            jobs[system.name] = self._without(system.without)
+        return jobs
+
+    def _without(self, labels: Collection[str]) -> Job:
+        """The same job without the features of these labels, and without the constraints on their weights."""
+        left_out = {name for label in labels for name in column_names(label, self.extractors[label])}
+        tuning = self.config.tuning
+        kept = {
+            "fixed": [name for name in tuning.fixed if name not in left_out],
+            "lower": {name: bound for name, bound in tuning.lower.items() if name not in left_out},
+            "upper": {name: bound for name, bound in tuning.upper.items() if name not in left_out},
+        }
+        remaining = self.with_only([label for label in self.labels if label not in labels])
+        return remaining.with_config({"tuning": tuning.model_copy(update=kept), "system": []})
+
     def check_options(self) -> None:
         """Build everything that the config names, so that errors in its options come before any work."""
         self.format, self.extractors, self.measures, self.tuner  # noqa: B018
-        self.pipelines("text"), self.pipelines("source_text")
+        self.pipelines("text"), self.pipelines("source_text"), self.systems
 
     def read(self, data: DataSet, *, references: bool = True) -> Data:
         """Read the lists of a data set, merged where several files hold them, and their references."""

@@ -6,7 +6,7 @@ that changed. The segments can be searched and sorted; without JavaScript the pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
@@ -19,8 +19,8 @@ from rerank_adapters.report.words import word_differences
 TAGS = {"kept": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
 
 
-def html_page(evaluation: Evaluation, title: str = "Evaluation") -> str:
-    """The whole page as text; write it as UTF-8."""
+def html_page(evaluation: Evaluation, title: str = "Evaluation", tables: Sequence[Table] = ()) -> str:
+    """The whole page as text; write it as UTF-8. Other `tables` of the same job follow the scores."""
     package = files("rerank_adapters.report")
     style = (package / "page.css").read_text(encoding="utf-8")
     script = (package / "page.js").read_text(encoding="utf-8")
@@ -31,6 +31,7 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation") -> str:
         f"<title>{escape(title)}</title><style>\n{style}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
         _table(score_table(evaluation)),
+        *map(_table, tables),
         *_differences(evaluation),
         *([_table(segment_table(evaluation))] if len(evaluation.systems) > 1 else []),
         *_lengths(evaluation),

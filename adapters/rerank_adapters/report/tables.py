@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.report import numbers
 from rerank_adapters.tuning import CrossValidation
+from rerank_adapters.tuning.contributions import Contributions
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,39 @@ def cross_validation_table(result: CrossValidation, metric: str) -> Table:
     )
     better = "↑" if result.higher_is_better else "↓"
     return Table(f"Cross-validation: {metric} {better}", ("tuner", *keys.values()), tuple(rows), notes)
+
+
+def contribution_table(result: Contributions, metric: str) -> Table:
+    """A row per family of features: its share of the spread of the scores, and the held-out score without it."""
+    rows = tuple(
+        (row.family, str(row.columns), f"{row.spread:.2f}", numbers.score(row.held_out), f"{row.loss:+.2f}")
+        for row in sorted(result.rows, key=lambda row: -row.loss)
+    )
+    notes = (
+        "Weight × spread is the standard deviation within lists of a family's weighted sum, as a share of the whole "
+        "score's.",
+        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
+        f"others without the family. With all families it is {numbers.score(result.held_out)}; the loss is the "
+        "difference.",
+    )
+    header = ("family", "features", "weight × spread", "held out without", "loss")
+    return Table(f"What carried it: {metric}", header, rows, notes)
+
+
+def gain_table(evaluations: Mapping[str, Evaluation], system: str) -> Table:
+    """The differences of `system` to each other system, which is the baseline of the evaluation under its name."""
+    metrics = next(iter(evaluations.values())).metrics
+    rows = []
+    for name, evaluation in evaluations.items():
+        compared = [metric.of(system).comparison for metric in evaluation.metrics]
+        cells = [
+            "\n".join(filter(None, (numbers.difference(c), numbers.difference_interval(c), numbers.p_values(c))))
+            for c in compared
+            if c is not None
+        ]
+        rows.append((f"over {name}", *cells))
+    header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics))
+    return Table(f"What {system} gains", header, tuple(rows))
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:

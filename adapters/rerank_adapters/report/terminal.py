@@ -5,6 +5,7 @@ Differences are coloured where the terminal has colours, and marked as `[-delete
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from textwrap import wrap
 
 from rich.console import Console
@@ -23,19 +24,28 @@ from rerank_adapters.report.words import marked, word_differences
 STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
 
 
-def print_evaluation(evaluation: Evaluation, console: Console, *, changes: int = 5) -> None:
+def print_evaluation(
+    evaluation: Evaluation,
+    console: Console,
+    *,
+    changes: int = 5,
+    changed: Collection[str] | None = None,
+    tables: Sequence[Table] = (),
+) -> None:
     """Print the `changes` segments that changed most, length buckets by the first metric, and wins and losses.
 
-    The scores come last, where they stay visible on a terminal.
+    The segments are those of the systems `changed`; of all but the baseline where that is None. Other `tables` of the
+    same job follow, and the scores come last, where they stay visible on a terminal.
     """
     first = evaluation.metrics[0]
     for system in evaluation.systems:
-        if system != evaluation.baseline and changes:
+        if changes and system != evaluation.baseline and (changed is None or system in changed):
             print_changes(evaluation, first, system, console, changes)
     print_table(bucket_table(evaluation, first), console)
     if len(evaluation.systems) > 1:
         print_table(segment_table(evaluation), console)
-    print_table(score_table(evaluation), console)
+    for table in (*tables, score_table(evaluation)):
+        print_table(table, console)
 
 
 def print_table(table: Table, console: Console) -> None:

@@ -1,0 +1,47 @@
+"""What carried a result: the contributions of the decoder's features and of each feature of the config."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rerank_adapters.extraction.plan import column_names
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.tune import start_weights, tuning_data
+from rerank_adapters.progress import StatusLine
+from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.contributions import Contributions, contributions
+from rerank_adapters.weights import Weights
+from rerank_plugins import FeatureTable
+
+DECODER = "decoder"
+
+
+def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
+    """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
+    extracted = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
+    names = {name for columns in extracted.values() for name in columns}
+    decoder = [name for name in table.all_names if name not in names]
+    return {**({DECODER: decoder} if decoder else {}), **extracted}
+
+
+def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
+    """Measure the contributions to tuned weights on the tuning lists; None where the config asks for no folds.
+
+    The weights of each fold are tuned by the job's tuner if that is MIRA, and by MIRA with its defaults if not: a run
+    for each family and fold is affordable only for a fast tuner.
+    """
+    folds = min(job.config.evaluation.contribution_folds, table.segments)
+    by_family = families(job, table)
+    if folds < 2 or len(by_family) < 2:
+        return None
+    with StatusLine("measuring what each feature contributes"):
+        return contributions(
+            tuning_data(job, data, table),
+            np.asarray(weights.vector_for(table)),
+            by_family,
+            job.tuner if isinstance(job.tuner, Mira) else Mira(),
+            start_weights(job, data, table),
+            folds=folds,
+            seed=job.config.seed,
+            threads=job.config.jobs,
+        )
