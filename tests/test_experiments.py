@@ -62,6 +62,10 @@ RUNS = {
         "{data} {root}/mt/train.en --sizes 5,10 --shortest 5 --min-count 1",
         r"\| 10 \|( -?\d\.\d{3} \|){6}",
     ),
+    "feature_cost": (
+        "{root}/mt/tune.nbest --count 1 -f dependency-lm",
+        r"\| dependency-lm \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
+    ),
     "grammar_table": ("{data} {grammar} --every 9", r"\| small.pcfg \| \d+ \| \d+ \| Natural Stories \|"),
     "hhmm_grammars": ("{data} {grammar} --sentences 6 --parsed 3", r"\| small.pcfg \| \d+ \| \d+ \|"),
     "hhmm_parsing": ("{data} {grammar} --every 5", r"\| small.pcfg \| [\d.]+ \| [\d.]+ \|"),
