@@ -36,7 +36,7 @@ def noisy_lists(path: Path, words: int, size: int, count: int, seed: int = 1) ->
     rng = np.random.default_rng(seed)
     sentences = sentences_of_text(path, 50_000)
     inserter = ErrorInserter(WordForms.of_text(sentences))
-    lists = []
+    lists: list[NBestList] = []
     for sentence in (s for s in sentences if abs(len(s) - words) <= 2):
         variants = {tuple(sentence): None}
         for _ in range(50 * size):
