@@ -73,6 +73,11 @@ class Entry:
         """The first line of the factory's docstring."""
         return (inspect.getdoc(self.factory) or "").partition("\n")[0]
 
+    @property
+    def needs_options(self) -> bool:
+        """Whether the plugin has an option that a config must set."""
+        return any(option.required for option in self.options())
+
     def options(self) -> list[Option]:
         """The dataclass fields of the factory that a user may set."""
         if not dataclasses.is_dataclass(self.factory):

@@ -65,7 +65,8 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         unchanged = TuningResult(weights, 0.0)
         scores = [held_out_score(problem, unchanged), held_out_score(test, unchanged)]
         rows.append((name, "", *(f"{score:.2f}" for score in scores), "", ""))
-    for name in tuners or job.registry.entries["tuner"]:
+    known = job.registry.entries["tuner"]
+    for name in tuners or [name for name, entry in known.items() if not entry.needs_options]:
         say(f"tuning with {name}")
         tuner = job.builder.build("tuner", {"use": name})
         tuner.tune(problem, start, np.random.default_rng(0))  # compiles

@@ -42,6 +42,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "completion.command"),
         "Answer QUESTIONS: choose the word for the blank.",
     ),
+    "sweep": (
+        *(APPLICATIONS, "speech.sweep_command"),
+        "Sweep weights over a grid, as for LM weight and word penalty.",
+    ),
     "parse": (
         *(APPLICATIONS, "parsing.command"),
         "Parse a TEXT, or the hypotheses of n-best lists.",

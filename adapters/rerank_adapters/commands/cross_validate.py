@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "tuners",
     multiple=True,
     metavar="TUNER",
-    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all tuners.",
+    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need no options.",
 )
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Divide the tuning set into this many folds."
@@ -91,7 +91,7 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.measures  # noqa: B018  errors in their options come before any work
-    names = tuners or tuple(registry.entries["tuner"])
+    names = tuners or tuple(name for name, entry in registry.entries["tuner"].items() if not entry.needs_options)
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)

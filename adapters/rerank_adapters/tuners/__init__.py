@@ -7,6 +7,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 def register_tuners(register: Register) -> None:
     """Register the tuners of this package."""
     from rerank_adapters.tuners.expected_risk import ExpectedRisk
+    from rerank_adapters.tuners.grid import Grid
     from rerank_adapters.tuners.mbr import Mbr
     from rerank_adapters.tuners.mert import Mert
     from rerank_adapters.tuners.mira import Mira
@@ -17,3 +18,4 @@ def register_tuners(register: Register) -> None:
     register("mira", Mira)
     register("expected-risk", ExpectedRisk)
     register("mbr", Mbr)
+    register("grid", Grid)

@@ -1,0 +1,113 @@
+"""A sweep of weights over a grid: its scores, its table, its plot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.tune import Learnt, learn, tuning_data
+from rerank_adapters.report import numbers
+from rerank_adapters.report.plots import new_figure, save_figure
+from rerank_adapters.report.tables import Table
+from rerank_adapters.tuners.grid import Axis, best_point, grid_scores
+from rerank_adapters.weights import read_weights
+from rerank_plugins import ConfigError, FeatureTable, FloatArray
+from rerank_plugins.registry import suggestion
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The scores (length of each axis) at all points, the indices of the best one, and the weights there."""
+
+    axes: tuple[Axis, ...]
+    scores: FloatArray
+    best: tuple[int, ...]
+    learnt: Learnt
+
+    @classmethod
+    def run(
+        cls, job: Job, data: Data, table: FeatureTable, start: str | None, fixed: Sequence[str], folder: Path
+    ) -> Sweep:
+        """Sweep the axes of the job's tuner, which is `grid`. `start` is a weights file, `fixed` holds NAME=VALUE.
+
+        The provenance of the weights names files relative to `folder`. Raises ConfigError for an unknown feature.
+        """
+        axes = tuple(Axis.read(text) for text in job.config.tuner["axes"])
+        weights = {**_start(table, start), **dict(_weight(text, table) for text in fixed)}
+        started = job.with_config({"tuning": job.config.tuning.model_copy(update={"start": weights})})
+        learnt = learn(started, data, table, folder)
+        problem = tuning_data(started, data, table)
+        scores = grid_scores(problem, learnt.weights.vector_for(table), axes)
+        return cls(axes, scores, best_point(scores, problem.metric.higher_is_better), learnt)
+
+
+def sweep_table(sweep: Sweep, metric: str) -> Table:
+    """The scores by the first axis (rows) and the second (columns), at the best value of a third; * marks the best."""
+    rows, columns = sweep.axes[0], sweep.axes[1] if len(sweep.axes) > 1 else None
+    plane = sweep.scores[(..., sweep.best[2])] if len(sweep.axes) > 2 else sweep.scores
+    cells = []
+    for i, value in enumerate(rows.values):
+        scores = plane[i].ravel()
+        marks = [" *" if (i, j)[: plane.ndim] == sweep.best[:2] else "" for j in range(len(scores))]
+        cells.append((f"{value:g}", *(numbers.score(s) + mark for s, mark in zip(scores, marks, strict=True))))
+    header = (f"{rows.name} ↓", *([metric] if columns is None else [f"{value:g}" for value in columns.values]))
+    over = f": {rows.name}" + (f" by {columns.name}" if columns else "")
+    third = f" {sweep.axes[2].name} is {sweep.axes[2].values[sweep.best[2]]:g}." if len(sweep.axes) > 2 else ""
+    return Table(f"{metric}{over}", header, tuple(cells), (f"* marks the best point.{third}",))
+
+
+def sweep_records(sweep: Sweep, metric: str) -> list[dict[str, Any]]:
+    """A record for each point: the weights on the axes, the score, and whether it is the best."""
+    return [
+        {
+            **{axis.name: axis.values[i] for axis, i in zip(sweep.axes, point, strict=True)},
+            metric: float(sweep.scores[point]),
+            "best": int(point == sweep.best),
+        }
+        for point in product(*(range(len(axis.values)) for axis in sweep.axes))
+    ]
+
+
+def plot_sweep(sweep: Sweep, metric: str, path: Path) -> None:
+    """Draw a line (one axis) or a map of the scores (two; at the best value of a third), with the best point."""
+    figure, drawing = new_figure()
+    first = sweep.axes[0]
+    plane = sweep.scores[(..., sweep.best[2])] if len(sweep.axes) > 2 else sweep.scores
+    if len(sweep.axes) == 1:
+        drawing.plot(first.values, plane, marker=".")
+        drawing.plot(first.values[sweep.best[0]], plane[sweep.best], "k*")
+        drawing.set_ylabel(metric)
+    else:
+        second = sweep.axes[1]
+        drawn = drawing.pcolormesh(second.values, first.values, plane, shading="nearest", cmap="viridis")
+        drawing.plot(second.values[sweep.best[1]], first.values[sweep.best[0]], "r*")
+        figure.colorbar(drawn, label=metric)
+        drawing.set_ylabel(first.name)
+    drawing.set_xlabel(sweep.axes[1].name if len(sweep.axes) > 1 else first.name)
+    save_figure(figure, path)
+
+
+def _start(table: FeatureTable, path: str | None) -> dict[str, float]:
+    """The weights of a file by name, and 1 for each dense feature that it lacks."""
+    uniform = dict.fromkeys(table.names, 1.0)
+    if path is None:
+        return uniform
+    weights = read_weights(Path(path))
+    known = {name: weight for name, weight in {**weights.dense, **weights.sparse}.items() if name in table.all_names}
+    return {**uniform, **known}
+
+
+def _weight(text: str, table: FeatureTable) -> tuple[str, float]:
+    """A weight written as NAME=VALUE. Raises ConfigError for another form or an unknown name."""
+    name, _, value = text.rpartition("=")
+    try:
+        weight = float(value)
+    except ValueError:
+        raise ConfigError(f"--weight {text!r}; wanted NAME=VALUE with a number") from None
+    if name not in table.all_names:
+        raise ConfigError(f"--weight: no feature named {name!r}{suggestion(name, table.all_names)}")
+    return name, weight

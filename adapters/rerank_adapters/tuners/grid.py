@@ -1,0 +1,153 @@
+"""Exhaustive search over a grid of weights, as recognisers sweep the language-model weight and the insertion penalty.
+
+All points are scored at once on the additive statistics: a block of points is one product of the features on the axes
+(rows, axes) with the points (axes, block), a maximum within each list, and a sum of the statistics of the chosen rows.
+Cost: O(points · rows · axes), in blocks of bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from rerank_adapters.tuners.one_best import one_best
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.registry import suggestion
+
+CELLS = 1 << 21  # scores of a block of points: 16 MB of float64
+AXES = 3
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The values that the weight of a feature takes, in ascending order."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @classmethod
+    def read(cls, text: str) -> Axis:
+        """Read NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…. Raises ConfigError for another form.
+
+        >>> Axis.read("LM=0:2:5").values
+        (0.0, 0.5, 1.0, 1.5, 2.0)
+        >>> Axis.read("words=-1,0").values
+        (-1.0, 0.0)
+        """
+        wanted = f"axis {text!r}; wanted NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…"
+        name, _, numbers = text.rpartition("=")
+        try:
+            if ":" in numbers:
+                first, last, count = numbers.split(":")
+                values = [float(first), float(last)]
+                count_of_values = int(count)
+            else:
+                values, count_of_values = [float(number) for number in numbers.split(",")], 0
+        except ValueError:
+            raise ConfigError(wanted) from None
+        if not name or not np.isfinite(values).all() or (":" in numbers and count_of_values < 1):
+            raise ConfigError(wanted)
+        if count_of_values:
+            values = np.linspace(*values, count_of_values).round(12).tolist()
+        return cls(name, tuple(sorted(set(values))))
+
+
+def grid_scores(data: TuningData, weights: FloatArray, axes: Sequence[Axis]) -> FloatArray:
+    """(length of the first axis, …, of the last): the corpus score of the 1-bests at each point of the grid.
+
+    `weights` are those of all features (in the order of `data.table.all_names`); the points replace those on the axes.
+    Raises ConfigError for an axis whose name no feature has, or two axes of one name.
+    """
+    names = data.table.all_names
+    columns = []
+    for axis in axes:
+        if axis.name not in names:
+            raise ConfigError(f"axis: no feature named {axis.name!r}{suggestion(axis.name, names)}")
+        columns.append(names.index(axis.name))
+    if len(set(columns)) < len(columns):
+        raise ConfigError("axis: two axes have the same feature; give each feature one axis")
+    others = weights.copy()
+    others[columns] = 0.0
+    base = data.table.scores(others)
+    features = np.stack([_column(data, len(names), column) for column in columns], axis=1)
+    points = np.array(list(product(*(axis.values for axis in axes))))
+    scores = np.empty(len(points))
+    block = max(1, CELLS // max(1, len(base)))
+    for begin in range(0, len(points), block):
+        totals = base + points[begin : begin + block] @ features.T
+        for point, row in enumerate(totals, begin):
+            chosen = one_best(row, data.table.offsets)
+            scores[point] = data.metric.score(data.statistics[chosen].sum(axis=0))
+    return scores.reshape([len(axis.values) for axis in axes])
+
+
+def best_point(scores: FloatArray, higher_is_better: bool) -> tuple[int, ...]:
+    """The indices of the best score; of equal ones, that with the best neighbours, then the first.
+
+    Neighbours are the points one step away along each axis; those beyond its ends count as the worst. A point amid
+    good ones holds better on other lists than one at the edge of a plateau.
+    """
+    gains = scores if higher_is_better else -scores
+    around = np.zeros_like(gains)
+    padded = np.pad(gains, 1, constant_values=gains.min())
+    inner = tuple(slice(1, -1) for _ in gains.shape)
+    for axis in range(gains.ndim):
+        for shift in (slice(None, -2), slice(2, None)):
+            around += padded[(*inner[:axis], shift, *inner[axis + 1 :])]
+    ties = gains >= gains.max() - 1e-12
+    best = int(np.argmax(np.where(ties, around, -np.inf)))
+    return tuple(int(i) for i in np.unravel_index(best, gains.shape))
+
+
+def _column(data: TuningData, width: int, column: int) -> FloatArray:
+    """(rows): the values of one feature, dense or sparse."""
+    if column < len(data.table.names):
+        values: FloatArray = data.table.values[:, column]
+        return values
+    return data.table.scores(np.eye(1, width, column)[0])
+
+
+@dataclass
+class Grid(Tuner):
+    """Grid search: every combination of the weights on the axes is tried; the other weights keep their start."""
+
+    axes: tuple[str, ...] = option(doc="features and their weights: NAME=FROM:TO:COUNT or NAME=VALUE,VALUE,…")
+
+    def __post_init__(self) -> None:
+        """Check the axes. Raises ValueError for none, and for more than three."""
+        if not 1 <= len(self.axes) <= AXES:
+            raise ValueError(f"axes has {len(self.axes)} axes; wanted 1 to {AXES}")
+
+    def tune(
+        self,
+        data: TuningData,
+        start: FloatArray,
+        rng: np.random.Generator,  # noqa: ARG002  nothing is random here
+        report: Callable[[TuningStep], None] = lambda step: None,
+    ) -> TuningResult:
+        """The weights of the best point. Raises ConfigError for axes as `grid_scores` does, or of fixed weights."""
+        axes = [Axis.read(text) for text in self.axes]
+        scores = grid_scores(data, start, axes)
+        best = best_point(scores, data.metric.higher_is_better)
+        weights = start.copy()
+        for axis, position in zip(axes, best, strict=True):
+            column = data.table.all_names.index(axis.name)
+            if data.fixed[column]:
+                raise ConfigError(f"axis: the weight of {axis.name} is fixed")
+            weights[column] = axis.values[position]
+        report(TuningStep(0, 1, float(scores[best])))
+        return TuningResult(weights, float(scores[best]), notes=edge_notes(axes, best))
+
+
+def edge_notes(axes: Sequence[Axis], best: Sequence[int]) -> tuple[str, ...]:
+    """A line for each axis on whose end the best point lies: a better one may lie beyond."""
+    return tuple(
+        f"the best weight of {axis.name}, {axis.values[position]:g}, is at an end of its axis: widen it"
+        for axis, position in zip(axes, best, strict=True)
+        if len(axis.values) > 1 and position in (0, len(axis.values) - 1)
+    )
