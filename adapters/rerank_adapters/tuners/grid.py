@@ -53,7 +53,7 @@ class Axis:
         if not name or not np.isfinite(values).all() or (":" in numbers and count_of_values < 1):
             raise ConfigError(wanted)
         if count_of_values:
-            values = np.linspace(*values, count_of_values).round(12).tolist()
+            values = np.linspace(values[0], values[1], count_of_values).round(12).tolist()
         return cls(name, tuple(sorted(set(values))))
 
 
