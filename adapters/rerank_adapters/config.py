@@ -35,6 +35,7 @@ class DataSet(Strict):
     references: list[Path] = Field(default_factory=list)
     reference_form: Literal["auto", "lines", "kaldi", "trn"] = "auto"
     source: Path | None = None
+    groups: Path | None = None
     name: str = Field(default="test", pattern=r"^[^/\\]+$")
 
 
@@ -63,6 +64,7 @@ class Evaluation(Strict):
     randomisation: int = Field(default=10000, ge=0)
     changes: int = Field(default=5, ge=0)
     contribution_folds: int = Field(default=5, ge=0)
+    resample_groups: bool = False
 
 
 class Config(Strict):

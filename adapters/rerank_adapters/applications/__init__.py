@@ -44,7 +44,7 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
     ),
     "sweep": (
         *(APPLICATIONS, "speech.sweep_command"),
-        "Sweep weights over a grid, as for LM weight and word penalty.",
+        "Sweep weights over a grid: LM weight, word penalty.",
     ),
     "parse": (
         *(APPLICATIONS, "parsing.command"),

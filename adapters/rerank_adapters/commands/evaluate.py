@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_option, references_option, source_option
+from rerank_adapters.commands.options import (
+    JobFlags,
+    job_flags,
+    output_file,
+    output_option,
+    references_option,
+    source_option,
+)
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -47,6 +54,21 @@ STYLES = ("table", "tsv", "json", "markdown", "latex", "html")
     show_default=True,
     help="Show this many of the segments that changed most.",
 )
+@click.option(
+    "--groups",
+    type=Path,
+    metavar="FILE",
+    help="Give scores by group, such as the speaker: a file with an id and its group on each line (utt2spk).",
+)
+@click.option(
+    "--resample-groups", is_flag=True, help="Let the tests resample whole groups, not single segments; needs --groups."
+)
+@click.option(
+    "--alignments",
+    type=output_file,
+    metavar="FILE",
+    help="Write the alignments of words (or characters) to this file, in sclite's layout; needs -m wer or cer.",
+)
 @click.option("--bootstrap", type=click.IntRange(0), help="Resamples of the paired bootstrap. Default: 1000.")
 @click.option("--randomisation", type=click.IntRange(0), help="Trials of approximate randomisation. Default: 10000.")
 @job_flags("metrics", "config", "format_", "seed")
@@ -64,6 +86,9 @@ def command(
     output: Path,
     plots: Path | None,
     changes: int,
+    groups: Path | None,
+    resample_groups: bool,
+    alignments: Path | None,
     bootstrap: int | None,
     randomisation: int | None,
 ) -> None:
@@ -78,9 +103,14 @@ def command(
     \b
     rerank evaluate -r test.ref -m bleu,tokenize=none -m ter \\
         baseline=a.txt reranked=b.txt --nbest test.nbest
+    rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
+        --groups utt2spk --alignments b.pra
     """  # noqa: D301
+    from rerank_adapters.formats.groups import read_groups
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_outputs, read_references
+    from rerank_adapters.metrics.wer import LevenshteinRate
+    from rerank_adapters.pipeline.alignments import write_alignments
     from rerank_adapters.pipeline.evaluate import compare, with_first_best
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.mismatch import style_mismatch
@@ -91,7 +121,9 @@ def command(
     if not flags.metrics and not flags.config:
         flags = replace(flags, metrics=("bleu", "chrf", "ter"))
     job = Job.create(flags.settings, registry)
-    job = job.with_tests(bootstrap, randomisation)
+    job = job.with_tests(bootstrap, randomisation, resample_groups)
+    if alignments is not None and not any(isinstance(measure.metric, LevenshteinRate) for measure in job.measures):
+        raise ConfigError("--alignments: no metric aligns words; add -m wer or -m cer")
     with StatusLine("reading"):
         refs = read_references(references, reference_form)
         lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
@@ -118,7 +150,11 @@ def command(
             nbests=lists,
             sources=[text for (text,) in sources] if sources else None,
             segment_ids=ids,
+            groups=read_groups(groups, ids) if groups else None,
         )
+    if alignments is not None:
+        write_alignments(job, outputs, wanted, ids, alignments)
+        closing.wrote("alignments", alignments)
     write_report(evaluation, style, output, changes=changes, plots=plots)
     if plots:
         closing.wrote("plots", plots)

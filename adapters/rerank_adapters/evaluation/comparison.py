@@ -12,17 +12,19 @@ from itertools import pairwise
 
 import numpy as np
 
+from rerank_adapters.evaluation.errors import ErrorCounts, count_errors
 from rerank_adapters.evaluation.oracle import oracle
 from rerank_adapters.evaluation.result import (
     Bucket,
     Comparison,
     Evaluation,
+    Group,
     MetricResult,
     OracleScores,
     Segment,
     SystemScore,
 )
-from rerank_adapters.evaluation.segments import length_buckets
+from rerank_adapters.evaluation.segments import by_name, length_buckets
 from rerank_adapters.evaluation.significance import (
     bootstrap_p_value,
     bootstrap_totals,
@@ -31,6 +33,7 @@ from rerank_adapters.evaluation.significance import (
     swapped_totals,
 )
 from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.metrics.wer import LevenshteinRate
 from rerank_plugins import __version__
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
@@ -54,6 +57,8 @@ def evaluate(
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
     lengths: LongArray | None = None,
+    groups: Sequence[str] | None = None,
+    resample_groups: bool = False,
     text: str = "",
 ) -> Evaluation:
     """Compare systems by metrics.
@@ -64,12 +69,15 @@ def evaluate(
     `nbests`      the hypotheses of each segment, for the oracle and the anti-oracle; `nbest_statistics` (rows, S) holds
                   their statistics by metric name where they have been counted already
     `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
+    `groups`      (segments) the group of each segment, such as its speaker: scores are given by group, and with
+                  `resample_groups` both tests resample whole groups, whose segments may depend on each other
     `text`        name of the text pipeline that made the texts, for the signatures
 
-    Raises ConfigError for an unknown baseline, RerankError where numbers of segments differ or there are no segments.
+    Raises ConfigError for an unknown baseline and for `resample_groups` without groups, RerankError where numbers of
+    segments differ or there are no segments.
     """
     segments = len(references)
-    _check(systems, references, nbests, sources, segment_ids)
+    _check(systems, references, nbests, sources, segment_ids, groups)
     baseline = baseline if baseline is not None else next(iter(systems))
     if baseline not in systems:
         raise ConfigError(f"no system named {baseline!r} to compare with{suggestion(baseline, systems)}")
@@ -77,7 +85,13 @@ def evaluate(
     statistics = {name: system_statistics(list(systems.values()), references, m) for name, m in metrics.items()}
     columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
     stacked = np.concatenate(list(statistics.values()), axis=2)  # (systems, segments, statistics of all metrics)
-    resampled, swapped = _resample(stacked, names.index(baseline), seed, bootstrap, randomisation)
+    named_groups = by_name(groups or ())
+    if resample_groups and not named_groups:
+        raise ConfigError("whole groups are to be resampled, but the segments have no groups")
+    units = stacked
+    if resample_groups:
+        units = np.stack([stacked[:, list(group.segments)].sum(axis=1) for group in named_groups], axis=1)
+    resampled, swapped = _resample(units, names.index(baseline), seed, bootstrap, randomisation)
     buckets = length_buckets(reference_lengths(references) if lengths is None else lengths)
     offsets = np.cumsum([0, *(len(nbest) for nbest in nbests or ())], dtype=np.int64)
     results = []
@@ -90,6 +104,7 @@ def evaluate(
             resampled[:, :, start:end],
             swapped[:, :, start:end],
             buckets,
+            named_groups,
         )
         best_and_worst = None
         if nbests is not None:
@@ -97,7 +112,10 @@ def evaluate(
             counted = metric.statistics(nbests, references) if counted is None else counted
             best_and_worst = _oracle_scores(metric, counted, offsets)
         signature = _signature(metric, references, bootstrap, randomisation, seed, text)
-        results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst))
+        errors: tuple[ErrorCounts, ...] = ()
+        if isinstance(metric, LevenshteinRate):
+            errors = count_errors(metric, list(systems.values()), references, names.index(baseline))
+        results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst, errors))
     words = sum(len(refs[0].split()) for refs in references)
     ratios = tuple(sum(len(t.split()) for t in texts) / max(words, 1) for texts in systems.values())
     rows = tuple(
@@ -110,7 +128,19 @@ def evaluate(
         for s in range(segments)
     )
     return Evaluation(
-        __version__, seed, bootstrap, randomisation, text, baseline, names, ratios, tuple(results), buckets, rows
+        __version__,
+        seed,
+        bootstrap,
+        randomisation,
+        text,
+        baseline,
+        names,
+        ratios,
+        tuple(results),
+        buckets,
+        rows,
+        named_groups,
+        "groups" if resample_groups else "segments",
     )
 
 
@@ -154,12 +184,14 @@ def _system_scores(
     resampled: FloatArray,
     swapped: FloatArray,
     buckets: Sequence[Bucket],
+    groups: Sequence[Group],
 ) -> tuple[SystemScore, ...]:
     totals = statistics.sum(1)
     scores = metric.score(totals)
     resampled_scores = metric.score(resampled)
     sentences = [metric.sentence_scores(array) for array in statistics]
     by_bucket = np.stack([metric.score(statistics[:, list(bucket.segments)].sum(1)) for bucket in buckets], axis=1)
+    by_group = [metric.score(statistics[:, list(group.segments)].sum(1)) for group in groups]
     sign = 1.0 if metric.higher_is_better else -1.0
     rows = []
     for i, name in enumerate(names):
@@ -188,6 +220,7 @@ def _system_scores(
                 comparison,
                 tuple(sentences[i].tolist()),
                 tuple(by_bucket[i].tolist()),
+                tuple(float(group_scores[i]) for group_scores in by_group),
             )
         )
     return tuple(rows)
@@ -229,6 +262,7 @@ def _check(
     nbests: Sequence[Sequence[str]] | None,
     sources: Sequence[str | None] | None,
     segment_ids: Sequence[str] | None,
+    groups: Sequence[str] | None,
 ) -> None:
     if not systems:
         raise RerankError("no system to evaluate")
@@ -238,7 +272,12 @@ def _check(
         if not refs:
             raise RerankError(f"segment {segment} (counted from 0) has no reference")
     parts: dict[str, Sequence[object] | None] = {f"system {name!r}": texts for name, texts in systems.items()}
-    parts |= {"the n-best lists": nbests, "the source": sources, "the list of segment ids": segment_ids}
+    parts |= {
+        "the n-best lists": nbests,
+        "the source": sources,
+        "the list of segment ids": segment_ids,
+        "the list of groups": groups,
+    }
     for what, part in parts.items():
         if part is not None and len(part) != len(references):
             raise RerankError(f"{what} has {len(part)} segments, the references have {len(references)}")

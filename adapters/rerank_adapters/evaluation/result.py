@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.significance import Interval
 from rerank_plugins.errors import FormatError
 
@@ -53,7 +54,7 @@ class Comparison:
 @dataclass(frozen=True)
 class SystemScore:
     """The scores of a system by one metric: the corpus score with its interval, the comparison (None for the baseline),
-    the smoothed sentence score of each segment, and the corpus score of each length bucket.
+    the smoothed sentence score of each segment, and the corpus score of each length bucket and of each group.
     """
 
     system: str
@@ -62,6 +63,7 @@ class SystemScore:
     comparison: Comparison | None
     sentence_scores: tuple[float, ...] = field(repr=False)
     bucket_scores: tuple[float, ...] = field(repr=False)
+    group_scores: tuple[float, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -75,13 +77,17 @@ class OracleScores:
 
 @dataclass(frozen=True)
 class MetricResult:
-    """The scores of all systems by one metric. `signature` has the form of sacrebleu's."""
+    """The scores of all systems by one metric. `signature` has the form of sacrebleu's.
+
+    `errors` has the kinds of errors of each system where the metric is an error rate of words or characters.
+    """
 
     name: str
     signature: str
     higher_is_better: bool
     systems: tuple[SystemScore, ...]
     oracle: OracleScores | None
+    errors: tuple[ErrorCounts, ...] = ()
 
     def of(self, system: str) -> SystemScore:
         """The scores of the system of that name."""
@@ -107,6 +113,14 @@ class Bucket:
 
 
 @dataclass(frozen=True)
+class Group:
+    """The segments of one speaker, or of another group that the user names."""
+
+    name: str
+    segments: tuple[int, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Segment:
     """One segment; `outputs` has the text of each of `Evaluation.systems`."""
 
@@ -119,7 +133,8 @@ class Segment:
 @dataclass(frozen=True, repr=False)
 class Evaluation:
     """The whole result. `bootstrap` and `randomisation` are the numbers of resamples and trials, `text` names the text
-    pipeline, and `length_ratios` are the numbers of words of each system per word of the (first) references.
+    pipeline, and `length_ratios` are the numbers of words of each system per word of the (first) references. `unit` is
+    what resamples are drawn of and trials swap: segments, or whole groups.
 
     As text it has one line per system; `rerank_adapters.report` makes the full tables.
     """
@@ -135,6 +150,8 @@ class Evaluation:
     metrics: tuple[MetricResult, ...]
     buckets: tuple[Bucket, ...]
     segments: tuple[Segment, ...]
+    groups: tuple[Group, ...] = ()
+    unit: Literal["segments", "groups"] = "segments"
 
     @property
     def rule_of_stars(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from rerank_adapters.evaluation.result import Bucket, Evaluation, MetricResult, Segment
+from rerank_adapters.evaluation.result import Bucket, Evaluation, Group, MetricResult, Segment
 from rerank_plugins.arrays import LongArray
 
 BUCKETS = 5
@@ -36,6 +37,18 @@ def length_buckets(lengths: LongArray, count: int = BUCKETS) -> tuple[Bucket, ..
         inside = lengths[segments]
         buckets.append(Bucket(int(inside.min()), int(inside.max()), tuple(segments.tolist())))
     return tuple(buckets)
+
+
+def by_name(groups: Sequence[str]) -> tuple[Group, ...]:
+    """The groups of segments, in the order of their names; `groups` (segments) has the name of each segment's group.
+
+    >>> [(group.name, group.segments) for group in by_name(["b", "a", "b"])]
+    [('a', (1,)), ('b', (0, 2))]
+    """
+    segments: dict[str, list[int]] = {}
+    for segment, name in enumerate(groups):
+        segments.setdefault(name, []).append(segment)
+    return tuple(Group(name, tuple(segments[name])) for name in sorted(segments))
 
 
 def most_changed(evaluation: Evaluation, metric: MetricResult, system: str, count: int) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER, CER and accuracy."""
+"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER, CER, SER and accuracy."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 
@@ -6,7 +6,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_metrics(register: Register) -> None:
     """Register the metrics of this package."""
-    from rerank_adapters.metrics.accuracy import Accuracy
+    from rerank_adapters.metrics.accuracy import Accuracy, SentenceErrorRate
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
     from rerank_adapters.metrics.ter import TER
@@ -19,3 +19,4 @@ def register_metrics(register: Register) -> None:
     register("wer", WER)
     register("cer", CER)
     register("accuracy", Accuracy)
+    register("ser", SentenceErrorRate)

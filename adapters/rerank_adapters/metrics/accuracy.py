@@ -1,4 +1,4 @@
-"""Accuracy: the percentage of hypotheses that equal a reference, for tasks with one right answer.
+"""Accuracy and sentence error rate: the percentages of hypotheses that equal a reference, and that do not.
 
 The statistics (S = 2) are whether the hypothesis is correct (0 or 1) and the number of questions (1). A hypothesis may
 equal any of several references. Runs of white space count as one space; nothing else is normalised. Linear time.
@@ -57,3 +57,19 @@ class Accuracy(Metric):
 
     def _compared(self, text: str) -> str:
         return " ".join((text.lower() if self.lowercase else text).split())
+
+
+@dataclass
+class SentenceErrorRate(Accuracy):
+    """Sentence error rate (SER): the percentage of hypotheses that equal no reference."""
+
+    higher_is_better: ClassVar[bool] = False
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """The percentage of wrong answers, 0 where there are no questions: (…, 2) -> (…)."""
+        totals = np.asarray(totals, np.float64)
+        return np.where(totals[..., 1] > 0, 100.0 - super().score(totals), 0.0)
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): 0 where two hypotheses are equal, otherwise 100."""
+        return 100.0 - super().pairwise(hypotheses)

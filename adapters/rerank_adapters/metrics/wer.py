@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rerank_adapters.metrics.alignment import COSTS, Alignment, Costs, align
 from rerank_adapters.metrics.edit_rate import EditRate
 from rerank_adapters.metrics.layout import Layout
 from rerank_adapters.metrics.signatures import join_signature
@@ -23,9 +24,22 @@ from rerank_plugins.interfaces import option
 class LevenshteinRate(EditRate):
     """A rate of insertions, deletions and substitutions, computed on strings with one character per unit."""
 
+    costs: Costs = "levenshtein"
+
     @abstractmethod
+    def split(self, text: str) -> list[str]:
+        """The units of a text: its words or its characters."""
+
     def units(self, texts: Sequence[str]) -> list[str]:
-        """A string for each text with one character per unit, such that equal units have equal characters."""
+        """A string for each text with one character per unit; units are numbered in the order of their appearance."""
+        character: dict[str, str] = {}
+        return ["".join([character.setdefault(u, chr(len(character))) for u in self.split(text)]) for text in texts]
+
+    def align(self, hypothesis: str, references: Sequence[str]) -> Alignment:
+        """The alignment with the closest reference, the first of equally close ones."""
+        units = self.split(hypothesis)
+        alignments = [align(units, self.split(reference), self.costs) for reference in references]
+        return min(alignments, key=lambda alignment: alignment.errors)
 
     def edits(self, layout: Layout) -> tuple[LongArray, LongArray]:
         """The fewest edits to any reference, and the lengths of the references in units."""
@@ -35,13 +49,13 @@ class LevenshteinRate(EditRate):
             units = self.units(layout.texts[h:h_end] + layout.texts[r:r_end])
             lengths[r - layout.distinct : r_end - layout.distinct] = [len(text) for text in units[h_end - h :]]
             if h < h_end:
-                fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h]).min(axis=0)
+                fewest[h:h_end] = _distances(units[h_end - h :], units[: h_end - h], self.costs).min(axis=0)
         return fewest, lengths
 
     def edit_matrix(self, hypotheses: Sequence[str]) -> tuple[LongArray, LongArray]:
         """(n, n) the edits between all pairs of texts, and (n) their lengths in units."""
         units = self.units(hypotheses)
-        return _distances(units, units), np.array([len(text) for text in units], np.int64)
+        return _distances(units, units, self.costs), np.array([len(text) for text in units], np.int64)
 
 
 @dataclass
@@ -49,19 +63,23 @@ class WER(LevenshteinRate):
     """Word error rate: edits per word of the reference."""
 
     lowercase: bool = option(False, doc="compare lower-cased texts")
+    costs: Costs = option(
+        "levenshtein", doc="what alignments cost: 1 for each edit, or as sclite 4 for substitutions and 3 for others"
+    )
 
-    def units(self, texts: Sequence[str]) -> list[str]:
-        """The white-space words, numbered in the order of their appearance."""
-        character: dict[str, str] = {}
-        strings = []
-        for text in texts:
-            words = (text.lower() if self.lowercase else text).split()
-            strings.append("".join([character.setdefault(word, chr(len(character))) for word in words]))
-        return strings
+    def __post_init__(self) -> None:
+        """Check the options. Raises ValueError for unknown costs."""
+        if self.costs not in COSTS:
+            raise ValueError(f"costs is {self.costs!r}; wanted one of {', '.join(COSTS)}")
+
+    def split(self, text: str) -> list[str]:
+        """The words between white space."""
+        return (text.lower() if self.lowercase else text).split()
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
-        return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none")
+        settings = {} if self.costs == "levenshtein" else {"costs": self.costs}
+        return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="none", **settings)
 
 
 @dataclass
@@ -71,18 +89,32 @@ class CER(LevenshteinRate):
     lowercase: bool = option(False, doc="compare lower-cased texts")
     whitespace: bool = option(True, doc="count the spaces between words")
 
+    def split(self, text: str) -> list[str]:
+        """The characters of the text."""
+        return list((" " if self.whitespace else "").join((text.lower() if self.lowercase else text).split()))
+
     def units(self, texts: Sequence[str]) -> list[str]:
         """The characters of the texts."""
-        space = " " if self.whitespace else ""
-        return [space.join((text.lower() if self.lowercase else text).split()) for text in texts]
+        return ["".join(self.split(text)) for text in texts]
 
     def signature(self) -> str:
         """The signature in sacrebleu's form."""
         return join_signature(__version__, case="lc" if self.lowercase else "mixed", tok="char", space=self.whitespace)
 
 
-def _distances(rows: Sequence[str], columns: Sequence[str]) -> LongArray:
-    """(rows, columns): the Levenshtein distances."""
+def _weighted(rows: Sequence[str], columns: Sequence[str], costs: Costs) -> LongArray:
+    """(rows, columns): the numbers of edits in the alignments that are cheapest by other costs."""
+    from rerank_adapters.metrics.alignment_kernel import aligned_codes
+
+    coded = [[np.array([ord(unit) for unit in text], np.int32) for text in texts] for texts in (rows, columns)]
+    edits = [[np.count_nonzero(aligned_codes(c, r, *COSTS[costs])) for c in coded[1]] for r in coded[0]]
+    return np.array(edits, np.int64).reshape(len(rows), len(columns))
+
+
+def _distances(rows: Sequence[str], columns: Sequence[str], costs: Costs) -> LongArray:
+    """(rows, columns): the edits between references (rows) and hypotheses."""
+    if costs != "levenshtein":
+        return _weighted(rows, columns, costs)
     from rapidfuzz.distance import Levenshtein
     from rapidfuzz.process import cdist
 

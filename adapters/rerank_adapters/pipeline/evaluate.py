@@ -20,11 +20,12 @@ def compare(
     nbests: Sequence[NBestList] | None = None,
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
 ) -> Evaluation:
     """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
 
-    With `nbests`, the result has the oracle and the anti-oracle of these lists too. The texts of its segments are those
-    that the first metric saw.
+    `groups` has the group of each segment, such as its speaker. With `nbests`, the result has the oracle and the
+    anti-oracle of these lists too. The texts of its segments are those that the first metric saw.
     """
     settings = job.config.evaluation
     parts = []
@@ -44,6 +45,8 @@ def compare(
                 sources=sources,
                 segment_ids=segment_ids,
                 lengths=lengths,
+                groups=groups,
+                resample_groups=settings.resample_groups,
                 text=text.describe() if text.steps else "",
             )
         )

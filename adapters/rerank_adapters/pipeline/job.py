@@ -12,6 +12,7 @@ from typing import Any
 
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
 from rerank_adapters.extraction.plan import column_names
+from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.progress import counted
@@ -35,11 +36,15 @@ class Measure:
 
 @dataclass(frozen=True)
 class Data:
-    """The lists of a data set, with the references of each list (an empty tuple where there are none)."""
+    """The lists of a data set, with the references of each list (an empty tuple where there are none).
+
+    `groups` has the group of each list, such as its speaker; None where the config names none.
+    """
 
     name: str
     nbests: list[NBestList]
     references: list[tuple[str, ...]]
+    groups: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -54,9 +59,9 @@ class Job:
         """A job with the plugins of the registry and those in the config's `plugins` files."""
         return cls(config, with_files(registry, [config.path(path) for path in config.plugins]))
 
-    def with_tests(self, bootstrap: int | None, randomisation: int | None) -> Job:
-        """The same job with other numbers of resamples and trials; None leaves a number as it is."""
-        numbers = {"bootstrap": bootstrap, "randomisation": randomisation}
+    def with_tests(self, bootstrap: int | None, randomisation: int | None, resample_groups: bool | None) -> Job:
+        """The same job with other settings of the tests; None leaves a setting as it is."""
+        numbers = {"bootstrap": bootstrap, "randomisation": randomisation, "resample_groups": resample_groups or None}
         settings = self.config.evaluation.model_copy(update={k: v for k, v in numbers.items() if v is not None})
         return self.with_config({"evaluation": settings})
 
@@ -223,7 +228,10 @@ class Job:
             files = [self.config.path(path) for path in data.references]
             ids = [nbest.segment_id for nbest in nbests]
             segment_references = read_references(files, data.reference_form).for_segments(ids)
-        return Data(data.name, nbests, segment_references)
+        groups = (
+            read_groups(self.config.path(data.groups), [nbest.segment_id for nbest in nbests]) if data.groups else None
+        )
+        return Data(data.name, nbests, segment_references, groups)
 
 
 def lists_size(segments: int, hypotheses: int) -> str:

@@ -134,9 +134,11 @@ def _test(
             nbests=data.nbests,
             sources=[nbest.source for nbest in data.nbests],
             segment_ids=[nbest.segment_id for nbest in data.nbests],
+            groups=data.groups,
         )
         outcome.gains[data.name] = {
-            name: compare(job, {name: outputs[name], RERANKED: chosen}, data.references) for name in job.systems
+            name: compare(job, {name: outputs[name], RERANKED: chosen}, data.references, groups=data.groups)
+            for name in job.systems
         }
     page = html_page(evaluation, data.name, outcome.tables(data.name))
     for name, text in (("json", evaluation.to_json()), ("html", page)):

@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.report import numbers
+from rerank_adapters.report.errors import error_table, group_table
 from rerank_adapters.report.svg import grouped_bars, interval_line
 from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
 from rerank_adapters.report.words import word_differences
@@ -32,9 +33,11 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation", tables: Sequenc
         f"<h1>{escape(title)}</h1>",
         _table(score_table(evaluation)),
         *map(_table, tables),
+        *(_table(error_table(evaluation, metric)) for metric in evaluation.metrics if metric.errors),
         *_differences(evaluation),
         *([_table(segment_table(evaluation))] if len(evaluation.systems) > 1 else []),
         *_lengths(evaluation),
+        *(_table(group_table(evaluation, metric)) for metric in evaluation.metrics if evaluation.groups),
         *_segments(evaluation),
         f"<script>\n{script}</script></body></html>",
     ]

@@ -55,6 +55,8 @@ def legend(evaluation: Evaluation) -> list[str]:
     if evaluation.bootstrap:
         resamples = f"{evaluation.bootstrap} bootstrap resamples"
         lines.append(f"± and [ ] are 95 % intervals of scores and differences, from {resamples}.")
+    if evaluation.unit == "groups" and lines:
+        lines.append("Resamples are drawn of whole groups, and trials swap whole groups.")
     tests = ["the paired bootstrap"] if evaluation.bootstrap else []
     tests += [f"approximate randomisation ({evaluation.randomisation} trials)"] if evaluation.randomisation else []
     if tests and len(evaluation.systems) > 1:

@@ -16,6 +16,7 @@ from rich.text import Text
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.evaluation.segments import Change, most_changed
 from rerank_adapters.report import numbers
+from rerank_adapters.report.errors import error_table, group_table
 from rerank_adapters.report.fitting import fitted
 from rerank_adapters.report.plain_characters import plain
 from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
@@ -42,8 +43,13 @@ def print_evaluation(
         if changes and system != evaluation.baseline and (changed is None or system in changed):
             print_changes(evaluation, first, system, console, changes)
     print_table(bucket_table(evaluation, first), console)
+    if evaluation.groups:
+        print_table(group_table(evaluation, first), console)
     if len(evaluation.systems) > 1:
         print_table(segment_table(evaluation), console)
+    for metric in evaluation.metrics:
+        if metric.errors:
+            print_table(error_table(evaluation, metric), console)
     for table in (*tables, score_table(evaluation)):
         print_table(table, console)
 

@@ -57,7 +57,7 @@ def command(
     style: str,
     source: Path | None,
 ) -> None:
-    """Sweep weights over a grid, as for LM weight and word penalty.
+    """Sweep weights over a grid: LM weight, word penalty.
 
     Features are extracted once, and the metric (word error rate by default) is computed at every point from its
     statistics. Weights on no axis are 1 for each feature, unless -w or --start say otherwise. The best point goes to a

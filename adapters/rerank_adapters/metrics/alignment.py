@@ -1,0 +1,59 @@
+"""Alignment of the words of a hypothesis with those of a reference: which are correct, substituted, deleted, inserted.
+
+Two costs are in use. The Levenshtein distance counts every edit once, as jiwer does. NIST's sclite gives a substitution
+the cost 4, an insertion or a deletion 3, so that words which are not alike are less often paired; its error rate can be
+a little higher. Time and memory are O(n · m).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Costs = Literal["levenshtein", "sclite"]
+COSTS: dict[Costs, tuple[int, int]] = {"levenshtein": (1, 1), "sclite": (4, 3)}  # substitution; insertion, deletion
+CORRECT, SUBSTITUTION, DELETION, INSERTION = "C", "S", "D", "I"
+OPERATIONS = CORRECT + SUBSTITUTION + DELETION + INSERTION
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """The operations that turn a reference into a hypothesis, in order, with the words that they concern.
+
+    `operations` has a letter of "CSDI" for each; `reference` and `hypothesis` have a word for each, None where there is
+    none: a deletion has no word of the hypothesis, an insertion none of the reference.
+    """
+
+    operations: str
+    reference: tuple[str | None, ...]
+    hypothesis: tuple[str | None, ...]
+
+    def count(self, operation: str) -> int:
+        """How often an operation occurs."""
+        return self.operations.count(operation)
+
+    @property
+    def errors(self) -> int:
+        """The number of substitutions, deletions and insertions."""
+        return len(self.operations) - self.count(CORRECT)
+
+
+def align(hypothesis: Sequence[str], reference: Sequence[str], costs: Costs = "levenshtein") -> Alignment:
+    """The cheapest alignment of two sequences of words."""
+    from rerank_adapters.metrics.alignment_kernel import aligned_codes  # loads numba, at the first alignment
+
+    number: dict[str, int] = {}
+    coded = [
+        np.array([number.setdefault(w, len(number)) for w in words], np.int32) for words in (hypothesis, reference)
+    ]
+    codes = aligned_codes(coded[0], coded[1], *COSTS[costs])
+    operations = "".join(OPERATIONS[code] for code in codes)
+    words, targets = iter(hypothesis), iter(reference)
+    return Alignment(
+        operations,
+        tuple(None if operation == INSERTION else next(targets) for operation in operations),
+        tuple(None if operation == DELETION else next(words) for operation in operations),
+    )
