@@ -2,6 +2,13 @@
 
 A pruned chart holds, for a span, the few bases that are left with all their symbols; two of them combine by the blocks
 of their pair. Symbols are numbered within their base here.
+
+A pair of bases has few pairs of symbols (b, c) with a rule, and each of these has several parents. The charts therefore
+sum I(b, i, k) I(c, k, j) over split points for each pair of symbols first, and multiply by the rules afterwards.
+
+Entries of a block are sorted so that neither the parent nor the children of an entry are those of the entry before it:
+a sum into the place just written would have to wait for it. Numbers within bases are unsigned: a compiled loop then
+need not allow for Python's negative indices, which costs as much as the arithmetic.
 """
 
 from __future__ import annotations
@@ -14,6 +21,8 @@ from numpy.typing import NDArray
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.pcfg.closure import closure_of
 from rerank_plugins.models.pcfg.grammar import Grammar
+
+UnsignedArray = NDArray[np.uint32]
 
 
 class UnaryBlocks(NamedTuple):
@@ -28,8 +37,8 @@ class UnaryBlocks(NamedTuple):
     starts: IntArray
     parent: IntArray
     entries: IntArray
-    a: IntArray
-    b: IntArray
+    a: UnsignedArray
+    b: UnsignedArray
     p: FloatArray
 
 
@@ -41,9 +50,12 @@ class Blocks(NamedTuple):
     `symbol`   (S) the symbols sorted by base; those of base B begin at first[B]
     `first`    (C + 1)
     `pair`     (C, C) number of the pair of a left and a right base, -1 if no rule has this pair
+    `groups`   (pairs + 1) where the pairs of symbols of each pair of bases begin: `b` and `c`, numbered within their
+               bases
     `starts`   (pairs + 1) the blocks of each pair; `parent` (blocks) the base of each block's parent
-    `entries`  (blocks + 1) where the entries of each block begin: `a`, `b`, `c` (symbols numbered within their bases)
-               and `p` (their probability)
+    `entries`  (blocks + 1) where the rules a → b c of each block begin: the parent `a`, numbered within its base, the
+               pair of symbols `group`, numbered within the pair of bases, and the probability `p`
+    `room`     the number of all pairs of symbols, each once for every block of its bases and once more
     `unary`    blocks of the unary rules; `chains` blocks of their closure
     `words`    (W + 1) where the emissions of each word begin in `word_symbol` and `word_p`
     """
@@ -54,13 +66,16 @@ class Blocks(NamedTuple):
     symbol: IntArray
     first: IntArray
     pair: IntArray
+    groups: IntArray
+    b: UnsignedArray
+    c: UnsignedArray
     starts: IntArray
     parent: IntArray
     entries: IntArray
-    a: IntArray
-    b: IntArray
-    c: IntArray
+    a: UnsignedArray
+    group: UnsignedArray
     p: FloatArray
+    room: int
     unary: UnaryBlocks
     chains: UnaryBlocks
     words: IntArray
@@ -80,15 +95,23 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
     symbol = np.argsort(base, kind="stable").astype(np.int32)
     local = np.empty(len(base), np.int32)
     local[symbol] = np.arange(len(base)) - np.repeat(first[:-1], states)
-    # Binary rules by pair of child bases, then by parent base; a block begins where one of the bases changes.
     parent, left, right = grammar.binary.T
     a, b, c = base[parent], base[left], base[right]
-    order = np.lexsort((local[right], local[left], local[parent], a, c, b))
-    a, b, c = a[order], b[order], c[order]
-    begins = np.flatnonzero(_changes(b, c, a))
-    pair_begins = np.flatnonzero(_changes(b[begins], c[begins]))
+    # The pairs of symbols, sorted by the pair of their bases.
+    keys = np.stack((b, c, local[left], local[right]), axis=1)
+    symbols, group_of = np.unique(keys, axis=0, return_inverse=True)
+    group_of = group_of.reshape(-1)
+    pair_begins = np.flatnonzero(_changes(symbols[:, 0], symbols[:, 1]))
     pair = np.full((size, size), -1, np.int32)
-    pair[b[begins][pair_begins], c[begins][pair_begins]] = np.arange(len(pair_begins))
+    pair[symbols[pair_begins, 0], symbols[pair_begins, 1]] = np.arange(len(pair_begins))
+    groups = _with_end(pair_begins, len(symbols))
+    # The rules by pair of bases, then by parent base; a block begins where one of the bases changes.
+    number = pair[b, c]
+    group = group_of - groups[number]
+    order = np.lexsort((local[parent], local[parent] - group, a, number))
+    a, number = a[order], number[order]
+    begins = np.flatnonzero(_changes(number, a))
+    starts = np.searchsorted(number[begins], np.arange(len(pair_begins) + 1)).astype(np.int32)
     closure = closure_of(grammar.unary, np.exp(grammar.unary_logp), grammar.size)
     return Blocks(
         states,
@@ -97,13 +120,16 @@ def compile_blocks(grammar: Grammar, split: bool = True) -> Blocks:
         symbol,
         first,
         pair,
-        _with_end(pair_begins, len(begins)),
+        groups,
+        symbols[:, 2].astype(np.uint32),
+        symbols[:, 3].astype(np.uint32),
+        starts,
         a[begins],
         _with_end(begins, len(order)),
-        local[parent[order]],
-        local[left[order]],
-        local[right[order]],
+        local[parent[order]].astype(np.uint32),
+        group[order].astype(np.uint32),
         np.exp(grammar.binary_logp[order]),
+        int((np.diff(groups) * (np.diff(starts) + 1)).sum()),
         _unary(grammar.unary[:, 0], grammar.unary[:, 1], np.exp(grammar.unary_logp), base, local, size),
         _unary(closure.above, closure.below, closure.p, base, local, size),
         grammar.lexicon.starts,
@@ -117,15 +143,15 @@ def _unary(
 ) -> UnaryBlocks:
     """Arrange unary entries p(above → below) in blocks, by the base of the child, then by that of the parent."""
     parent, child = base[above], base[below]
-    order = np.lexsort((local[below], local[above], parent, child))
+    order = np.lexsort((local[above], local[above] - local[below], parent, child))
     parent, child = parent[order], child[order]
     begins = np.flatnonzero(_changes(child, parent))
     return UnaryBlocks(
         np.searchsorted(child[begins], np.arange(size + 1)).astype(np.int32),
         parent[begins],
         _with_end(begins, len(order)),
-        local[above[order]],
-        local[below[order]],
+        local[above[order]].astype(np.uint32),
+        local[below[order]].astype(np.uint32),
         p[order],
     )
 

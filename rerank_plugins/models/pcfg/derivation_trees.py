@@ -51,7 +51,8 @@ def fill_values(
             while blocks.parent[block] != base:
                 block += 1
             for e in range(blocks.entries[block], blocks.entries[block + 1]):
-                values[here + blocks.a[e]] += blocks.p[e] * values[left + blocks.b[e]] * values[right + blocks.c[e]]
+                g = blocks.groups[pair] + blocks.group[e]
+                values[here + blocks.a[e]] += blocks.p[e] * values[left + blocks.b[g]] * values[right + blocks.c[g]]
         # The empty chain of unary rules.
         elif tails[0][edge] % 2 == 0:
             for a in range(blocks.states[base]):

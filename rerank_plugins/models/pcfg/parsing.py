@@ -119,9 +119,9 @@ class ChartParser:
         if not 0 < chart.total < np.inf:
             return []
         if decoding.criterion == "mbr" or threshold > 0:
-            chart.fill_outside()
+            graph = rule_posteriors(chart)
         if decoding.criterion == "mbr":
-            parses = self._trees(sentence, chart, rule_posteriors(chart), chart.items.base, decoding.k)
+            parses = self._trees(sentence, chart, graph, chart.items.base, decoding.k)
             if parses:
                 return parses
         # Viterbi: a chart over single symbols. Also if no max-rule-product tree is possible as a whole.
