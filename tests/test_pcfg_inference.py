@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ModelError
+from rerank_plugins.models.pcfg import cell_memory
 from rerank_plugins.models.pcfg.closure import closed
 from rerank_plugins.models.pcfg.expectations import expected_counts, finite_mass
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -139,15 +140,24 @@ def test_how_many_cells_are_shared():
     for sentence in sorted(itertools.product("ab", repeat=4)):
         chart.fill(grammar.lexicon.ids(sentence))
     assert chart.cells == 16 * 10
-    # a cell is filled anew as often as the words in it change, from one sentence to the next in alphabetical order
-    words = list(itertools.product("ab", repeat=4))
-    filled = sum(
-        previous is None or previous[i:j] != sentence[i:j]
-        for previous, sentence in zip([None, *words[:-1]], words, strict=True)
-        for i in range(4)
-        for j in range(i + 1, 5)
-    )
-    assert chart.cells - chart.shared == filled
+    # a cell is filled once for each sequence of words, wherever it stands
+    assert chart.cells - chart.shared == 2 + 4 + 8 + 16
+
+
+@pytest.mark.parametrize("most", [4, 64])
+def test_a_full_memory_of_cells_changes_nothing(most, monkeypatch):
+    """It is emptied in the middle of the sentences, and some cells of a sentence find no room in it."""
+    monkeypatch.setattr(cell_memory, "FEWEST", most)
+    monkeypatch.setattr(cell_memory, "BYTES", 0)
+    two = replace(explosive(0.3), lexicon=lexicon_from({("a", 2): 0.9, ("b", 2): 0.1}))
+    rare = replace(two, binary_logp=np.log([1e-30]), unary_logp=np.log([1.0, 1 - 1e-30]))
+    sentences = [["a"] * i + ["b"] + ["a"] * (30 - i) for i in (0, 29, 15, 3, 15, 0, 7)]
+    for grammar in (two, rare):  # the second one needs other scales in each column
+        chart = Chart(compile_rules(grammar))
+        for sentence in sentences:
+            chart.fill(grammar.lexicon.ids(sentence))
+            assert chart.log_probability() == pytest.approx(inside(grammar, sentence), rel=1e-14)
+        assert chart.shared > 0
 
 
 def test_an_empty_sentence_has_no_tree():

@@ -91,13 +91,3 @@ def apply_chains(chains: Any, below: Any, above: Any) -> None:
         if below[b] != 0.0:
             for e in range(chains.starts[b], chains.starts[b + 1]):
                 above[chains.parents[e]] += chains.p[e] * below[b]
-
-
-@njit(cache=True, nogil=True)
-def apply_chains_down(chains: Any, above: Any, below: Any) -> None:
-    """Set below[b] = Σ_a closure[a, b] above[a]."""
-    for b in range(len(below)):
-        total = 0.0
-        for e in range(chains.starts[b], chains.starts[b + 1]):
-            total += chains.p[e] * above[chains.parents[e]]
-        below[b] = total

@@ -7,8 +7,12 @@ I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then
 
 The emissions of each word are multiplied by a scale of the word's own, so that values stay near one: each derivation of
 a span contains the product of its words' scales as a factor, and sums need no logarithms. A cell depends only on the
-words that it spans, so hypotheses of an n-best list share the cells over words that they have in the same places: those
-of a common prefix, and others (`Chart.fill`). The cost is O(n^2 (B + P n)) for B binary rules with P pairs of children.
+words that it spans. Hypotheses of an n-best list therefore share cells: those over words that they have in the same
+places stay where they are, and others are copied from a memory (cell_memory.py). Words in other columns may have got
+other scales, but only by a power of two, so that a cell has the same digits wherever it comes from.
+
+A bit for each split point says whether a symbol derives a span that begins or ends there; children without a common
+split point are left out. The cost is O(n^2 (B + P n)) for B binary rules with P pairs of children.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from numba import njit
 
 from rerank_plugins.arrays import IntArray
 from rerank_plugins.interfaces import Sentence
+from rerank_plugins.models.pcfg.cell_memory import EMPTY, CellMemory, longer
 from rerank_plugins.models.pcfg.closure import apply_chains
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.pcfg.rules import Rules, compile_rules
@@ -31,33 +36,34 @@ SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescal
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
-def sum_of_splits(rules: Any, rows: Any, columns: Any, seen: Any, i: int, j: int, below: Any) -> None:
+def sum_of_splits(
+    rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
+) -> None:
     """Set below[a] = Σ over rules a → l r and split points k of p · rows[l, k] · columns[r, k], for i < k < j.
 
-    `rows` (S, …) holds the left children that begin at i, `columns` (S, …) the right children that end at j; `seen` (S)
-    marks the left symbols that derive some span from i. A narrow symbol spans one word, so it has one split point.
+    `rows` (S, …) holds the left children that begin at i, `columns` (S, …) the right children that end at j. Bit k % 64
+    of `begins` (S) is set for symbols that derive words i … k-1, that of `ends` (S) for those that derive k … j-1.
+    `chosen` has room for all pairs.
     """
     below[:] = 0.0
-    for left in range(len(seen)):
-        if not seen[left]:
-            continue
-        row = rows[left]
-        for pair in range(rules.pair_starts[left], rules.pair_starts[left + 1]):
-            # The sum over split points, once for all rules with this pair of children.
-            right = rules.pair_right[pair]
-            if rules.narrow[left]:
-                total = 0.0 if rules.narrow[right] and j - i > 2 else row[i + 1] * columns[right, i + 1]
-            elif rules.narrow[right]:
-                total = row[j - 1] * columns[right, j - 1]
-            else:
-                column = columns[right]
-                total = 0.0
-                for k in range(i + 1, j):
-                    total += row[k] * column[k]
-            # V(a, i, j) of the parents of this pair.
-            if total != 0.0:
-                for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
-                    below[rules.rule_parent[rule]] += rules.rule_p[rule] * total
+    count = np.uint64(0)
+    for left in range(len(begins)):
+        bits = begins[left]
+        if bits:
+            for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+                chosen[count] = pair  # without a branch, which no processor could foresee
+                count += np.uint64(bits & ends[np.uint64(rules.pair_right[pair])] != 0)
+    first, last = np.uint64(i + 1), np.uint64(j)
+    for place in range(count):
+        # The sum over split points, once for all rules with this pair of children.
+        pair = np.uint64(chosen[place])
+        row, column = rows[rules.pair_left[pair]], columns[rules.pair_right[pair]]
+        total = 0.0
+        for k in range(first, last):
+            total += row[k] * column[k]
+        # V(a, i, j) of the parents of this pair.
+        for rule in range(np.uint64(rules.rule_starts[pair]), np.uint64(rules.rule_starts[pair + np.uint64(1)])):
+            below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
 
 
 @njit(cache=True, nogil=True)
@@ -78,45 +84,84 @@ def first_scale(rules: Any, word: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def fill_columns(rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, seen: Any, scales: Any) -> int:
-    """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were kept.
+def place(value: float, i: int, s: int, j: int, from_start: Any, to_end: Any, begins: Any, ends: Any) -> None:
+    """Set I(s, i, j), and the bits of its ends."""
+    from_start[i, s, j] = to_end[j, s, i] = value
+    if value != 0.0:
+        begins[i, s] |= np.uint64(1) << np.uint64(j & 63)
+        ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
 
-    Cells (i, j) with j <= kept[i] hold valid values of the sentence before. `seen[i, s]` marks that s derives some span
-    from i; `scales[j]` is the scale of word j - 1.
+
+@njit(cache=True, nogil=True)
+def fill_columns(
+    rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
+    memory: Any,
+) -> int:  # fmt: skip
+    """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
+
+    Cells (i, j) with j <= kept[i] hold valid values of the sentence before. Bit k % 64 of begins[i, s] is set if s
+    derives words i … k-1, that of ends[j, s] if it derives k … j-1. `scales[j]` is the scale of word j - 1; it is
+    2^powers[j] times that of the word in the memory.
     """
-    size, n, shared = seen.shape[1], len(words), 0
+    slots, rows, row_powers, used = memory
+    n, size, new_cells = len(words), begins.shape[1], 0
     below, above, maxima = np.empty(size), np.empty(size), np.zeros(n)
+    chosen = np.empty(len(rules.pair_left) + 1, np.int32)
+    nodes = np.zeros(n, np.int64)  # in the memory, of the spans from each word to the present column
+    total_power = np.zeros(n + 1, np.int64)  # of the words up to each column
     for j in range(1, n + 1):
         # A new word gets a new scale.
         if kept[j - 1] < j:
             scales[j] = first_scale(rules, words[j - 1])
+            powers[j] = 0
+        total_power[j] = total_power[j - 1] + powers[j]
+        ends[j] = 0
         new = False
         for i in range(j - 1, -1, -1):
+            nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
             if j <= kept[i]:
-                shared += 1
+                for s in range(size):
+                    if (i == j - 1 or not rules.narrow[s]) and to_end[j, s, i] != 0.0:
+                        ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
                 continue
             new = True
-            # V(a, i, j): emissions or binary rules.
             if i == j - 1:
-                seen[i] = False
+                begins[i] = 0
                 emit(rules, words[i], scales[j], below)
-            else:
-                sum_of_splits(rules, from_start[i], to_end[j], seen[i], i, j, below)
-            # I(s, i, j) = Σ_a R(s, a) V(a, i, j).
+                for s in range(size):
+                    if rules.narrow[s]:
+                        place(below[s], i, s, j, from_start, to_end, begins, ends)
+            # A cell that an earlier sentence had.
+            node, power = nodes[i], total_power[j] - total_power[i]
+            if node >= 0 and row_powers[node] != EMPTY:
+                shift = power - row_powers[node]
+                for w in range(len(rules.wide)):
+                    value = rows[node, w]
+                    if shift != 0:
+                        value = math.ldexp(value, shift)
+                    place(value, i, rules.wide[w], j, from_start, to_end, begins, ends)
+                continue
+            # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
+            new_cells += 1
+            if i < j - 1:
+                sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, chosen, below)
             apply_chains(rules.chains, below, above)
-            for s in range(size):
-                if i == j - 1 or not rules.narrow[s]:
-                    from_start[i, s, j] = to_end[j, s, i] = above[s]
-                    if above[s] != 0.0:
-                        seen[i, s] = True
+            for s in rules.wide:
+                place(above[s], i, s, j, from_start, to_end, begins, ends)
+            if node >= 0:
+                row_powers[node] = power
+                for w in range(len(rules.wide)):
+                    rows[node, w] = above[rules.wide[w]]
         if new:
-            _rescale(rules, j, kept, from_start, to_end, scales, maxima)
-    return shared
+            power = _rescale(rules, j, kept, from_start, to_end, scales, maxima)
+            powers[j] += power
+            total_power[j] += power
+    return new_cells
 
 
 @njit(cache=True, nogil=True)
-def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> None:
-    """If values of column j are too small or too large, multiply the scale of its word by a power of two."""
+def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
+    """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
     size = len(rules.narrow)
     # The smallest and the largest of the cells' maxima.
     least, most = math.inf, 0.0
@@ -131,7 +176,7 @@ def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales
         if maxima[i] > 0.0:
             least, most = min(least, maxima[i]), max(most, maxima[i])
     if most == 0.0 or (least >= SMALL and most <= LARGE):
-        return
+        return 0
     # Multiplication by a power of two is exact, so the order of sentences does not change the values.
     power = -round((math.log(least) + math.log(most)) / (2.0 * math.log(2.0)))
     scales[j] = math.ldexp(scales[j], power)
@@ -141,13 +186,14 @@ def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales
             if i == j - 1 or not rules.narrow[s]:
                 to_end[j, s, i] = math.ldexp(to_end[j, s, i], power)
                 from_start[i, s, j] = to_end[j, s, i]
+    return int(power)
 
 
 class Chart:
-    """The inside probabilities of one sentence after another; cells over the same words in the same places are reused.
+    """The inside probabilities of one sentence after another; cells over the same words are computed once.
 
-    `cells` counts the cells of all sentences, `shared` those that were reused from the sentence before. `kept` (n): in
-    the last sentence, the cells (i, j) with j <= kept[i] were reused.
+    `cells` counts the cells of all sentences, `shared` those that earlier sentences had. `kept` (n): in the last
+    sentence, the cells (i, j) with j <= kept[i] stayed where they were.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -155,28 +201,33 @@ class Chart:
         self.words = np.zeros(0, np.int32)
         self.kept = np.zeros(0, np.int64)
         self.cells = self.shared = 0
+        self._memory = CellMemory(len(rules.wide))
         self._make_room(0)
 
     def _make_room(self, length: int) -> None:
         size = len(self.rules.narrow)
         self.from_start = np.zeros((length, size, length + 1))
         self.to_end = np.zeros((length + 1, size, length))
-        self.seen = np.zeros((length, size), np.bool_)
+        self.begins = np.zeros((length, size), np.uint64)
+        self.ends = np.zeros((length + 1, size), np.uint64)
         self.scales = np.ones(length + 1)
+        self.powers = np.zeros(length + 1, np.int64)
         self.words = self.words[:0]
 
     def fill(self, words: IntArray) -> None:
         """Compute the inside probabilities of a sentence, given by its words' numbers in the lexicon."""
         n = len(words)
-        if n > len(self.seen):
+        if n > len(self.begins):
             self._make_room(max(n, 24))
         # kept[i]: the first position from i on where this sentence and the one before differ.
         both = min(n, len(self.words))
         differ = np.append(np.flatnonzero(self.words[:both] != words[:both]), both)
         self.kept = differ[np.minimum(np.searchsorted(differ, np.arange(n)), len(differ) - 1)]
         self.words = words
-        self.shared += fill_columns(self.rules, words, self.kept, self.from_start, self.to_end, self.seen, self.scales)
+        values = (self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers)
+        new = fill_columns(self.rules, words, self.kept, *values, self._memory.arrays())
         self.cells += n * (n + 1) // 2
+        self.shared += n * (n + 1) // 2 - new
 
     def log_scale(self) -> float:
         """Return ln of the product of the words' scales, a factor of all values over the whole sentence."""

@@ -12,7 +12,6 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.pcfg.closure import apply_chains_down
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.inside import Chart
 
@@ -25,19 +24,21 @@ def cell_number(i: int, j: int, n: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def outside_pass(rules: Any, n: int, from_start: Any, to_end: Any, least: float, counts: Any) -> None:
-    """Set counts[cell, s] to the expected used_count of nodes s over the cell's span.
+def outside_pass(
+    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any
+) -> None:
+    """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
-    Nodes whose expected used_count is below `least` are pruned together with the nodes below them.
+    Nodes whose expected number is below `least` are pruned together with the nodes below them. The other arrays are
+    those of the chart.
     """
     size = counts.shape[1]
     total = from_start[0, ROOT, n]
     as_left = np.zeros((n, size, n + 1))  # outside probabilities of left children, by their start
     as_right = np.zeros((n + 1, size, n))  # the same of right children, by their end
     pairs = len(rules.pair_left)
-    needed, used = np.zeros(pairs), np.empty(pairs, np.int32)
-    pending = np.zeros(pairs, np.bool_)
-    above, below = np.empty(size), np.empty(size)
+    needed, chosen = np.zeros(pairs), np.empty(pairs + 1, np.int32)
+    above = np.empty(size)
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             j = i + width
@@ -45,44 +46,55 @@ def outside_pass(rules: Any, n: int, from_start: Any, to_end: Any, least: float,
             # Outside probabilities from the wider spans: as a left or right child, or as the root.
             reachable = False
             for s in range(size):
-                above[s] = as_left[i, s, j] + as_right[j, s, i]
-                if width == n and s == ROOT:
-                    above[s] = 1.0
-                reachable = reachable or above[s] != 0.0
+                above[s] = 0.0
+                if begins[i, s] and (width == 1 or not rules.narrow[s]):
+                    above[s] = as_left[i, s, j] + as_right[j, s, i]
+                    if width == n and s == ROOT:
+                        above[s] = 1.0
+                    reachable = reachable or above[s] != 0.0
             if not reachable:
                 continue
-            # Down the chains of unary rules: O(b) = Σ_a R(a, b) above(a).
-            apply_chains_down(rules.chains, above, below)
-            # Expected numbers, and weight of each pair of children: Σ over its rules of O(parent) p(rule).
-            used_count = 0
+            active = False
             for s in range(size):
-                if below[s] == 0.0 or (width > 1 and rules.narrow[s]):
+                if not begins[i, s] or (width > 1 and rules.narrow[s]) or from_start[i, s, j] == 0.0:
                     continue
-                count = below[s] * from_start[i, s, j] / total
+                # Down the chains of unary rules: O(b) = Σ_a R(a, b) above(a).
+                below = 0.0
+                for e in range(rules.chains.starts[s], rules.chains.starts[s + 1]):
+                    below += rules.chains.p[e] * above[rules.chains.parents[e]]
+                # Expected numbers, and weight of each pair of children: Σ over its rules of O(parent) p(rule).
+                count = below * from_start[i, s, j] / total
                 if count < least or count == 0.0:
                     continue
                 counts[cell, s] = count
-                if width > 1:
-                    for rule in range(rules.parent_starts[s], rules.parent_starts[s + 1]):
-                        pair = rules.parent_pair[rule]
-                        if not pending[pair]:
-                            pending[pair] = True
-                            used[used_count] = pair
-                            used_count += 1
-                        needed[pair] += rules.parent_p[rule] * below[s]
+                if width == 1:
+                    continue
+                for rule in range(np.uint64(rules.parent_starts[s]), np.uint64(rules.parent_starts[s + 1])):
+                    needed[np.uint64(rules.parent_pair[rule])] += rules.parent_p[rule] * below
+                active = True
+            if not active:
+                continue
+            # The pairs that have a weight and a split point, without a branch, which no processor could foresee.
+            count = np.uint64(0)
+            for left in range(size):
+                bits = begins[i, left]
+                if bits:
+                    for pair in range(np.uint64(rules.pair_starts[left]), np.uint64(rules.pair_starts[left + 1])):
+                        chosen[count] = pair
+                        both = bits & ends[j, np.uint64(rules.pair_right[pair])]
+                        count += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
-            for place in range(used_count):
-                pair = used[place]
+            # The places of other k are not read any more, so that k may run over whole rows of eight.
+            first, last = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
+            for place in range(count):
+                pair = np.uint64(chosen[place])
                 weight, left, right = needed[pair], rules.pair_left[pair], rules.pair_right[pair]
-                needed[pair], pending[pair] = 0.0, False
-                first, last = i + 1, j
-                if rules.narrow[left]:
-                    last = i + 2
-                if rules.narrow[right]:
-                    first = j - 1
+                row, column = from_start[i, left], to_end[j, right]
+                left_row, right_row = as_left[i, left], as_right[j, right]
                 for k in range(first, last):
-                    as_left[i, left, k] += weight * to_end[j, right, k]
-                    as_right[j, right, k] += weight * from_start[i, left, k]
+                    left_row[k] += weight * column[k]
+                    right_row[k] += weight * row[k]
+            needed[:] = 0.0
 
 
 def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
@@ -94,7 +106,8 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
     n = len(chart.words)
     counts = np.zeros((n * (n + 1) // 2, len(chart.rules.narrow)))
     if n and chart.from_start[0, ROOT, n] > 0:
-        outside_pass(chart.rules, n, chart.from_start, chart.to_end, least, counts)
+        values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
+        outside_pass(chart.rules, n, *values, least, counts)
     return counts
 
 

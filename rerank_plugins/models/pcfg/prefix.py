@@ -42,14 +42,16 @@ def left_edges(grammar: Grammar) -> tuple[Chains, float]:
 
 @njit(cache=True, nogil=True)
 def fill_prefixes(
-    rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, seen: Any, scales: Any, ahead: Any, totals: Any
+    rules: Any, edges: Any, words: Any, kept: Any, from_start: Any, begins: Any, scales: Any, ahead: Any, totals: Any
 ) -> None:
     """Fill ahead[j, s, i] = F(s, i, j) and totals[j] = F(ROOT, 0, j), with the scales of the inside chart.
 
     Cells (i, j) with j <= kept[i] hold valid values already.
     """
-    size = seen.shape[1]
+    size = begins.shape[1]
     below, above = np.empty(size), np.empty(size)
+    chosen = np.empty(len(rules.pair_left) + 1, np.int32)
+    everywhere = np.full(size, ~np.uint64(0))  # a prefix of a right child may be derived from any split point on
     for j in range(1, len(words) + 1):
         for i in range(j - 1, -1, -1):
             if j <= kept[i]:
@@ -58,7 +60,7 @@ def fill_prefixes(
             if i == j - 1:
                 emit(rules, words[i], scales[j], below)
             else:
-                sum_of_splits(rules, from_start[i], ahead[j], seen[i], i, j, below)
+                sum_of_splits(rules, from_start[i], ahead[j], begins[i], everywhere, i, j, chosen, below)
             apply_chains(edges, below, above)
             ahead[j, :, i] = above
         totals[j] = ahead[j, ROOT, 0]
@@ -87,13 +89,13 @@ class PrefixChart:
 
         `words` are numbers of the grammar's lexicon.
         """
-        before = len(self.chart.seen)
+        before = len(self.chart.begins)
         self.chart.fill(words)
         chart, n, scales = self.chart, len(words), self.chart.scales
-        if len(chart.seen) != before:
-            self._make_room(len(chart.seen))
+        if len(chart.begins) != before:
+            self._make_room(len(chart.begins))
         rules, edges = chart.rules, self.edges
-        fill_prefixes(rules, edges, words, chart.kept, chart.from_start, chart.seen, scales, self.ahead, self.totals)
+        fill_prefixes(rules, edges, words, chart.kept, chart.from_start, chart.begins, scales, self.ahead, self.totals)
         with np.errstate(divide="ignore"):
             prefixes = np.log(self.totals[1 : n + 1]) - np.cumsum(np.log(scales[1 : n + 1]))
             return np.concatenate(([math.log(self.mass)], prefixes, [chart.log_probability()]))
