@@ -37,9 +37,14 @@ class FeatureExtractor(ABC):
     `scope` says what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
     distinct text of a list is extracted once; "list" if it is also the other hypotheses, their order, scores or
     features.
+
+    `cached` says whether values are kept on disk for later runs. By default they are if the class belongs to a package
+    (and not to a plugin file or a script), under a key that contains a hash of the whole package. False keeps them out;
+    True declares that its own source file, its options and its `resources` are all that they depend on.
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
+    cached: ClassVar[bool | None] = None
 
     @property
     def components(self) -> tuple[str, ...]:

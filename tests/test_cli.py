@@ -666,7 +666,8 @@ def test_run_does_the_whole_job(config, small):
     assert (work / "tune.npz").read_bytes() == table
 
 
-def test_run_names_its_files_and_takes_jobs(config):
+def test_run_names_its_files_and_takes_jobs(config, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", "")
     work = config.parent / "work"
     ran = done("run", config, "--work", work, "-j", "1")
     *_, page, last = ran.err.splitlines()

@@ -14,13 +14,12 @@ import pytest
 
 from rerank_adapters.extraction import (
     ExtractionProgress,
-    WorkFolder,
+    ValueCache,
     extract_features,
     feature_names,
     pool,
     stream_features,
 )
-from rerank_adapters.extraction.chunk import chunks
 from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
@@ -39,6 +38,7 @@ from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature
 from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
 from rerank_plugins.features.ngram_lm import NgramFeature
 from rerank_plugins.identity import describe
+from rerank_plugins.model_file import read_model, write_model
 from rerank_plugins.plugins import load_plugins
 from tests.naive_features import write_arpa
 
@@ -350,65 +350,86 @@ def test_the_table_of_other_lists():
 
 def test_an_interrupted_extraction_continues(tmp_path, small_chunks):
     nbests, work, stop = lists(), tmp_path / "work", tmp_path / "stop"
+    parts = ValueCache(work)
     whole = saved(
         extract_features(nbests, {"i": Interrupted(str(stop)), "c": ConsensusFeature()}, jobs=1), tmp_path / "whole"
     )
     stop.touch()
     run = {"i": Interrupted(str(stop)), "c": ConsensusFeature()}
     with pytest.raises(KeyboardInterrupt):
-        extract_features(nbests, run, jobs=1, work=work)
-    finished = sorted(work.iterdir())
-    assert len(finished) >= 3
+        extract_features(nbests, run, jobs=1, work=parts)
+    finished = sorted(work.glob("*/*.values"))
+    assert len(finished) == 2  # a block for each feature
     stop.unlink()
-    times = {file: file.stat().st_mtime_ns for file in finished}
     rows = Counter()
-    table = extract_features(nbests, run, jobs=1, work=work, progress=lambda n, s: rows.update({bool(s): n}))
+    table = extract_features(nbests, run, jobs=1, work=parts, progress=lambda n, s: rows.update({bool(s): n}))
     assert saved(table, tmp_path / "again") == whole
-    assert {file: file.stat().st_mtime_ns for file in finished} == times
+    assert set(finished) < set(work.glob("*/*.values"))
     assert 0 < rows[False] < rows[False] + rows[True] == len(table.values)  # some were there, some were extracted
-    WorkFolder(work).clear()
+    parts.clear()
     assert not work.exists()
 
 
-def test_workers_keep_their_chunks(tmp_path, eager_workers):
-    nbests, work = lists(30), tmp_path / "work"
+def test_what_workers_extract_is_kept(tmp_path, eager_workers):
+    nbests, work = lists(30), ValueCache(tmp_path / "work")
     extractors = {"len": LengthFeature(), "overlap": LexicalOverlapFeature()}
     first = extract_features(nbests, extractors, jobs=2, work=work)
-    assert len(list(work.glob("chunk-*.npy"))) == len(list(chunks(nbests)))
     progress = ExtractionProgress()
     again = extract_features(nbests, extractors, jobs=1, work=work, progress=progress)
     assert not progress.seconds  # nothing was extracted
     assert saved(first, tmp_path / "1") == saved(again, tmp_path / "2")
 
 
-def test_damaged_chunks_are_made_again_and_other_files_stay(tmp_path, small_chunks):
+def test_damaged_blocks_are_removed_and_other_files_stay(tmp_path, small_chunks, monkeypatch, caplog):
+    monkeypatch.setattr("rerank_adapters.extraction.value_cache.PACE", -1.0)  # a block for each chunk
+    monkeypatch.setattr("rerank_adapters.extraction.value_cache.MANY", 1000)
     nbests, work = lists(), tmp_path / "work"
-    table = extract_features(nbests, {"len": LengthFeature()}, jobs=1, work=work)
-    files = sorted(work.iterdir())
-    files[0].write_bytes(files[0].read_bytes()[:-9])
-    np.save(files[1], np.full((3, 1), np.nan))
-    files[2].write_bytes(b"")
-    flipped = bytearray(files[3].read_bytes())
-    flipped[-30] ^= 1  # in the last value
-    files[3].write_bytes(flipped)
+    spy = Spy()
+    table = extract_features(nbests, {"len": Spy()}, jobs=1, work=ValueCache(work))
+    files = sorted(work.glob("*/*.values"))
+    sizes = []
+    for file, damage in zip(
+        files, (lambda b: b[:-9], lambda b: b"", lambda b: b"foreign" * 99, _flipped), strict=False
+    ):
+        sizes.append(len(read_model(file, "feature values")[1]["first"]))
+        file.write_bytes(damage(file.read_bytes()))
+    write_model(files[4], "feature values", {}, {"first": np.zeros(2, np.uint64)})
     (work / "notes.txt").write_text("mine")
-    again = extract_features(nbests, {"len": LengthFeature()}, jobs=1, work=work)
+    again = extract_features(nbests, {"len": spy}, jobs=1, work=ValueCache(work))
     np.testing.assert_array_equal(table.values, again.values)
-    WorkFolder(work).clear()
+    assert sum(sizes) <= len(spy.seen) < len(set(map(tuple, _texts(nbests))))
+    assert caplog.text.count("it is removed, and its values are extracted again") == 5
+    assert not any(file.exists() for file in files[:5])
+    ValueCache(work).clear()
     assert [file.name for file in work.iterdir()] == ["notes.txt"]
-    WorkFolder(tmp_path / "never").clear()
+    ValueCache(tmp_path / "never").clear()
 
 
-def test_a_work_folder_that_cannot_be_written(tmp_path):
+def _flipped(content):
+    """The content with one bit changed in the middle."""
+    return content[: len(content) // 2] + bytes([content[len(content) // 2] ^ 1]) + content[len(content) // 2 + 1 :]
+
+
+def _texts(nbests):
+    return [(nbest.segment_id, text) for nbest in nbests for text in nbest.texts]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, caplog):
     (tmp_path / "file").write_text("")
-    with pytest.raises(RerankError, match="a finished chunk cannot be written"):
-        extract_features(lists(), {"len": LengthFeature()}, jobs=1, work=tmp_path / "file" / "work")
+    work = ValueCache(tmp_path / "file" / "work")
+    table = extract_features(lists(), {"len": LengthFeature()}, jobs=1, work=work)
+    np.testing.assert_array_equal(table.values, extract_features(lists(), {"len": LengthFeature()}, jobs=1).values)
+    assert caplog.text.count("feature values are not kept (Not a directory)") == 1
 
 
 def _key(nbests, extractors, path, **options):
-    extract_features(nbests, extractors, jobs=1, work=path, **options)
-    names = {file.name for file in path.iterdir()}
-    WorkFolder(path).clear()
+    """What identifies the values: the folder of their identity, and their keys."""
+    work = ValueCache(path)
+    extract_features(nbests, extractors, jobs=1, work=work, **options)
+    names = {
+        (file.parent.name, read_model(file, "feature values")[1]["first"].tobytes()) for file in path.glob("*/*.values")
+    }
+    work.clear()
     return names
 
 
@@ -418,18 +439,21 @@ def test_whatever_changes_values_changes_the_fingerprint(tmp_path):
     keys = [
         _key(nbests, {"x": ConsensusFeature()}, work),
         _key(nbests, {"x": ConsensusFeature(scale=0.1)}, work),
-        _key(nbests, {"x": ConsensusFeature(), "y": LengthFeature()}, work),
+        _key(nbests, {"y": LengthFeature()}, work),
         _key(nbests, {"x": CharacterLengthFeature()}, work),
         _key(nbests, {"x": ConsensusFeature()}, work, texts={"x": TextPipeline(("lowercase",))}),
         _key(nbests, {"x": ConsensusFeature()}, work, sources={"x": TextPipeline(("lowercase",))}),
         _key(lists(3, seed=1), {"x": ConsensusFeature()}, work),
         _key([NBestList(n.segment_id, n.hypotheses, source="other") for n in nbests], {"x": ConsensusFeature()}, work),
+        _key([NBestList("x" + n.segment_id, n.hypotheses) for n in nbests], {"x": ConsensusFeature()}, work),
         _key(nbests, {"x": NgramFeature(model=arpa)}, work),
     ]
     write_arpa(arpa, order=2)
     keys.append(_key(nbests, {"x": NgramFeature(model=arpa)}, work))
     assert len(set.union(*keys)) == sum(map(len, keys))
-    assert _key(lists(3), {"x": ConsensusFeature()}, work) == keys[0]
+    assert _key(lists(3), {"other label": ConsensusFeature()}, work) == keys[0]
+    both = _key(nbests, {"x": ConsensusFeature(), "y": LengthFeature()}, work)
+    assert both == keys[0] | keys[2]  # a feature's values do not depend on the other features
 
 
 def test_descriptions_of_options(tmp_path):
@@ -541,7 +565,7 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.extraction import extract_features, pool
+from rerank_adapters.extraction import ValueCache, extract_features, pool, value_cache
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 
 @dataclass(frozen=True)
@@ -552,27 +576,27 @@ class Slow(FeatureExtractor):
 
 if __name__ == "__main__":
     pool.Gauge.pays = lambda self, jobs: self.passed > 0
+    value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
-    table = extract_features(nbests, {"slow": Slow()}, jobs=2, work=Path(sys.argv[1]))
+    table = extract_features(nbests, {"slow": Slow()}, jobs=2, work=ValueCache(Path(sys.argv[1])))
     table.save(Path(sys.argv[2]))
 """
 
 
 @pytest.mark.slow
-def test_ctrl_c_leaves_finished_chunks_and_no_process(tmp_path):
+def test_ctrl_c_leaves_finished_values_and_no_process(tmp_path):
     (tmp_path / "job.py").write_text(SCRIPT)
     work, out = tmp_path / "work", tmp_path / "table.npz"
     command = [sys.executable, str(tmp_path / "job.py"), str(work), str(out)]
     job = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
-    while len(list(work.glob("*.npy"))) < 4 and job.poll() is None:
+    while len(list(work.glob("*/*.values"))) < 3 and job.poll() is None:
         time.sleep(0.05)
     os.killpg(job.pid, signal.SIGINT)
     _, errors = job.communicate(timeout=20)  # returns when nobody holds stderr any more: workers have ended too
     assert job.returncode != 0
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert not out.exists()
-    kept = len(list(work.glob("*.npy")))
-    assert kept >= 4
+    assert list(work.glob("*/*.values"))
     subprocess.run(command, check=True, timeout=60)
     (tmp_path / "whole").mkdir()
     subprocess.run([*command[:2], str(tmp_path / "work2"), str(tmp_path / "whole" / "t")], check=True, timeout=60)

@@ -75,7 +75,7 @@ def check_continues(place: Path, nap: float, jobs: int, stop_after: int) -> None
     assert said == "interrupted; no file is half written, and the same command continues an extraction"
     assert (place / "old.npz").read_bytes() == b"a table from before"
     assert not list(place.rglob("*.tmp"))
-    done = sorted(place.glob("old.npz.parts/chunk-*.npy"))
+    done = sorted(place.glob("old.npz.parts/*/*.values"))
     first = seen(place)
     assert done
     assert len(first) < 100

@@ -351,7 +351,7 @@ def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
     assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
     assert done("cache", "--folder", tmp_path / "other").lines == [f"{tmp_path / 'other' / FILE}: 0.0 MB"]
     monkeypatch.setenv("RERANK_CACHE", "")
-    assert refused("cache") == "no parses are kept, because RERANK_CACHE is set to nothing"
+    assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
 
 
 def test_command_cache_says_what_cannot_be_cleared(tmp_path):

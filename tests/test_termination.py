@@ -149,7 +149,7 @@ def check(place: Path, command: str, name: str) -> None:
     assert not list(place.rglob("*.tmp"))
     assert kept == {"extract": {"table.npz.parts"}, "tune": {"w.toml.parts"}, "run": {"work"}}.get(command, set())
     if kept:
-        assert list(place.rglob("*.parts/chunk-*.npy"))
+        assert list(place.rglob("*.parts/*/*.values"))
 
 
 @pytest.mark.slow

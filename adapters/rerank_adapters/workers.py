@@ -21,7 +21,8 @@ import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -146,6 +147,26 @@ def in_order(results: Iterable[tuple[Item, Result | Future[Result]]], most: int)
             yield _finished(*waiting.popleft())
     while waiting:
         yield _finished(*waiting.popleft())
+
+
+def as_finished(results: Iterable[tuple[Item, Result | Future[Result]]], most: int) -> Iterator[tuple[Item, Result]]:
+    """Yield each item with its result, whichever is ready first; at most `most` + 1 are waited for at a time."""
+    waiting: dict[Future[Result], Item] = {}
+    for item, result in results:
+        if not isinstance(result, Future):
+            yield item, result
+            continue
+        waiting[result] = item
+        if len(waiting) > most:
+            yield from _next_finished(waiting)
+    while waiting:
+        yield from _next_finished(waiting)
+
+
+def _next_finished(waiting: dict[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
+    """Wait for one or more results, and take them out of `waiting`."""
+    for future in wait_for(waiting, return_when=FIRST_COMPLETED).done:
+        yield waiting.pop(future), future.result()
 
 
 def _ready(result: Result | Future[Result]) -> bool:

@@ -24,7 +24,7 @@ COMMANDS = {  # by heading of the help, module by module: the first line of the 
         "weights": "Convert weights, so that tuned ones go back into a decoder.",
         "text": "Apply text pipeline STEPS, in order, to each line.",
         "plugins": "List all plugins (features, metrics, …) and their options.",
-        "cache": "Show how much room the parse cache takes, or clear it.",
+        "cache": "Show how much room the cache takes, or clear it.",
     },
 }
 ORDER = tuple(module for modules in COMMANDS.values() for module in modules)

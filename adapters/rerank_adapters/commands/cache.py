@@ -1,4 +1,4 @@
-"""`rerank cache`: the parses on disk, and the compiled kernels that could not be kept beside the code."""
+"""`rerank cache`: parses and feature values on disk, and compiled kernels that could not be kept beside the code."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,44 +17,59 @@ from rerank_plugins import ConfigError, RerankError
 @click.option(
     "--folder", type=Path, metavar="FOLDER", help="Look into this folder instead of the one that commands use."
 )
-@click.option("--clear", is_flag=True, help="Delete all parses and compiled kernels.")
+@click.option("--clear", is_flag=True, help="Delete all parses, feature values and compiled kernels.")
 def command(folder: Path | None, clear: bool) -> None:
-    """Show how much room the parse cache takes, or clear it.
+    """Show how much room the cache takes, or clear it.
 
-    The command lists where parses are kept, and how many each parser has made. Compiled kernels are kept there too if
-    the folder of the installed program cannot be written.
+    The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
+    are kept, so that no run parses or extracts them again. Feature values take at most 2 GB; those that have not been
+    used for the longest time are removed first. Compiled kernels are kept there too if the folder of the installed
+    program cannot be written.
 
     The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
-    nothing, parses are not kept.
+    nothing, neither parses nor feature values are kept.
 
     \b
     rerank cache
     rerank cache --clear
     """  # noqa: D301
+    from rerank_adapters.extraction.value_cache import FEATURES, ValueCache
     from rerank_plugins.kernel_cache import FOLDER
     from rerank_plugins.parsers.parse_cache import ParseCache
     from rerank_plugins.paths import cache_folder
 
     folder = folder or cache_folder()
     if folder is None:
-        raise ConfigError("no parses are kept, because RERANK_CACHE is set to nothing")
-    cache, kernels = ParseCache(folder), folder / FOLDER
+        raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
+    parses, values, kernels = ParseCache(folder), ValueCache(folder / FEATURES), folder / FOLDER
     if clear:
-        before = cache.size()
+        before = parses.size() + values.size()
         try:
-            cache.clear()
+            parses.clear()
+            values.clear()
             if kernels.is_dir():
                 shutil.rmtree(kernels)
         except (sqlite3.Error, OSError) as error:
-            raise RerankError(f"{cache.file}: cannot be cleared ({error})") from None
-        click.echo(f"{cache.file}: cleared, {(before - cache.size()) / 1e6:.1f} MB freed")
+            raise RerankError(f"{folder}: cannot be cleared ({error})") from None
+        click.echo(f"{folder}: cleared, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
         return
-    click.echo(f"{cache.file}: {cache.size() / 1e6:.1f} MB")
-    for holding in cache.holdings():
-        parser = json.loads(holding.identity)
-        options = ",".join(f"{name}={value}" for name, value in parser["options"].items() if value not in (None, ""))
-        name = parser["class"].rpartition(".")[2] + (f"({options})" if options else "")
-        click.echo(f"{holding.sentences} sentences, {holding.size / 1e6:.1f} MB: {name}")
+    click.echo(f"{parses.file}: {parses.size() / 1e6:.1f} MB")
+    for parsed in parses.holdings():
+        name = _name(json.loads(parsed.identity))
+        click.echo(f"{parsed.sentences} sentences, {parsed.size / 1e6:.1f} MB: {name}")
+    if values.folder.is_dir():
+        click.echo(f"{values.folder}: {values.size() / 1e6:.1f} MB")
+    for kept in values.holdings():
+        name = _name(json.loads(kept.identity)["values"]["extractor"])
+        click.echo(f"{kept.rows} hypotheses, {kept.size / 1e6:.1f} MB: {name}")
     if kernels.is_dir():
         size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
         click.echo(f"{kernels}: {size / 1e6:.1f} MB of compiled kernels")
+
+
+def _name(description: dict[str, Any]) -> str:
+    """The class of a described parser or feature (identity.py), and those of its options that are set."""
+    set_options = {name: value for name, value in description.get("options", {}).items() if value not in (None, "")}
+    options = ",".join(f"{name}={_name(v) if isinstance(v, dict) else v}" for name, v in set_options.items())
+    name = str(description.get("class", "?")).rpartition(".")[2]
+    return f"{name}({options})" if options else name

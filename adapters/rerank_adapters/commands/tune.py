@@ -59,7 +59,6 @@ def command(
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
         -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.extraction import WorkFolder
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
@@ -97,7 +96,7 @@ def command(
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)
     if parts is not None:
-        WorkFolder(parts).clear()
+        parts.clear()
     for line in learnt.summary:
         click.echo(line, err=True)
     closing.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)

@@ -3,7 +3,7 @@
 from rerank_adapters.extraction.extract import extract_features, stream_features
 from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.extraction.plan import feature_names
-from rerank_adapters.extraction.work import WorkFolder
+from rerank_adapters.extraction.value_cache import ValueCache
 from rerank_adapters.progress import ExtractionProgress
 
-__all__ = ["ExtractionProgress", "WorkFolder", "extract_features", "feature_names", "of_lists", "stream_features"]
+__all__ = ["ExtractionProgress", "ValueCache", "extract_features", "feature_names", "of_lists", "stream_features"]

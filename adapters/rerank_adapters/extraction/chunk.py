@@ -7,8 +7,8 @@ on which lists share a chunk.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -16,17 +16,26 @@ import numpy as np
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.arrays import BoolArray, LongArray
 
 FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on
+SHARES = 4  # the largest chunk of lists in memory is that part of what is left for one process
+
+
+@dataclass(frozen=True)
+class Task:
+    """Lists and, by label, the rows (of all rows of the lists) whose values are wanted; other labels are left out."""
+
+    nbests: Sequence[NBestList]
+    wanted: Mapping[str, BoolArray]
 
 
 @dataclass(frozen=True)
 class Extracted:
-    """The values (rows, columns) of a chunk, and the CPU seconds that each extractor took, by label."""
+    """By label, the values (wanted rows, components) of a task, and the CPU seconds that each extractor took."""
 
-    values: FloatArray
-    seconds: dict[str, float] = field(default_factory=dict)
+    values: Mapping[str, FloatArray]
+    seconds: Mapping[str, float]
 
 
 def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
@@ -42,50 +51,84 @@ def chunks(nbests: Iterable[NBestList]) -> Iterator[list[NBestList]]:
         yield group
 
 
-def extract_chunk(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
-    """Extract all columns of some lists. Raises PluginError for an extractor that breaks its contract."""
-    rows = sum(map(len, nbests))
-    columns: list[FloatArray] = [np.empty((rows, 0))]
+def chunks_by_cost(nbests: Sequence[NBestList], jobs: int) -> Iterator[list[int]]:
+    """The numbers of the lists in groups: costly lists first, and ever smaller groups, so that processes end together.
+
+    Groups grow as those of `chunks` do, and shrink as little is left for each of the `jobs` processes.
+    """
+    left, size = sum(map(len, nbests)), FIRST
+    group, rows = list[int](), 0
+    for number in sorted(range(len(nbests)), key=lambda number: -_cost(nbests[number])):
+        group.append(number)
+        rows += len(nbests[number])
+        if rows >= max(FIRST, min(size, left // (SHARES * jobs))):
+            yield group
+            left, size = left - rows, min(2 * size, LARGEST)
+            group, rows = [], 0
+    if group:
+        yield group
+
+
+def _cost(nbest: NBestList) -> float:
+    """A measure of what a list costs: parsers need more time for each word of a long text."""
+    return float(sum(len(text) ** 1.5 for text in nbest.texts))
+
+
+def extract_chunk(plan: Plan, task: Task) -> Extracted:
+    """Extract the wanted values. Raises PluginError for an extractor that breaks its contract."""
+    sizes = np.cumsum([len(nbest) for nbest in task.nbests])[:-1]
+    values: dict[str, FloatArray] = {}
     seconds: dict[str, float] = {}
-    through = cache(lambda text, source: _through(nbests, text, source))
-    for label, extractor in plan.extractors.items():
+    through = cache(lambda text, source: _through(task.nbests, text, source))
+    for label, rows in task.wanted.items():
+        extractor = plan.extractors[label]
         started = time.process_time()
-        lists, distinct, back = through(*plan.pipelines(label))
-        if extractor.scope == "text":
-            values = np.concatenate(_checked(label, extractor, distinct, lists))[back]
-        else:
-            values = np.concatenate(_checked(label, extractor, lists, lists))
-        columns.append(values)
-        seconds[label] = time.process_time() - started
-    return Extracted(np.hstack(columns), seconds)
-
-
-def _through(
-    nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline
-) -> tuple[list[NBestList], list[NBestList], LongArray]:
-    """The lists as an extractor reads them, the same lists without repeated texts, and the row in these of each row."""
-    processed = list(nbests)
-    if text.steps or source.steps:
-        texts = iter(text.apply([t for nbest in nbests for t in nbest.texts]))
-        sources = source.apply([nbest.source or "" for nbest in nbests])
-        processed = [
-            nbest.with_texts([next(texts) for _ in nbest], None if nbest.source is None else new)
-            for nbest, new in zip(nbests, sources, strict=True)
+        parts = np.split(rows, sizes)
+        lists = [
+            (nbest, part) for nbest, part in zip(through(*plan.pipelines(label)), parts, strict=True) if part.any()
         ]
+        whole = [nbest for nbest, _ in lists]
+        if extractor.scope == "text":
+            distinct, back = _distinct(lists)
+            values[label] = np.concatenate(_checked(label, extractor, distinct, whole))[back]
+        else:
+            arrays = _checked(label, extractor, whole, whole)
+            values[label] = np.concatenate([array[part] for array, (_, part) in zip(arrays, lists, strict=True)])
+        seconds[label] = time.process_time() - started
+    return Extracted(values, seconds)
+
+
+def _through(nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline) -> list[NBestList]:
+    """The lists as an extractor reads them."""
+    if not text.steps and not source.steps:
+        return list(nbests)
+    texts = iter(text.apply([t for nbest in nbests for t in nbest.texts]))
+    sources = source.apply([nbest.source or "" for nbest in nbests])
+    return [
+        nbest.with_texts([next(texts) for _ in nbest], None if nbest.source is None else new)
+        for nbest, new in zip(nbests, sources, strict=True)
+    ]
+
+
+def _distinct(lists: Sequence[tuple[NBestList, BoolArray]]) -> tuple[list[NBestList], LongArray]:
+    """The lists with one hypothesis for each distinct text among the marked rows, and the row in these of each mark."""
     distinct, back, base = [], [], 0
-    for nbest in processed:
-        first: dict[str, int] = {}
-        back += [base + first.setdefault(t, len(first)) for t in nbest.texts]
-        base += len(first)
-        rows = dict(zip(reversed(nbest.texts), reversed(range(len(nbest))), strict=True))
-        distinct.append(nbest if len(first) == len(nbest) else nbest.select([rows[t] for t in first]))
-    return processed, distinct, np.array(back, np.int64)
+    for nbest, marked in lists:
+        rows: dict[str, int] = {}  # the first row of each text
+        places: dict[str, int] = {}
+        for row in np.flatnonzero(marked).tolist():
+            text = nbest[row].text
+            rows.setdefault(text, row)
+            back.append(base + places.setdefault(text, len(places)))
+        base += len(rows)
+        distinct.append(nbest if len(rows) == len(nbest) else nbest.select(list(rows.values())))
+    return distinct, np.array(back, np.int64)
 
 
 def _checked(
     label: str, extractor: FeatureExtractor, nbests: Sequence[NBestList], whole: Sequence[NBestList]
 ) -> list[FloatArray]:
-    """The extractor's values of `nbests`, which are `whole` without repeated texts; errors name rows of `whole`."""
+    """The extractor's values of `nbests`, which are parts of the lists `whole`; errors name rows of `whole`."""
     kind = type(extractor)
     who = f"feature {label!r} ({kind.__module__}.{kind.__qualname__})"
     try:

@@ -1,21 +1,21 @@
 """Extraction of features from n-best lists, into a table or as a stream.
 
 Extractors of scope "text" see each distinct text of a list once. Tables are the same byte for byte, whatever the number
-of processes and the chunks, and whether or not the extraction was interrupted.
+of processes and the chunks, whether or not the extraction was interrupted, and whatever is taken from a cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.extraction.chunk import chunks
+from rerank_adapters.extraction.chunk import chunks, chunks_by_cost
 from rerank_adapters.extraction.fingerprint import of_lists
+from rerank_adapters.extraction.known import KnownValues
 from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.pool import extract_in_order
-from rerank_adapters.extraction.work import WorkFolder
+from rerank_adapters.extraction.pool import extract_groups
+from rerank_adapters.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -26,7 +26,6 @@ from rerank_plugins import (
     SparseBlock,
     __version__,
 )
-from rerank_plugins.identity import plain_hash
 
 Report = Callable[[int, Mapping[str, float]], None]  # (hypotheses done since the last call, CPU seconds by label)
 
@@ -40,14 +39,15 @@ def extract_features(
     decoder: FeatureTable | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
-    work: Path | None = None,
+    cache: ValueCache | None = None,
+    work: ValueCache | None = None,
 ) -> FeatureTable:
     """The decoder's table with a column per component of each extractor, named `label` or `label.component`.
 
     `texts` and `sources` hold, by label, the pipelines that hypotheses and sources go through before an extractor sees
-    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. With
-    `work`, finished chunks are kept in that folder and used again; clear it when the table has been saved
-    (`WorkFolder(work).clear()`).
+    them. `decoder` is the table of the decoder's features of these lists; without it there are only new columns. Values
+    are taken from `cache` and kept there; those that must not outlive the job (value_identity.py) are kept in `work`,
+    so that an interrupted extraction can be continued: clear it when the table has been saved.
     Raises ConfigError for names that collide, PluginError for an extractor that breaks its contract.
     """
     plan = Plan(extractors, texts or {}, sources or {})
@@ -60,12 +60,16 @@ def extract_features(
         raise ConfigError("the decoder's table is not that of these n-best lists: their segments or sizes differ")
     plan.check(decoder.all_names)
     described = plan.describe()
-    folder = WorkFolder(work, plain_hash([__version__, described])) if work else None
-    parts: list[FloatArray] = []
-    for _, part in extract_in_order(plan, chunks(nbests), jobs=jobs, rows=int(offsets[-1]), work=folder):
-        parts.append(part.values)
-        progress(len(part.values), part.seconds)
-    values = np.hstack([decoder.values, np.concatenate([np.empty((0, len(plan.names))), *parts])])
+    known = KnownValues(plan, cache, work)
+    numbers = list(chunks_by_cost(nbests, jobs))
+    groups = ([nbests[number] for number in group] for group in numbers)
+    values = np.empty((int(offsets[-1]), decoder.values.shape[1] + len(plan.names)))
+    values[:, : decoder.values.shape[1]] = decoder.values
+    for finished in extract_groups(plan, groups, known, jobs=jobs, rows=int(offsets[-1]), ordered=False):
+        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
+        for number, part in zip(numbers[finished.number], np.split(finished.values, cuts), strict=True):
+            values[offsets[number] : offsets[number + 1], decoder.values.shape[1] :] = part
+        progress(len(finished.values), finished.seconds)
     provenance = {
         **decoder.provenance,
         "version": __version__,
@@ -83,11 +87,15 @@ def stream_features(
     sources: Mapping[str, TextPipeline] | None = None,
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
+    cache: ValueCache | None = None,
 ) -> Iterator[tuple[NBestList, FloatArray]]:
-    """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held."""
+    """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held.
+
+    Values are taken from `cache` and kept there.
+    """
     plan = Plan(extractors, texts or {}, sources or {})
     plan.check()
-    for group, part in extract_in_order(plan, chunks(nbests), jobs=jobs):
-        progress(len(part.values), part.seconds)
-        cuts = np.cumsum([len(nbest) for nbest in group])[:-1]
-        yield from zip(group, np.split(part.values, cuts), strict=True)
+    for finished in extract_groups(plan, chunks(nbests), KnownValues(plan, cache, None), jobs=jobs):
+        progress(len(finished.values), finished.seconds)
+        cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
+        yield from zip(finished.nbests, np.split(finished.values, cuts), strict=True)

@@ -1,27 +1,39 @@
-"""Extraction of chunks in order, in this process or, where that is quicker, in worker processes.
+"""Extraction of chunks in this process or, where that is quicker, in worker processes.
 
 Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Each costs an
 interpreter and the loading of the models, so they start only when the expected gain is larger. The first chunks, which
-are small, show how long a chunk and the loading take.
+are small, show how long a chunk and the loading take. Values that are known from an earlier run are not extracted.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
-from rerank_adapters.extraction.chunk import Extracted, extract_chunk
+from rerank_adapters.extraction.chunk import Extracted, Task, extract_chunk
+from rerank_adapters.extraction.known import KnownValues, LookedUp
 from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.work import WorkFolder
-from rerank_adapters.workers import Workers, in_order
-from rerank_plugins import NBestList
+from rerank_adapters.workers import Workers, as_finished, in_order
+from rerank_plugins import FloatArray, NBestList
 
 START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
 
 Chunk = list[NBestList]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The lists of a chunk, its values (rows, columns), and the CPU seconds that each extractor took, by label.
+
+    `number` counts chunks as they were handed in, from 0. Extractors whose values were known are not among `seconds`.
+    """
+
+    number: int
+    nbests: Chunk
+    values: FloatArray
+    seconds: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass
@@ -52,59 +64,62 @@ class Gauge:
         return left * pace * (1 - 1 / jobs) > START + self.loading
 
 
-def extract_in_order(
-    plan: Plan, groups: Iterable[Chunk], *, jobs: int, rows: int | None = None, work: WorkFolder | None = None
-) -> Iterator[tuple[Chunk, Extracted]]:
-    """Yield each chunk with its values, in order; at most 2 * jobs + 1 chunks are held.
+def extract_groups(
+    plan: Plan,
+    groups: Iterable[Chunk],
+    known: KnownValues,
+    *,
+    jobs: int,
+    rows: int | None = None,
+    ordered: bool = True,
+) -> Iterator[Finished]:
+    """Yield each chunk with its values, in order or, unless `ordered`, when it is ready.
 
-    With `work`, chunks that it has are taken from there, and finished chunks are kept there.
+    At most 2 * jobs + 1 chunks are held. `rows` is the number of all hypotheses, where that is known.
     """
-    extraction = _Extraction(plan, work)
-    workers = Workers(extraction, jobs, "an extractor")
+    extraction = _Extraction(plan)
+    collect = in_order if ordered else as_finished
     try:
-        with workers:
-            yield from in_order(_shared_out(extraction, groups, workers, jobs, rows), 2 * jobs)
+        with Workers(extraction, jobs, "an extractor") as workers:
+            results = _shared_out(extraction, groups, known, workers, jobs, rows)
+            for (number, looked_up), extracted in collect(results, 2 * jobs):
+                values = known.add(looked_up, extracted)
+                yield Finished(number, list(looked_up.nbests), values, extracted.seconds)
     finally:
-        if work:
-            work.sweep(workers.pids)
+        known.close()
 
 
 @dataclass(frozen=True)
 class _Extraction:
-    """The task for each chunk, in this process or in a worker: to extract it, and to keep it in `work`."""
+    """The task for each chunk, in this process or in a worker."""
 
     plan: Plan
-    work: WorkFolder | None
 
-    def __call__(self, task: tuple[Chunk, Path | None]) -> Extracted:
-        group, file = task
-        extracted = extract_chunk(self.plan, group)
-        if self.work and file:
-            self.work.save(file, extracted.values)
-        return extracted
+    def __call__(self, task: Task) -> Extracted:
+        return extract_chunk(self.plan, task)
 
 
 def _shared_out(
     extraction: _Extraction,
     groups: Iterable[Chunk],
-    workers: Workers[tuple[Chunk, Path | None], Extracted],
+    known: KnownValues,
+    workers: Workers[Task, Extracted],
     jobs: int,
     rows: int | None,
-) -> Iterator[tuple[Chunk, Extracted | Future[Extracted]]]:
-    """Yield each chunk with its values, or with the future of a worker that extracts it."""
-    gauge, width, work = Gauge(rows), len(extraction.plan.names), extraction.work
-    for group in groups:
-        size = sum(map(len, group))
-        file = work.file(group) if work else None
-        finished = work.load(file, (size, width)) if work and file else None
-        if finished is not None:
+) -> Iterator[tuple[tuple[int, LookedUp], Extracted | Future[Extracted]]]:
+    """Yield each chunk with its new values, or with the future of a worker that extracts them."""
+    gauge = Gauge(rows)
+    for number, group in enumerate(groups):
+        looked_up, size = known.look_up(group), sum(map(len, group))
+        item = number, looked_up
+        if not looked_up.task.wanted:
             gauge.add(size, None)
-            yield group, Extracted(finished)
+            yield item, Extracted({}, {})
         elif workers.started or (jobs > 1 and gauge.pays(jobs)):
             gauge.add(size, None)
-            yield group, workers.submit((group, file))
+            yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
-            extracted = extraction((group, file))
+            extracted = extraction(looked_up.task)
             gauge.add(size, time.perf_counter() - started)
-            yield group, extracted
+            yield item, extracted

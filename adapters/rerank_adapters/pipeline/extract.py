@@ -11,15 +11,18 @@ import numpy as np
 
 from rerank_adapters.extraction import (
     ExtractionProgress,
-    WorkFolder,
+    ValueCache,
     extract_features,
     feature_names,
     stream_features,
 )
+from rerank_adapters.extraction.value_cache import FEATURES
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.progress import counted
 from rerank_plugins import FeatureTable, NBestList
+from rerank_plugins.paths import cache_folder
 
 
 def dense_rule(job: Job) -> DenseRule | None:
@@ -29,26 +32,38 @@ def dense_rule(job: Job) -> DenseRule | None:
 
 
 def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureTable:
-    """The table of the lists, saved at `path`; finished parts of an interrupted extraction are used again."""
+    """The table of the lists, saved at `path`; values that an earlier run has extracted are used again."""
     work = parts_of(path)
     table = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)), folder=path.parent, work=work)
     table.save(path)
-    WorkFolder(work).clear()
+    work.clear()
     return table
 
 
-def parts_of(path: Path) -> Path:
-    """The folder that holds the finished parts of an extraction until the file at `path` is written."""
-    return path.with_name(path.name + ".parts")
+def value_cache() -> ValueCache | None:
+    """The user's cache of feature values; None if the user wants none (`RERANK_CACHE` is empty)."""
+    folder = cache_folder()
+    return ValueCache(folder / FEATURES) if folder else None
+
+
+def parts_of(path: Path) -> ValueCache:
+    """The values that are kept beside the file at `path` until it is written, since the cache may not hold them."""
+    return ValueCache(path.with_name(path.name + ".parts"))
 
 
 def extract_with(
-    job: Job, nbests: Sequence[NBestList], decoder: FeatureTable, *, folder: Path = Path(), work: Path | None = None
+    job: Job,
+    nbests: Sequence[NBestList],
+    decoder: FeatureTable,
+    *,
+    folder: Path = Path(),
+    work: ValueCache | None = None,
 ) -> FeatureTable:
-    """The decoder's table with the job's features added; finished parts are kept in the folder `work`, if it is given.
+    """The decoder's table with the job's features added; what the user's cache may not hold is kept in `work`.
 
     The table records how it was made, with files named relative to `folder`, where it will be saved.
     """
+    cache = value_cache()
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
             nbests,
@@ -58,9 +73,10 @@ def extract_with(
             decoder=decoder,
             jobs=job.config.jobs,
             progress=progress,
-            work=work if job.extractors else None,
+            cache=cache,
+            work=work,
         )
-    _say_costs(progress)
+    _say_costs(progress, cache)
     record = {RECORDED: recorded_tables(job, folder, *EXTRACTING)}
     return replace(table, provenance={**table.provenance, **record})
 
@@ -69,6 +85,7 @@ def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBest
     """Yield each list with its own table of one segment, in bounded memory."""
     names = feature_names(job.extractors)
     rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
+    cache = value_cache()
     with ExtractionProgress() as progress:
         for nbest, values in stream_features(
             nbests,
@@ -77,12 +94,19 @@ def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBest
             sources=job.pipelines("source_text"),
             jobs=job.config.jobs,
             progress=progress,
+            cache=cache,
         ):
             table = decoder_table([nbest], rule)
             yield nbest, replace(table, names=table.names + names, values=np.hstack([table.values, values]))
-    _say_costs(progress)
+    _say_costs(progress, cache)
 
 
-def _say_costs(progress: ExtractionProgress) -> None:
+def _say_costs(progress: ExtractionProgress, cache: ValueCache | None) -> None:
+    if cache is not None and cache.taken:
+        labels: dict[int, list[str]] = {}
+        for label, rows in cache.taken.items():
+            labels.setdefault(rows, []).append(label)
+        taken = (f"{', '.join(names)} of {counted(rows, 'hypothesis', 'hypotheses')}" for rows, names in labels.items())
+        click.echo(f"features in the cache: {'; '.join(taken)}", err=True)
     if costs := progress.costs():
         click.echo(costs, err=True)

@@ -15,6 +15,7 @@ from typing import Any
 import click
 import numpy as np
 
+from rerank_adapters.extraction import ValueCache
 from rerank_adapters.extraction.plan import Plan, column_names
 from rerank_adapters.pipeline.extract import extract_with
 from rerank_adapters.pipeline.job import Job
@@ -32,7 +33,7 @@ def chosen_columns(
     path: Path,
     *,
     folder: Path = Path(),
-    work: Path | None = None,
+    work: ValueCache | None = None,
 ) -> FeatureTable:
     """The decoder's columns of the table at `path`, then those of the job's features, in the job's order.
 

@@ -1,0 +1,127 @@
+"""What the values of a feature depend on, besides the lists: the key under which they are kept.
+
+Within one job, the description of identity.py is enough: class, options, files. Values that outlive the job also depend
+on the code that the class uses. Their identity therefore contains a hash of the whole package of each class in the
+description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files) and the versions of
+the libraries that compute. Values are not kept beyond the job where this is not enough to be sure: the class is defined
+in a plugin file, which may import anything, or in a script; an option is a file that cannot be read. A class variable
+`cached` of the extractor decides otherwise: False keeps its values out of the cache; True declares that its own source
+file, options and `resources` are all that they depend on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rerank_adapters.extraction.plan import Plan
+from rerank_plugins import __version__
+from rerank_plugins.identity import describe
+from rerank_plugins.plugins import FILE_MODULE
+
+LIBRARIES = ("numpy", "numba", "kenlm")
+WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
+TEXT = "rerank_adapters.text"  # the package of the text pipelines
+
+
+class ValueIdentity(NamedTuple):
+    """The JSON text of all that the values depend on, and whether that is enough to keep them beyond the job."""
+
+    text: str
+    lasting: bool
+
+
+def value_identity(plan: Plan, label: str) -> ValueIdentity:
+    """The identity of the values of one feature of a plan. Raises what `describe` raises."""
+    extractor = plan.extractors[label]
+    text, source = plan.pipelines(label)
+    description = {
+        "extractor": describe(extractor, file_names=False),
+        "components": list(extractor.components),
+        "text": text.describe(),
+        "source": source.describe(),
+    }
+    lasting = extractor.cached
+    packages: dict[str, str | None] = {}
+    if lasting is not False:
+        classes = set(_named(description, "class"))
+        modules = {name.rpartition(".")[0] for name in classes}
+        packages = {package: package_hash(package) for package in sorted({*map(_package, modules), TEXT})}
+        if lasting is None:
+            unsure = "no file" in _texts(description) or any("<locals>" in name for name in classes)
+            lasting = all(packages.values()) and "options" in description["extractor"] and not unsure
+    identity = {
+        "version": __version__,
+        "values": description,
+        "packages": packages,
+        "libraries": {name: _version(name) for name in LIBRARIES},
+    }
+    return ValueIdentity(json.dumps(identity, ensure_ascii=False, sort_keys=True), lasting)
+
+
+def _named(description: Any, key: str) -> Iterator[str]:
+    """The texts under a key of a description, at any depth."""
+    if isinstance(description, dict):
+        if isinstance(description.get(key), str):
+            yield description[key]
+        description = list(description.values())
+    if isinstance(description, list):
+        for value in description:
+            yield from _named(value, key)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts among the values of a description, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _package(module: str) -> str:
+    return module if module.startswith(FILE_MODULE) or module == "__main__" else module.partition(".")[0]
+
+
+@cache
+def package_hash(name: str) -> str | None:
+    """The hash of all files of a package (of a module: of its file); None for a plugin file, a script, or no files.
+
+    Code is hashed whole, and of a large data file its size and its end, where model files have their checksums.
+    """
+    module = sys.modules.get(name)
+    if module is None or not getattr(module, "__file__", None) or name.startswith(FILE_MODULE) or name == "__main__":
+        return None
+    origin = Path(str(module.__file__))
+    files = sorted(_files(origin.parent)) if hasattr(module, "__path__") else [origin]
+    digest = hashlib.sha256()
+    try:
+        for file in files:
+            with open(file, "rb") as stream:
+                size = stream.seek(0, 2)
+                stream.seek(0 if file.suffix == ".py" else max(0, size - WHOLE))
+                digest.update(f"{file.relative_to(origin.parent)} {size}\0".encode())
+                digest.update(stream.read())
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in folder.rglob("*"):
+        if path.suffix not in (".pyc", ".nbi", ".nbc", ".tmp") and "__pycache__" not in path.parts and path.is_file():
+            yield path
+
+
+@cache
+def _version(distribution: str) -> str | None:
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
