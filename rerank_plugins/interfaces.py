@@ -299,11 +299,22 @@ class Rescored(NamedTuple):
 
 
 class NBestFormat(ABC):
-    """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read."""
+    """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
+
+    Some formats have no place for what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
+    and a rescored list has its new order there, but not its totals or its new features.
+    """
+
+    keeps_totals: ClassVar[bool] = True
+    keeps_features: ClassVar[bool] = True
 
     @abstractmethod
     def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
         """Yield a list for each run of lines with the same segment id. Raises FormatError with the path and line."""
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of a folder, for formats whose lists are spread over files. Others raise FormatError."""
+        raise FormatError("is a folder, expected a file", path=folder)
 
     @abstractmethod
     def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:

@@ -120,8 +120,26 @@ CASES = {
         "marian": ["marian.nbest"],
         "fairseq": ["fairseq.out"],
         "hyporadise": ["hyporadise.jsonl"],
+        "plain": ["plain.txt"],
+        "sockeye": ["sockeye.jsonl"],
+        "ctranslate2": ["ctranslate2.jsonl"],
+        "transformers": ["transformers.jsonl", "transformers_pipeline.jsonl"],
+        "kaldi": ["kaldi.text"],
+        "srilm": ["srilm.nbest", "srilm1.nbest", "srilm2.nbest"],
+        "htk-mlf": ["htk.mlf"],
+        "julius": ["julius.out"],
+        "espnet": ["espnet.text"],
+        "whisper": ["whisper.jsonl"],
+        "nemo": ["nemo.tsv"],
+        "icefall": ["icefall.txt"],
+        "wenet": ["wenet.txt"],
+        "pyctcdecode": ["pyctcdecode.jsonl"],
+        "alternatives": ["alternatives.jsonl"],
+        "kaldi-lattice": ["kaldi.lat"],
+        "htk-slf": ["htk.slf"],
     },
 }
+FORMAT_OPTIONS = {"nemo": {"beam": 2}}  # what the golden file of a format needs
 TREES = """\
 1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_
 2\tcat\tcat\tNOUN\t_\t_\t3\tnsubj\t_\t_
@@ -231,7 +249,7 @@ def test_tuners(name, options, metric):
 def test_formats(name, file):
     assert file is not None, f"format {name!r} is registered, but has no case in {Path(__file__).name}"
     text = (GOLDEN / file).read_bytes().decode()
-    check_format(built("format", name, {}), text)
+    check_format(built("format", name, FORMAT_OPTIONS.get(name, {})), text)
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.kind}-{entry.name}")

@@ -58,7 +58,7 @@ def test_every_format_is_registered():
     found = {}
     formats.register_nbest_formats(found.__setitem__)
     assert {name: type(factory()) for name, factory in found.items()} == found
-    assert set(found) == {"moses", "cdec", "joshua", "travatar", "marian", "fairseq", "hyporadise"}
+    assert {type(format) for format in FILES.values()} < set(found.values())
 
 
 @every_file

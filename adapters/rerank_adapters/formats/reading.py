@@ -15,11 +15,18 @@ from rerank_plugins.nbest import NBestList
 
 
 def stream_file(path: str | Path, format: NBestFormat) -> Iterator[NBestList]:
-    """Yield the lists of one file unchanged. Raises FormatError for an empty file and for what violates the format."""
+    """Yield the lists of one file, or of a folder where the format has folders, unchanged.
+
+    Raises FormatError for a file without lists and for what violates the format.
+    """
     nbest = None
-    with open_text(path) as lines:
-        for nbest in format.read(lines, display_name(path)):
+    if str(path) != STANDARD and Path(path).is_dir():
+        for nbest in format.read_folder(str(path)):
             yield nbest
+    else:
+        with open_text(path) as lines:
+            for nbest in format.read(lines, display_name(path)):
+                yield nbest
     if nbest is None:
         raise FormatError("the file holds no n-best list", path=display_name(path))
 

@@ -1,0 +1,256 @@
+"""Parts that the formats in JSON share: JSON lines and whole documents, and what reranking adds to a record.
+
+A file holds JSON lines, one record a line, or a single document, which may span lines. A record holds one list or
+several. A rescored list is one JSON line: the record of the list with its hypotheses in the new order, and beside them
+
+    "rerank": {"segment": "utt-7", "scores": [the totals], "features": {"name": [a value per hypothesis]}}
+
+which takes precedence when the line is read again. Other keys are kept. A list of a record that holds several, and one
+that was merged or changed, is written as a line of its own.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Any, ClassVar
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.formats.delimited import check_new_names, one_by_one
+from rerank_adapters.formats.line_lists import files_in, stem
+from rerank_plugins.errors import FormatError
+from rerank_plugins.interfaces import NBestFormat, Rescored
+from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+
+ADDED = "rerank"  # the key of what reranking adds to a record
+
+
+class NotThisFormat(ValueError):
+    """A record does not have the form of the format; the text says what was wanted."""
+
+
+@dataclass
+class JsonList:
+    """One list of a record.
+
+    `record`    the record, or the part of it that holds this list
+    `texts`     the hypotheses, best first
+    `columns`   the decoder's features by name, one value per hypothesis; higher is better
+    `scores`    the totals, or None
+    `id`        the id of the segment, "" where the record has none
+    """
+
+    record: Any
+    texts: list[str]
+    columns: dict[str, list[float]] = field(default_factory=dict)
+    scores: list[float] | None = None
+    id: str = ""
+
+
+class JsonFormat(NBestFormat):
+    """A format in which a list is a JSON object or array.
+
+    `items`          the key under which an array of hypotheses is put where something stands beside it
+    `parallel`       the keys of a record whose values are arrays with a value per hypothesis
+    `file_is_list`   whether the only record of a file has the name of the file as its id
+    """
+
+    items: ClassVar[str] = ""
+    parallel: ClassVar[tuple[str, ...]] = ()
+    file_is_list: ClassVar[bool] = False
+
+    @abstractmethod
+    def lists(self, record: Any) -> Iterator[JsonList]:
+        """Yield the lists of a record. Raises NotThisFormat, which says what was wanted."""
+
+    @abstractmethod
+    def compose(self, texts: Sequence[str]) -> dict[str, Any]:
+        """A record with these hypotheses and nothing else."""
+
+    def read_folder(self, folder: str) -> Iterator[NBestList]:
+        """Yield the lists of the .json and .jsonl files of a folder, in the order of their names."""
+        for path in files_in(folder, (".json", ".jsonl")):
+            with open_text(path) as lines:
+                yield from self.read(lines, str(path))
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield the lists of each record. Raises FormatError with the path and the line."""
+        names: tuple[str, ...] | None = None
+        position = 0
+        for index, (record, raw, number, alone) in enumerate(_records(lines, path)):
+            try:
+                parts = list(self._with_added(record))
+            except NotThisFormat as error:
+                raise FormatError(str(error), path=path, line=number) from None
+            name = stem(path) if alone else str(index)
+            for part, parsed in enumerate(parts, 1):
+                default = str(position)
+                if self.file_is_list:
+                    default = name if len(parts) == 1 else f"{name}-{part}"
+                position += 1
+                nbest = _nbest(parsed, default, path, number)
+                nbest = _with_raw(nbest, raw if len(parts) == 1 else _line(self._tagged(parsed.record, nbest)))
+                names = nbest.feature_names if names is None else names
+                if nbest.feature_names != names:
+                    has, wanted = (", ".join(features) or "none" for features in (nbest.feature_names, names))
+                    message = f"the features of segment {nbest.segment_id} are {has}, expected {wanted}"
+                    raise FormatError(message, path=path, line=number)
+                yield nbest
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the record of a list as it was read or, with `rescored`, in its order with its totals and features."""
+        raw = "".join(hypothesis.raw for hypothesis in nbest)
+        record = self._own_record(nbest, raw)
+        if rescored is None:
+            yield raw if record is not None else _line(self._tagged(self.compose(nbest.texts), nbest))
+            return
+        check_new_names(nbest, rescored.names)
+        new = one_by_one(rescored)
+        order = list(rescored.order)
+        rows = [(*nbest[row].features, *new[row]) for row in order]
+        names = (*nbest.feature_names, *rescored.names)
+        scores = [float(rescored.scores[row]) for row in order]
+        base = self.compose(nbest.texts) if record is None else record
+        yield _line(self._tagged(self.arranged(base, order), nbest, names, rows, scores), raw)
+
+    def arranged(self, record: Any, order: Sequence[int]) -> Any:
+        """The record with its hypotheses in another order."""
+        if isinstance(record, list):
+            return [record[row] for row in order]
+        keys = [*self.parallel, *([self.items] if self.items else [])]
+        changed = {
+            key: [record[key][row] for row in order]
+            for key in keys
+            if isinstance(record.get(key), list) and len(record[key]) == len(order)
+        }
+        return {**record, **changed}
+
+    def _own_record(self, nbest: NBestList, raw: str) -> Any:
+        """The record that a list was read from; None where it holds other hypotheses, or several lists."""
+        try:
+            found = list(self._with_added(json.loads(raw)))
+        except (ValueError, NotThisFormat):
+            return None
+        return found[0].record if len(found) == 1 and found[0].texts == nbest.texts else None
+
+    def _with_added(self, record: Any) -> Iterator[JsonList]:
+        """The lists of a record; where reranking added totals and features to it, these instead of its own."""
+        added = record.get(ADDED) if isinstance(record, dict) else None
+        for parsed in self.lists(record):
+            if isinstance(added, dict):
+                parsed.id = str(added.get("segment", parsed.id))
+                if "scores" in added:
+                    parsed.scores = _numbers(added["scores"], "scores", len(parsed.texts))
+                if "features" in added:
+                    features = added["features"].items() if isinstance(added["features"], dict) else ()
+                    parsed.columns = {name: _numbers(column, name, len(parsed.texts)) for name, column in features}
+            yield parsed
+
+    def _tagged(
+        self,
+        record: Any,
+        nbest: NBestList,
+        names: Sequence[str] | None = None,
+        rows: Sequence[Sequence[float]] | None = None,
+        scores: Sequence[float | None] | None = None,
+    ) -> dict[str, Any]:
+        """The record with the id, the totals and the features of a list, in the order of the record."""
+        names = nbest.feature_names if names is None else names
+        rows = [hypothesis.features for hypothesis in nbest] if rows is None else rows
+        scores = [hypothesis.score for hypothesis in nbest] if scores is None else scores
+        added: dict[str, Any] = {"segment": nbest.segment_id}
+        if all(score is not None for score in scores):
+            added["scores"] = list(scores)
+        if names:
+            added["features"] = {name: [row[column] for row in rows] for column, name in enumerate(names)}
+        return {**(record if isinstance(record, dict) else {self.items: record}), ADDED: added}
+
+
+def texts_of(values: Any, wanted: str) -> list[str]:
+    """The values, which must be one or more texts. Raises NotThisFormat otherwise."""
+    if not isinstance(values, list) or not values or not all(isinstance(text, str) for text in values):
+        raise NotThisFormat(f"expected {wanted}")
+    return [text.strip() for text in values]
+
+
+def number_of(item: Mapping[str, Any], key: str) -> float | None:
+    """The number under a key, also where it is written as a text; None where there is none."""
+    number = item.get(key)
+    if isinstance(number, str):
+        try:
+            number = float(number)
+        except ValueError:
+            return None
+    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+        return None
+    return float(number)
+
+
+def complete(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:
+    """The columns in which every hypothesis has a value."""
+    whole = {name: [v for v in column if v is not None] for name, column in columns.items()}
+    return {name: column for name, column in whole.items() if len(column) == len(columns[name])}
+
+
+def _numbers(values: Any, name: str, wanted: int) -> list[float]:
+    numbers = [number_of({"": v}, "") for v in values] if isinstance(values, list) else []
+    if len(numbers) != wanted or None in numbers:
+        raise NotThisFormat(f"{name!r} must be {wanted} finite numbers, one for each hypothesis")
+    return [number for number in numbers if number is not None]
+
+
+def _records(lines: Iterable[str], path: str) -> Iterator[tuple[Any, str, int, bool]]:
+    """Each record, the text it was read from, its line, and whether it is the only record of the file."""
+    stream = iter(lines)
+    first = next(stream, None)
+    if first is None:
+        return
+    try:
+        record = json.loads(first)
+    except ValueError:
+        text = first + "".join(stream)
+        try:
+            yield json.loads(text), text, 1, True
+        except ValueError as error:
+            line = getattr(error, "lineno", 1)
+            message = f"not JSON ({getattr(error, 'msg', error)}); expected JSON lines or one JSON document"
+            raise FormatError(message, path=path, line=line) from None
+        return
+    raw, number = first, 1
+    for following, line in enumerate(stream, 2):
+        if not line.strip():
+            raw += line
+            continue
+        yield record, raw, number, False
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise FormatError(f"not JSON ({error})", path=path, line=following) from None
+        raw, number = line, following
+    yield record, raw, number, number == 1
+
+
+def _nbest(parsed: JsonList, default: str, path: str, number: int) -> NBestList:
+    columns = list(parsed.columns.values())
+    wrong = next((name for name, column in parsed.columns.items() if len(column) != len(parsed.texts)), None)
+    if wrong is not None or (parsed.scores is not None and len(parsed.scores) != len(parsed.texts)):
+        raise FormatError(f"{wrong or 'the scores'}: not one value per hypothesis", path=path, line=number)
+    rows: Sequence[tuple[float, ...]] = list(zip(*columns, strict=True)) if columns else [()] * len(parsed.texts)
+    scores: Sequence[float | None] = [None] * len(parsed.texts) if parsed.scores is None else parsed.scores
+    hypotheses = tuple(
+        Hypothesis(text, row, score, NO_SPARSE, "") for text, row, score in zip(parsed.texts, rows, scores, strict=True)
+    )
+    return NBestList(parsed.id or default, hypotheses, tuple(parsed.columns), line=number)
+
+
+def _with_raw(nbest: NBestList, raw: str) -> NBestList:
+    first = nbest[0]._replace(raw=raw)
+    return NBestList(nbest.segment_id, (first, *nbest[1:]), nbest.feature_names, line=nbest.line)
+
+
+def _line(record: Any, raw: str = "") -> str:
+    end = "\r\n" if raw.endswith("\r\n") else "\n"
+    return json.dumps(record, ensure_ascii=False) + end

@@ -1,0 +1,1 @@
+"""Word lattices read as n-best lists, by an exact search for the best distinct word sequences."""

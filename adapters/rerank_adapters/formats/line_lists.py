@@ -1,0 +1,130 @@
+"""Parts that the text formats of recognisers share: lists whose form has no place for totals, and small parsers.
+
+Such a format keeps the line or lines of each hypothesis in `Hypothesis.raw`. A list that was not changed is written as
+it was read; a rescored one has its hypotheses in the new order, each with the lines that it had.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import ClassVar
+
+from rerank_adapters.formats.compressed import STANDARD
+from rerank_adapters.formats.delimited import with_end
+from rerank_adapters.formats.numbers import finite
+from rerank_plugins.errors import FormatError
+from rerank_plugins.interfaces import NBestFormat, Rescored
+from rerank_plugins.nbest import Hypothesis, NBestList
+
+COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+
+
+class OrderFormat(NBestFormat):
+    """A format in which a rescored list has its new order alone: there is no place for totals and new features."""
+
+    keeps_totals: ClassVar[bool] = False
+    keeps_features: ClassVar[bool] = False
+
+    @abstractmethod
+    def compose(self, nbest: NBestList, hypotheses: Iterable[Hypothesis]) -> Iterator[str]:
+        """Yield the lines of a list with these hypotheses in this order, each with its line end."""
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list as they were read or, with `rescored`, its hypotheses in the new order."""
+        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
+            yield from unchanged(nbest)
+        else:
+            order = range(len(nbest)) if rescored is None else rescored.order
+            yield from self.compose(nbest, [nbest[row] for row in order])
+
+
+def unchanged(nbest: NBestList) -> Iterator[str]:
+    """The lines of a list as they were read; a line end is added to any but the last piece that lacks one."""
+    raws = [hypothesis.raw for hypothesis in nbest]
+    yield from (with_end(raw, "\n") for raw in raws[:-1])
+    yield from raws[-1:]
+
+
+def line_end(nbest: NBestList) -> str:
+    r"""The line end of the lines that a list was read from: "\r\n" where the first one has it, else "\n"."""
+    raw = nbest[0].raw
+    return "\r\n" if "\r\n" in raw else "\n"
+
+
+def stem(path: str) -> str:
+    """The name of a file without its folder and endings, the id of an utterance that has a file of its own.
+
+    >>> stem("lists/utt-07.nbest.gz")
+    'utt-07'
+    """
+    name = Path(path).name
+    for ending in COMPRESSED:
+        name = name.removesuffix(ending)
+    return (name.partition(".")[0] or name) if path != STANDARD else "0"
+
+
+def files_in(folder: str, endings: Collection[str] = ()) -> list[Path]:
+    """The files of a folder in the order of their names, but no hidden ones; with `endings` only those that end so.
+
+    A compressed file counts by the ending before that of the compression. Raises FormatError where there is none.
+    """
+
+    def ending(path: Path) -> str:
+        return Path(path.name.removesuffix(path.suffix)).suffix if path.suffix in COMPRESSED else path.suffix
+
+    files = [path for path in sorted(Path(folder).iterdir()) if path.is_file() and not path.name.startswith(".")]
+    chosen = [path for path in files if not endings or ending(path) in endings]
+    if not chosen:
+        wanted = f" that ends in {' or '.join(endings)}" if endings else ""
+        raise FormatError(f"the folder has no file{wanted}", path=folder)
+    return chosen
+
+
+def value(text: str, name: str, path: str, line: int) -> float:
+    """A finite number. Raises FormatError that names what it should be."""
+    try:
+        return finite(text)
+    except ValueError as error:
+        raise FormatError(f"{name} {error}", path=path, line=line) from None
+
+
+def without(words: Iterable[str], dropped: Collection[str]) -> str:
+    """The words joined by spaces, less those that a recogniser writes for silence and sentence ends."""
+    return " ".join(word for word in words if word not in dropped)
+
+
+def read_values(lines: Iterable[str], path: str, negative: bool = False) -> dict[str, float]:
+    """A number for each key of a file of lines `key number`. Raises FormatError for a key that occurs twice.
+
+    With `negative` the numbers are costs, and their negations are returned.
+    """
+    values: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 2:
+            raise FormatError(f"found {len(fields)} columns, expected a key and a number", path=path, line=number)
+        if fields[0] in values:
+            raise FormatError(f"the key {fields[0]!r} occurs twice", path=path, line=number)
+        score = value(fields[1], f"the value of {fields[0]!r}", path, number)
+        values[fields[0]] = -score if negative else score
+    return values
+
+
+def grouped(runs: Iterable[tuple[str, Hypothesis, int]], names: tuple[str, ...] = ()) -> Iterator[NBestList]:
+    """One list per run of (id, hypothesis, line number) with the same id."""
+    current: str | None = None
+    hypotheses: list[Hypothesis] = []
+    start = 0
+    for id_, hypothesis, number in chain(runs, [("", Hypothesis(""), 0)]):
+        if hypotheses and (id_ != current or not number):
+            yield NBestList(current or "", tuple(hypotheses), names, line=start)
+            hypotheses = []
+        if number:
+            start = start if hypotheses else number
+            current = id_
+            hypotheses.append(hypothesis)

@@ -1,0 +1,90 @@
+"""The alternatives that speech services return as JSON: Google, Amazon, Azure, Deepgram and those that copy them.
+
+    Google Speech-to-Text v1, v2   {"results": [{"alternatives": [{"transcript": "so it is", "confidence": 0.92}, …]}]}
+    Deepgram v1                    {"results": {"channels": [{"alternatives": [{"transcript": …, "confidence": …}]}]}}
+    Amazon Transcribe              {"results": {"segments": [{"alternatives": [{"transcript": …, "items": […]}]}]}}
+    Azure Speech, detailed         {"NBest": [{"Confidence": 0.92, "Lexical": "so it is", "Display": "So it is."}, …]}
+
+Every object with `alternatives` that have a transcript, or with `NBest`, is a list, wherever it stands. A file holds
+one response, or JSON lines. The id of a list is `id` of the object or of the response, or else the name of the file (of
+JSON lines: the number of the line, from 0); where a response holds several lists, -1, -2 … is added. `confidence` (of
+Amazon the mean over the words) is the total and a feature where every alternative has it: Google gives one for the
+first alternative alone, which is not read. Azure's text is that of the option `text`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rerank_adapters.formats.json_lists import JsonFormat, JsonList, NotThisFormat, complete, number_of, texts_of
+from rerank_plugins.interfaces import option
+
+
+@dataclass(frozen=True)
+class AlternativesFormat(JsonFormat):
+    """Responses of speech services: Google's and Amazon's alternatives, Azure's NBest, with confidences."""
+
+    items: ClassVar[str] = "alternatives"
+    parallel: ClassVar[tuple[str, ...]] = ("NBest",)
+    file_is_list: ClassVar[bool] = True
+    text: str = option("Lexical", doc="which text of Azure's to read: Lexical, ITN, MaskedITN or Display")
+
+    def lists(self, record: Any) -> Iterator[JsonList]:
+        """Yield the list of each object with alternatives, in the order of the record."""
+        objects = list(_objects(record))
+        if not objects:
+            raise NotThisFormat('expected "alternatives" with a "transcript" each, or "NBest"')
+        id_ = str(record["id"]) if isinstance(record, dict) and "id" in record else ""
+        for part, found in enumerate(objects, 1):
+            own = str(found["id"]) if "id" in found else f"{id_}-{part}" if id_ and len(objects) > 1 else id_
+            whole = record if len(objects) == 1 and found is record else found
+            yield self._list(found, whole, own)
+
+    def arranged(self, record: Any, order: Sequence[int]) -> Any:
+        """The response with its alternatives in another order, where it holds one list; otherwise that list."""
+        found = next(_objects(record))
+        return super().arranged(found, order)
+
+    def compose(self, texts: Sequence[str]) -> dict[str, Any]:
+        """An object with alternatives that have a transcript alone."""
+        return {self.items: [{"transcript": text} for text in texts]}
+
+    def _list(self, found: Mapping[str, Any], record: Any, id_: str) -> JsonList:
+        if "NBest" in found:
+            texts = [item.get(self.text) for item in found["NBest"]]
+            confidences = [number_of(item, "Confidence") for item in found["NBest"]]
+        else:
+            texts = [item.get("transcript") for item in found[self.items]]
+            confidences = [_confidence(item) for item in found[self.items]]
+        columns = complete({"confidence": confidences})
+        return JsonList(record, texts_of(texts, "a text for each alternative"), columns, columns.get("confidence"), id_)
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects with alternatives in a JSON value, outermost first."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _objects(item)
+    elif isinstance(value, dict):
+        nbest, alternatives = value.get("NBest"), value.get("alternatives", [])
+        if _are_objects(nbest) or (_are_objects(alternatives) and all("transcript" in item for item in alternatives)):
+            yield value
+        else:
+            for inner in value.values():
+                yield from _objects(inner)
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _confidence(item: Mapping[str, Any]) -> float | None:
+    """The confidence of an alternative; without one, the mean of those of its words."""
+    words = item.get("items")
+    if "confidence" not in item and isinstance(words, list):
+        numbers = [number_of(word, "confidence") for word in words if isinstance(word, dict)]
+        known = [number for number in numbers if number is not None]
+        return sum(known) / len(known) if known else None
+    return number_of(item, "confidence")

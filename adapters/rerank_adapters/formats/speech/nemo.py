@@ -1,0 +1,70 @@
+r"""NeMo's beams as tab-separated values (scripts/asr_language_modeling/ngram_lm/eval_beamsearch_ngram*.py, NeMo 1.23).
+
+    so it is\t-12.71          `beam` lines for each utterance, in the order of the manifest
+    so is it\t-13.05
+
+The file does not say where the beam of one utterance ends, so the option `beam`, the beam size of the decoding, is
+needed. The id of a list is its number, from 0. The score of the beam search, a natural logarithm with its language
+model, is the total and the feature `score`. A rescored line has the new total, and a third column with all features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from rerank_adapters.formats.delimited import check_new_names, one_by_one
+from rerank_adapters.formats.feature_field import FeatureField, spell
+from rerank_adapters.formats.line_lists import line_end, unchanged, value
+from rerank_adapters.formats.numbers import shortest
+from rerank_plugins.errors import FormatError
+from rerank_plugins.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+
+
+@dataclass(frozen=True)
+class NemoFormat(NBestFormat):
+    """NeMo beams as `text<TAB>score`: `beam` lines for each utterance."""
+
+    beam: int = option(0, doc="the beam size, that is, the number of lines for each utterance (required)")
+
+    def read(self, lines: Iterable[str], path: str) -> Iterator[NBestList]:
+        """Yield a list for each `beam` lines. Raises FormatError with the path and the line."""
+        if self.beam < 1:
+            wanted = "the number of lines for each utterance is not known: name the beam size, --format nemo,beam=128"
+            raise FormatError(wanted, path=path)
+        parser = FeatureField(lambda label: False, path)
+        hypotheses: list[Hypothesis] = []
+        number = 0
+        for number, line in enumerate(lines, 1):
+            columns = line.rstrip("\r\n").split("\t")
+            if len(columns) not in (2, 3):
+                found = f"{len(columns)} column{'s' if len(columns) > 1 else ''}"
+                raise FormatError(f"found {found}, expected text<TAB>score", path=path, line=number)
+            total = value(columns[1], "the score", path, number)
+            values, _ = parser.parse(columns[2] if len(columns) > 2 else f"score= {columns[1]}", number)
+            hypotheses.append(Hypothesis(columns[0].strip(), values, total, NO_SPARSE, line))
+            if len(hypotheses) == self.beam:
+                first = number - self.beam + 1
+                yield NBestList(str(number // self.beam - 1), tuple(hypotheses), parser.names, line=first)
+                hypotheses = []
+        if hypotheses:
+            message = f"the file has {number} lines, expected a multiple of the beam size {self.beam}"
+            raise FormatError(message, path=path, line=number)
+
+    def write(self, nbest: NBestList, rescored: Rescored | None = None) -> Iterator[str]:
+        """Yield the lines of a list, as they were read or, with `rescored`, in its order with totals and features."""
+        if rescored is None and all(hypothesis.raw for hypothesis in nbest):
+            yield from unchanged(nbest)
+            return
+        end = line_end(nbest)
+        if rescored is None:
+            for hypothesis in nbest:
+                features = spell(nbest.feature_names, hypothesis.features, "= ")
+                yield f"{hypothesis.text}\t{shortest(hypothesis.score or 0.0)}\t{features}{end}"
+            return
+        check_new_names(nbest, rescored.names)
+        new = one_by_one(rescored)
+        for row in rescored.order:
+            names, values = (*nbest.feature_names, *rescored.names), (*nbest[row].features, *new[row])
+            yield f"{nbest[row].text}\t{shortest(rescored.scores[row])}\t{spell(names, values, '= ')}{end}"

@@ -1,0 +1,31 @@
+"""Symbol tables of Kaldi and OpenFst: `word integer` a line, which say what the integers of a lattice mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_plugins.errors import FormatError
+
+
+def read_symbols(path: Path) -> dict[str, str]:
+    """The word of each integer, which is kept as a text. Raises FormatError for a line of another form."""
+    symbols: dict[str, str] = {}
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, 1):
+            fields = line.split()
+            if len(fields) != 2 or not fields[1].isdigit():
+                raise FormatError("expected a word and an integer", path=str(path), line=number)
+            symbols[fields[1]] = fields[0]
+    return symbols
+
+
+def spelt(integers: Iterable[str], symbols: Mapping[str, str], path: str, line: int) -> str:
+    """The words that the integers mean. Raises FormatError for one that is not in the table."""
+    words = []
+    for integer in integers:
+        if integer not in symbols:
+            raise FormatError(f"{integer!r} is not in the symbol table", path=path, line=line)
+        words.append(symbols[integer])
+    return " ".join(words)

@@ -1,0 +1,1 @@
+"""The n-best lists that neural translation systems write, besides those with `|||` between the columns."""
