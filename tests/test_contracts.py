@@ -113,6 +113,7 @@ CASES = {
         "mbr": [{}, {"evidence": 4}],
     },
     "format": {
+        "auto": ["moses.nbest", "julius.out"],
         "moses": ["moses.nbest", "moses_old.nbest", "moses_sparse.nbest"],
         "cdec": ["cdec.nbest"],
         "joshua": ["joshua.nbest", "joshua_old.nbest"],

@@ -24,6 +24,7 @@ from rerank_adapters.pipeline.apply import apply_weights, table_pairs
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, extract_with
 from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.lists import for_lists
 from rerank_adapters.pipeline.provenance import job_of_table, recorded_job
 from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.weights import Weights
@@ -47,17 +48,17 @@ def _registry() -> Registry:
     return registry
 
 
-def read_nbest(paths: Paths, *, format: str = "moses", source: str | Path | None = None) -> list[NBestList]:
+def read_nbest(paths: Paths, *, format: str = "auto", source: str | Path | None = None) -> list[NBestList]:
     """Read the lists of all files, and merge those of the same segment. Raises FormatError with file and line."""
     return read_lists(list(paths), _job(nbest=plugin_table(format)).format, source)
 
 
 def extract_features(
-    nbests: Sequence[NBestList], features: Sequence[str] = (), *, format: str = "moses", jobs: int = 2
+    nbests: Sequence[NBestList], features: Sequence[str] = (), *, format: str = "auto", jobs: int = 2
 ) -> FeatureTable:
     """The decoder's features and the named ones, in a table with one row per hypothesis."""
     tables = [plugin_table(feature) for feature in features]
-    job = _job(nbest=plugin_table(format), feature=tables, jobs=jobs)
+    job = for_lists(_job(nbest=plugin_table(format), feature=tables, jobs=jobs), nbests)
     return extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
 
 

@@ -74,7 +74,7 @@ class Config(Strict):
     jobs: int = Field(default=2, ge=1)
     work: Path | None = None
     plugins: list[Path] = Field(default_factory=list)
-    nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "moses"})
+    nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})
     tune: DataSet | None = None
     test: list[DataSet] = Field(default_factory=list)
     text: dict[str, list[str]] = Field(default_factory=dict)
@@ -82,6 +82,7 @@ class Config(Strict):
     tuner: dict[str, Any] = Field(default_factory=lambda: {"use": "mira"})
     tuning: Tuning = Tuning()
     feature: list[dict[str, Any]] = Field(default_factory=list)
+    ranks: bool = True
     parser: dict[str, dict[str, Any]] = Field(default_factory=dict)
     language_model: dict[str, dict[str, Any]] = Field(default_factory=dict)
     system: list[System] = Field(default_factory=list)

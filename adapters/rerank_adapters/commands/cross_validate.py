@@ -76,6 +76,7 @@ def command(
     from rerank_adapters.pipeline.cross_validate import compare_tuners
     from rerank_adapters.pipeline.extract import dense_rule, extract_with
     from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
@@ -95,6 +96,7 @@ def command(
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests, ranks=not table)
     data = Data(
         "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
     )

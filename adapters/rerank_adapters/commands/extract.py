@@ -45,6 +45,7 @@ def command(
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.pipeline.extract import feature_table
     from rerank_adapters.pipeline.job import Job, lists_size
+    from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.progress import StatusLine
 
     closing = Closing()
@@ -53,6 +54,7 @@ def command(
     job = Job.create(flags.settings, registry)
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests)
     table = feature_table(job, nbests, output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

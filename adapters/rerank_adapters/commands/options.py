@@ -75,7 +75,10 @@ def config_option(command: Command) -> Command:
 def format_option(command: Command) -> Command:
     """`--format`: the n-best format."""
     return click.option(
-        "--format", "format_", metavar="FORMAT", help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: moses."
+        "--format",
+        "format_",
+        metavar="FORMAT",
+        help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: what the first lines show.",
     )(command)
 
 

@@ -64,6 +64,7 @@ def command(
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
     from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.preflight import rehearse
     from rerank_adapters.pipeline.provenance import job_of_table
@@ -81,6 +82,7 @@ def command(
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests, ranks=not table)
     data = Data(
         "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
     )

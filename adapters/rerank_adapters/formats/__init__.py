@@ -6,6 +6,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_nbest_formats(register: Register) -> None:
     """Register the formats of the decoders and recognisers that are supported."""
+    from rerank_adapters.formats.automatic import AutoFormat
     from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
     from rerank_adapters.formats.fairseq import FairseqFormat
     from rerank_adapters.formats.hyporadise import HyporadiseFormat
@@ -27,6 +28,7 @@ def register_nbest_formats(register: Register) -> None:
     from rerank_adapters.formats.translation.sockeye import SockeyeFormat
     from rerank_adapters.formats.translation.transformers import TransformersFormat
 
+    register("auto", AutoFormat)
     register("moses", MosesFormat)
     register("cdec", CdecFormat)
     register("joshua", JoshuaFormat)

@@ -15,6 +15,7 @@ from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.pipeline.extract import dense_rule
 from rerank_adapters.pipeline.job import Data, Job, lists_size
+from rerank_adapters.pipeline.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
 from rerank_adapters.progress import counted
@@ -57,7 +58,8 @@ class Check:
         if config.tune and present and not self._failed(""):
             tuning = present[0][1]
             decoder = decoder_table(tuning.nbests, dense_rule(self.job))
-            self._try("[tuning]", lambda: rehearse(self.job, tuning, decoder))
+            job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
+            self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
         for name, data in present:
             self._texts(name, data)
         return self.findings
@@ -107,6 +109,8 @@ class Check:
             features += f", {len(table.sparse.names)} sparse" if table.sparse.names else ""
             texts = counted(distinct, "distinct text")
             self._say("ok", name, f"{lists_size(len(sizes), sum(sizes))} ({texts}), {features}")
+        if needs_ranks(self.job, read.nbests):
+            self._say("ok", name, NO_SCORES)
         for warning in self._oddities(read):
             self._say("warning", name, warning)
         ids = [nbest.segment_id for nbest in read.nbests]

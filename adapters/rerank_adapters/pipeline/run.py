@@ -15,6 +15,7 @@ from rerank_adapters.pipeline.carried import what_carried_it
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
 from rerank_adapters.pipeline.job import Data, Job, lists_size
+from rerank_adapters.pipeline.lists import for_lists
 from rerank_adapters.pipeline.mismatch import style_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
 from rerank_adapters.pipeline.table_columns import chosen_columns
@@ -71,6 +72,7 @@ def run(job: Job, work: Path, say: Say) -> Outcome:
     with StatusLine("reading the lists"):
         tuning_set = job.read(job.config.tune)
         tests = [job.read(test) for test in job.config.test]
+    job = for_lists(job, tuning_set.nbests)
     for test in tests:
         difference = names_differ(tuning_set.nbests[0].feature_names, test.nbests[0].feature_names)
         if difference:

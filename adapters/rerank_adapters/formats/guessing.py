@@ -1,0 +1,211 @@
+"""Guesses the format of n-best lists from the first lines of a file, and its name where the layout is one of files.
+
+A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
+error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rerank_adapters.formats.delimited import BAR
+from rerank_plugins.errors import FormatError
+
+LINES = 40  # the lines that are examined
+NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+JOINED = re.compile(rf"\S*[^\s=]=(?:{NUMBER})(?:\s|$)")  # name=value, as cdec, Joshua and Travatar write
+KALDI_KEY = re.compile(r"(\S+)-([1-9][0-9]*)(?:\s.*)?")
+KALDI_ARC = re.compile(rf"\d+\s+\d+\s+\S+(?:\s+\S+)?\s+{NUMBER},{NUMBER}(?:,\S*)?|\d+\s+\d+\s+\S+(?:\s+\S+)?")
+SRILM = re.compile(rf"{NUMBER}\s+{NUMBER}\s+(\d+)(?:\s+(.*))?")
+NEMO = re.compile(rf"[^\t]*\t{NUMBER}")
+ICEFALL = re.compile(r"\S+:\t(?:ref|hyp)=.*")
+FAIRSEQ = re.compile(r"[STHDP]-\S+\t.*")
+SLF = re.compile(r"(?:V|VERSION|U|UTTERANCE|base|lmscale)=.*|(?:N|NODES)=\d+\s+(?:L|LINKS)=\d+.*")
+PIPELINE_TEXTS = ("translation_text", "generated_text", "summary_text")
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A format: its registered name and what it is, as a message says."""
+
+    name: str
+    title: str
+
+
+MOSES = Guess("moses", "Moses n-best")
+CANDIDATES = (
+    "plain,n=N (N lines for each segment)",
+    "kaldi (utt-1 words)",
+    "espnet (utterance words)",
+    "nemo,beam=N (text<TAB>score)",
+    "moses (id ||| text ||| features)",
+)
+
+
+def guess(lines: Sequence[str], path: str) -> Guess:
+    """The format of a file that begins with these lines. Raises FormatError, with candidates, where it is not clear."""
+    head = [line.rstrip("\r\n") for line in lines[:LINES]]
+    filled = [line for line in head if line.strip()]
+    if not filled:
+        raise FormatError("the file holds no n-best list", path=path)
+    found = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
+    found = found or _by_lines(head, filled)
+    if found is None:
+        message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"
+        raise FormatError(f"{message}; name it with --format: {'; '.join(CANDIDATES)}", path=path, line=1)
+    if isinstance(found, str):
+        raise FormatError(found, path=path, line=1)
+    return found
+
+
+def guess_folder(folder: str) -> Guess:
+    """The format of a folder of lists. Raises FormatError, with candidates, where it is not clear."""
+    path = Path(folder)
+    if next(path.glob("**/1best_recog"), None) is not None:
+        return Guess("espnet", "the n-best folders of ESPnet")
+    endings = {file.name.removesuffix(".gz").rpartition(".")[2] for file in path.iterdir() if file.is_file()}
+    if endings & {"lat", "slf"}:
+        return Guess("htk-slf", "HTK lattices")
+    files = "; for a file per utterance name it with --format: srilm, htk-slf, whisper, alternatives" if endings else ""
+    raise FormatError(f"is a folder, expected a file{files}", path=folder)
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= 60 else f"{line[:57]}…"
+
+
+def _named(filled: Sequence[str], path: str) -> Guess | None:
+    """A guess by a header, or by the folder of the file."""
+    if re.fullmatch(r"[1-9][0-9]*best_recog", Path(path).parent.name):
+        return Guess("espnet", "the n-best folders of ESPnet")
+    if filled[0].startswith("#!MLF!#"):
+        return Guess("htk-mlf", "an HTK master label file")
+    if filled[0].startswith(("NBestList1.0", "NBestList2.0")):
+        return Guess("srilm", f"SRILM {filled[0].strip()}")
+    if SLF.fullmatch(next((line for line in filled if not line.startswith("#")), "")):
+        return Guess("htk-slf", "an HTK lattice")
+    return None
+
+
+def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
+    """A guess by the form of the lines; a text is an error message."""
+    if any(BAR in line for line in filled) and not any(FAIRSEQ.fullmatch(line) for line in filled):
+        return _dialect([line.split(BAR) for line in filled if BAR in line])
+    if any(re.match(r"sentence1:", line) for line in filled) or filled[0].startswith(("STAT: ", "### ")):
+        return Guess("julius", "the output of Julius")
+    if any(FAIRSEQ.fullmatch(line) for line in filled):
+        return Guess("fairseq", "the output of fairseq")
+    if re.fullmatch(r"wav \S+", filled[0]) and re.match(rf"candidate {NUMBER}", [*filled, ""][1]):
+        return Guess("wenet", "the n-best output of WeNet")
+    if all(ICEFALL.fullmatch(line) or re.match(r"\S+:\ttimestamp_", line) for line in filled):
+        return Guess("icefall", "a recognition file of icefall")
+    if len(filled) > 1 and len(filled[0].split()) == 1 and KALDI_ARC.fullmatch(filled[1].strip()):
+        return Guess("kaldi-lattice", "Kaldi lattices")
+    keys = [KALDI_KEY.fullmatch(line) for line in filled]
+    if all(keys) and any(key is not None and key[2] == "1" for key in keys) and _has_ranks(filled):
+        return Guess("kaldi", "Kaldi text n-best")
+    if all(_is_srilm(line) for line in filled):
+        return Guess("srilm", "an SRILM n-best list with acoustic and LM scores")
+    if all(NEMO.fullmatch(line) for line in filled):
+        return "reads as text<TAB>score; name the number of lines for each utterance with --format nemo,beam=N"
+    ids = [line.split(maxsplit=1)[0] for line in filled]
+    runs = [a for a, b in pairwise(ids) if a != b]
+    if len(set(ids)) < len(ids) and len(set(runs)) == len(runs) and all(re.search(r"\d", id_) for id_ in ids):
+        return Guess("espnet", "lines of `utterance words`, best first")
+    if "" in [line.strip() for line in head[1:-1]]:
+        return Guess("plain", "groups of lines between blank lines")
+    return None
+
+
+def _has_ranks(filled: Sequence[str]) -> bool:
+    """Whether the keys of an utterance have ranks that begin with 1, and the ids are not ranks by chance."""
+    ranks: dict[str, set[int]] = {}
+    for line in filled:
+        stem, _, rank = line.split(maxsplit=1)[0].rpartition("-")
+        ranks.setdefault(stem, set()).add(int(rank))
+    return all(1 in numbers for numbers in list(ranks.values())[:-1]) and 1 in next(iter(ranks.values()))
+
+
+def _is_srilm(line: str) -> bool:
+    match = SRILM.fullmatch(line.strip())
+    return match is not None and int(match[1]) in range(
+        len((match[2] or "").split()) - 2, len((match[2] or "").split()) + 3
+    )
+
+
+def _dialect(rows: Sequence[Sequence[str]]) -> Guess:
+    """The dialect of a list with `|||`; Moses's, which reads most of them, where there is no sign of another."""
+    width = len(rows[0])
+    number = [re.fullmatch(NUMBER, column.strip()) is not None for column in rows[0]]
+    joined = [bool(column.strip()) and _all_joined(column) for column in rows[0]]
+    if width >= 4 and number[2] and not number[3] and (joined[3] or not rows[0][3].strip()):
+        return Guess("travatar", "Travatar n-best")
+    if width >= 5 and number[-1] and re.match(r"\s*F0=", rows[0][-2]):
+        return Guess("marian", "Marian n-best")
+    if joined[2:3] == [True] and not rows[0][2].strip().startswith("F0="):
+        names = {tuple(field.partition("=")[0] for field in row[2].split()) for row in rows if len(row) > 2}
+        if re.search(r"(?:^|\s)(?:tm_\w+_\d+|lm_\d+|OOVPenalty)=", rows[0][2]):
+            return Guess("joshua", "Joshua n-best")
+        if len(names) > 1:
+            return Guess("cdec", "cdec k-best")
+    return MOSES
+
+
+def _all_joined(column: str) -> bool:
+    return all(JOINED.fullmatch(field) for field in column.split())
+
+
+def _json(filled: Sequence[str]) -> Guess | None:
+    """A guess by the keys of JSON; where the first lines are only the beginning of a document, by their spelling."""
+    try:
+        record: Any = json.loads(filled[0])
+    except ValueError:
+        text = "\n".join(filled)
+        try:
+            record = json.loads(text)
+        except ValueError:
+            return _json_keys(lambda key: f'"{key}"' in text, nested=text.lstrip().startswith("["))
+    keys = _keys(record, 4)
+    first = record[0] if isinstance(record, list) and record else record
+    if isinstance(first, list) and first and isinstance(first[0], list):
+        first = first[0]
+    beams = isinstance(first, list) and len(first) in (4, 5) and isinstance(first[0], str)
+    if isinstance(record, dict) and not beams:
+        inner = next(iter(record.values()), None)
+        beams = isinstance(inner, list) and bool(inner) and isinstance(inner[0], list) and len(inner[0]) in (4, 5)
+    return _json_keys(lambda key: key in keys, nested=beams)
+
+
+def _json_keys(has: Callable[[str], bool], nested: bool) -> Guess | None:
+    if has("hyps") or (has("input") and has("output")):
+        return Guess("hyporadise", "JSON lines of HyPoradise")
+    if has("NBest") or (has("alternatives") and has("transcript")):
+        return Guess("alternatives", "the alternatives of a speech service")
+    if has("avg_logprob") or has("no_speech_prob"):
+        return Guess("whisper", "Whisper's JSON")
+    if has("translations") or (has("sentence_id") and has("translation")):
+        return Guess("sockeye", "Sockeye's JSON")
+    if has("sequences") or any(has(key) for key in PIPELINE_TEXTS):
+        return Guess("transformers", "the output of transformers")
+    if has("hypotheses"):
+        return Guess("ctranslate2", "CTranslate2's JSON")
+    if has("logit_score") or has("beams") or nested:
+        return Guess("pyctcdecode", "the beams of pyctcdecode")
+    return None
+
+
+def _keys(value: Any, depth: int) -> set[str]:
+    """The keys of the objects in a JSON value, down to a depth; of an array the first elements are examined."""
+    if depth == 0:
+        return set()
+    if isinstance(value, dict):
+        return set(value).union(*(_keys(inner, depth - 1) for inner in value.values()))
+    if isinstance(value, list):
+        return set().union(*(_keys(inner, depth) for inner in value[:3]))
+    return set()
