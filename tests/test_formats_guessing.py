@@ -143,3 +143,21 @@ def test_a_run_without_scores(tmp_path, monkeypatch):
     ran = done("run", "job.toml", "--work", "work")
     assert ran.err.count("is added") + ran.out.count("is added") == 1
     assert "reciprocal-rank" in Path("work/weights.toml").read_text()
+
+
+def test_one_bests_with_ids(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN / "wenet.txt", "lists")
+    Path("ref").write_text("utt-07 so is it\nutt-12 oh no\n")
+    Path("segments").write_text("utt-07 call 0 1.5\nutt-12 call 2 3\n")
+    done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
+    done("apply", "lists", "-w", "w.toml", "--output-form", "trn", "-o", "out.trn")
+    assert Path("out.trn").read_text().splitlines()[1] == "oh no (utt-12)"
+    done("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "--segments", "segments", "-o", "out.ctm")
+    assert Path("out.ctm").read_text().splitlines()[-1] == "call 1 2.50 0.50 no"
+    said = rerank("apply", "lists", "-w", "w.toml", "--output-form", "ctm", "-o", "none")
+    assert said.code == 2
+    assert "name one with --segments" in said.err
+    assert not Path("none").exists()
+    evaluated = done("evaluate", "-r", "ref", "-m", "wer", "--nbest", "lists", "out=out.trn")
+    assert "WER" in evaluated.out.upper()

@@ -1,9 +1,12 @@
 """References: any number of files, one line per segment."""
 
+from pathlib import Path
+
 import pytest
 
-from rerank_adapters.formats.references import read_references
-from rerank_plugins.errors import FormatError
+from rerank_adapters.formats.outputs import output_lines, read_segments
+from rerank_adapters.formats.references import read_outputs, read_references
+from rerank_plugins.errors import ConfigError, FormatError
 
 
 def test_references(tmp_path):
@@ -89,3 +92,95 @@ def test_ids_and_references_that_do_not_meet(tmp_path, text, form, said):
     (tmp_path / "a").write_text(text)
     with pytest.raises(FormatError, match=said):
         read_references([tmp_path / "a"], form).for_segments(["utt_a", "utt_d"])
+
+
+def test_the_transcripts_of_hyporadise_are_references_by_number_and_by_id(tmp_path):
+    (tmp_path / "a").write_text(
+        '{"id": "u-b", "hyps": ["x"], "ref": "so it is"}\n{"id": "u-a", "hyps": [], "output": "oh  no"}\n'
+    )
+    references = read_references([tmp_path / "a"])
+    assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
+    assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
+    assert references.ids == ["0", "1"]
+    with pytest.raises(FormatError, match=r"a: no reference for segment id 'u-c' among the 2 ids .* in 'json' form"):
+        references.for_segments(["u-a", "u-c"])
+    (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')
+    assert read_references([tmp_path / "nemo"]).for_segments(["u-a"]) == [("oh no",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"id": "a", "ref": "x"}\n{"id": "a", "ref": "y"}\n', r"a:2: the id 'a' occurs twice"),
+        ('{"id": "a", "ref": "x"}\n{"id": "b"}\n', r"a:2: no transcript: expected one of ref, output"),
+        ('{"ref": "x"}\n', r"a:1: no id: expected one of id, segment"),
+    ],
+)
+def test_json_transcripts_that_are_wrong(tmp_path, text, said):
+    (tmp_path / "a").write_text(text)
+    with pytest.raises(FormatError, match=said):
+        read_references([tmp_path / "a"]).for_segments(["a"])
+
+
+STM = """\
+;; comment
+call-1 1 spk 2.5 4.0 <o,f0> { oh / owe } no { @ / uh }
+call-1 1 spk 0.0 2.5 so it is
+call-2 1 spk 0.0 9.0 ignore_time_segment_in_scoring
+"""
+CTM = "call-1 1 0.5 0.2 it\ncall-1 1 0.1 0.3 so 0.9\n;; comment\ncall-2 1 0 1 oh\n"
+
+
+def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
+    (tmp_path / "trn").write_text(TRN)
+    (tmp_path / "kaldi").write_text(KALDI)
+    for name in ("trn", "kaldi"):
+        for form in ("trn", "kaldi"):
+            texts = read_outputs(tmp_path / name, ["utt_c", "utt_b"], form)
+            assert texts == ["", "so it is"], (name, form)
+
+
+def test_stm_and_ctm(tmp_path):
+    (tmp_path / "a.stm").write_text(STM)
+    (tmp_path / "b.ctm").write_text(CTM)
+    stm, ctm = read_references([tmp_path / "a.stm"]), read_references([tmp_path / "b.ctm"])
+    assert stm.for_segments(["call-2", "call-1"]) == [("",), ("so it is oh no",)]
+    assert ctm.for_segments(["call-2", "call-1"]) == [("oh",), ("so it",)]
+    assert read_outputs(tmp_path / "b.ctm", ["call-2", "call-1"], "kaldi") == ["oh", "so it"]
+    (tmp_path / "c").write_text("call-1 1 x\n")
+    with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
+        read_references([tmp_path / "c"], "stm")
+    with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, start, duration, word"):
+        read_references([tmp_path / "c"], "ctm")
+
+
+def test_the_references_of_icefall(tmp_path):
+    path = Path(__file__).parent / "golden" / "formats" / "icefall.txt"
+    assert read_references([path]).for_segments(["utt-12", "utt-07"]) == [("oh no",), ("so it is",)]
+    (tmp_path / "a").write_text("u:\tref=['a']\nu:\tref=['b']\n")
+    with pytest.raises(FormatError, match=r"a:2: the id 'u' occurs twice"):
+        read_references([tmp_path / "a"])
+
+
+def test_output_forms(tmp_path):
+    (tmp_path / "segments").write_text("u-1 call-1 2.0 3.0\nu-2 call-1 3.0 3.5\n")
+    spans = read_segments(tmp_path / "segments")
+    assert list(output_lines("lines", "u-1", "so it")) == ["so it\n"]
+    assert list(output_lines("kaldi", "u-1", "so it")) == ["u-1 so it\n"]
+    assert list(output_lines("kaldi", "u-1", "")) == ["u-1\n"]
+    assert list(output_lines("trn", "u-1", "so it")) == ["so it (u-1)\n"]
+    assert list(output_lines("trn", "u-1", "")) == ["(u-1)\n"]
+    assert list(output_lines("ctm", "u-1", "so it", spans)) == ["call-1 1 2.00 0.50 so\n", "call-1 1 2.50 0.50 it\n"]
+    assert list(output_lines("ctm", "u-2", "", spans)) == []
+    with pytest.raises(ConfigError, match=r"a CTM needs the times of utterance 'u-3', but it has no segment"):
+        list(output_lines("ctm", "u-3", "so", spans))
+    with pytest.raises(ConfigError, match=r"name one with --segments"):
+        list(output_lines("ctm", "u-3", "so"))
+    for text, said in (
+        ("u-1 c 1\n", "found 3 columns"),
+        ("u c 2 1\n", "the end 1 precedes the start 2"),
+        ("u c 0 1\nu c 1 2\n", "twice"),
+    ):
+        (tmp_path / "bad").write_text(text)
+        with pytest.raises(FormatError, match=said):
+            read_segments(tmp_path / "bad")

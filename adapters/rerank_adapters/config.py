@@ -33,7 +33,7 @@ class DataSet(Strict):
 
     nbest: list[Path]
     references: list[Path] = Field(default_factory=list)
-    reference_form: Literal["auto", "lines", "kaldi", "trn"] = "auto"
+    reference_form: Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"] = "auto"
     source: Path | None = None
     groups: Path | None = None
     name: str = Field(default="test", pattern=r"^[^/\\]+$")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, jobs_option, output_file, output_option, source_option
 from rerank_plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.formats.outputs import OutputForm
 
 
 @click.command("apply")
@@ -23,6 +27,14 @@ from rerank_plugins.registry import Registry
     help="Rerank by these weights: a weights.toml, or weights of Moses.",
 )
 @output_option("Write the 1-bests to this file, one line per list.")
+@click.option(
+    "--output-form", "form", type=click.Choice(["lines", "kaldi", "trn", "ctm"]), default="lines", show_default=True,
+    help="Write the 1-bests as lines, with the ids of their segments in front (kaldi) or at the end (trn), or as CTM.",
+)  # fmt: skip
+@click.option(
+    "--segments", type=Path, metavar="FILE",
+    help="The times of the utterances for a CTM: `utterance recording start end` a line, as Kaldi has them.",
+)  # fmt: skip
 @click.option(
     "--nbest-out",
     type=output_file,
@@ -44,6 +56,8 @@ def command(
     nbest: tuple[str, ...],
     weights: Path,
     output: Path,
+    form: OutputForm,
+    segments: Path | None,
     nbest_out: Path | None,
     table: Path | None,
     source: Path | None,
@@ -52,9 +66,9 @@ def command(
 ) -> None:
     """Rerank n-best lists, and write the new 1-best of each.
 
-    The 1-bests are written in the order of the lists. A weights.toml records the features it was tuned for; they are
-    extracted while the lists are read, in bounded memory. With --table, or with several files, which are merged, all
-    lists are read into memory first.
+    The 1-bests are written in the order of the lists, as lines or, with --output-form, with the ids of the
+    segments. A weights.toml records the features it was tuned for; they are extracted while the lists are read, in
+    bounded memory. With --table, or with several files, which are merged, all lists are read into memory first.
 
     \b
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
@@ -62,6 +76,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
     from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
     from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
     from rerank_adapters.pipeline.extract import stream_tables
@@ -82,12 +97,13 @@ def command(
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
         pairs = stream_tables(job, once(lists, paths[0]))
+    spans = read_segments(segments) if segments is not None else None
     lists_read = 0
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
         for read, rescored in apply_weights(job, tuned, pairs):
-            best.write(read[rescored.order[0]].text + "\n")
+            best.writelines(output_lines(form, read.segment_id, read[rescored.order[0]].text, spans))
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
             lists_read += 1

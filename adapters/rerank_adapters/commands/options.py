@@ -117,9 +117,11 @@ def references_option(command: Command) -> Command:
 def reference_form_option(command: Command) -> Command:
     """`--reference-form`: how the lines of a reference file are matched to segments."""
     return click.option(
-        "--reference-form", type=click.Choice(["auto", "lines", "kaldi", "trn"]), default="auto",
-        help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn)."
-        " By default, by numbers where the ids of the segments are numbers, else by whichever form has all ids.",
+        "--reference-form", default="auto",
+        type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
+        help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
+        " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
+        " segments are numbers, else by whichever form has all ids.",
     )(command)  # fmt: skip
 
 

@@ -1,13 +1,16 @@
 """Reference translations or transcripts: one file per reference, whose lines are matched with the segments.
 
-A file has one of three forms:
+A file has one of these forms:
 
     lines   one line per segment; the id of a segment is the number of its line, from 0
     kaldi   `utterance-id word word …`, the form of Kaldi's `text` files
     trn     `word word … (utterance-id)`, the form that NIST's scoring tools read
+    json    JSON lines with a transcript, as HyPoradise's own lists have it; by number or by id, as the segments
+    icefall, stm, ctm   see transcripts.py
 
-`auto` means `lines` where the ids of all segments are numbers. Otherwise it means the form with ids in which the file
-has the id of every segment: the form is never guessed from the text alone.
+`auto` means one of the last four where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
+names *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with ids in
+which the file has the id of every segment: whether words are ids is never guessed from the text alone.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from typing import Literal
 
 from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.formats.merging import is_number
+from rerank_adapters.formats.transcripts import AGGREGATED, json_texts, shown_form
 from rerank_plugins.errors import FormatError
 
-ReferenceForm = Literal["auto", "lines", "kaldi", "trn"]
-FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn")
+ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
+FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
 TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 
 
@@ -91,6 +95,8 @@ class References:
         """
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
+        if self.form == "json":
+            return list(self._json(0, by_number=True))
         ends = [utterance[0] for utterance in self._utterances(0, "trn")] if self.form == "auto" else []
         filled = sum(bool(line[0].strip()) for line in self.lines)
         if filled > 1 and len(set(ends)) == filled:
@@ -104,27 +110,34 @@ class References:
         """The references of each id, one per file. Raises FormatError for an id that has no reference."""
         wanted = list(ids)
         form = self.form_for(wanted)
-        if form == "lines":
+        if form == "lines" and self.form != "json":
             return [self.lines[line_of(id_, len(self.lines), self.names[0])] for id_ in wanted]
-        files = [self._by_id(file, form) for file in range(len(self.names))]
+        if self.form == "json":
+            files = [self._json(file, by_number=form == "lines") for file in range(len(self.names))]
+        else:
+            files = [self._by_id(file, form) for file in range(len(self.names))]
         for name, texts in zip(self.names, files, strict=True):
             missing = next((id_ for id_ in wanted if id_ not in texts), None)
             if missing is not None:
                 some = ", ".join(list(texts)[:2])
                 message = f"no reference for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
-                raise FormatError(f"{message} that the file has in {form!r} form", path=name)
+                shown = "json" if self.form == "json" else form
+                raise FormatError(f"{message} that the file has in {shown!r} form", path=name)
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
 
     def form_for(self, ids: Sequence[str]) -> ReferenceForm:
         """The form that was named, otherwise the one in which the first file has the ids.
 
+        The ids of `json` are numbers of lines where all segments have such ids (lines), otherwise ids (kaldi).
         Raises FormatError where there is no such form, or more than one.
         """
-        if self.form != "auto":
+        if self.form not in ("auto", "json"):
             return self.form
         not_a_line = next((id_ for id_ in ids if not is_number(id_)), None)
         if not_a_line is None:
             return "lines"
+        if self.form == "json":
+            return "kaldi"
         matches = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in WITH_IDS}
         fitting = [form for form, matching in matches.items() if len(matching) == len(set(ids))]
         if len(fitting) == 1:
@@ -139,6 +152,9 @@ class References:
             f"segment id {not_a_line!r} is not a number, so it names no line of this file, and no line has it as its"
             f" id: wanted `{not_a_line} word word …` (kaldi) or `word word … ({not_a_line})` (trn)", path=self.names[0],
         )  # fmt: skip
+
+    def _json(self, file: int, by_number: bool) -> Mapping[str, str]:
+        return json_texts((line[file] for line in self.lines), self.names[file], by_number)
 
     def _utterances(self, file: int, form: ReferenceForm) -> list[tuple[str, str]]:
         parsed = (WITH_IDS[form](line[file]) for line in self.lines)
@@ -171,6 +187,13 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
         raise FormatError("no reference file was named, expected at least one")
     columns = [read_lines(path) for path in paths]
     names = tuple(display_name(path) for path in paths)
+    shown = shown_form(names[0], columns[0]) if form == "auto" else form
+    if shown in AGGREGATED:
+        read = [AGGREGATED[shown](column, name) for column, name in zip(columns, names, strict=True)]
+        columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
+        form = "kaldi"
+    elif shown == "json":
+        form = "json"
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
@@ -179,12 +202,19 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
 
 
 def read_outputs(path: str | Path, ids: Sequence[str], form: ReferenceForm) -> list[str]:
-    """A system's output for each segment, by id where every line of the file has one in this form, else by line.
+    """A system's output for each segment, by id where every line of the file has one, else by line.
 
     Raises FormatError where the numbers of lines and of segments differ, and for a segment whose id is missing.
     """
     lines, name = read_lines(path), display_name(path)
+    if (shown := shown_form(name, lines)) in AGGREGATED:
+        lines = [f"{id_} {text}" for id_, text in AGGREGATED[shown](lines, name).items()]
+        form = "kaldi"
     if form in WITH_IDS:
+        other: ReferenceForm = "trn" if form == "kaldi" else "kaldi"
+        parsed = [WITH_IDS[other](line) for line in lines if line.strip()]
+        if {utterance[0] for utterance in parsed if utterance is not None} >= set(ids):
+            form = other  # all segments have an output in the other form
         utterances = [WITH_IDS[form](line) for line in lines if line.strip()]
         texts = dict(utterance for utterance in utterances if utterance is not None)
         if len(texts) == len(utterances) and texts.keys() & set(ids):
