@@ -20,18 +20,6 @@ from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 
 
 @njit(cache=True, nogil=True)
-def contexts_before(contexts: Any, events: Any, tokens: Any) -> Any:
-    """(n) the longest known context before each token of a sentence that begins with `<s>` (before `<s>`: 0)."""
-    before = np.zeros(len(tokens), np.int64)
-    context = np.int64(events[tokens[0]]["next"])
-    for i in range(1, len(tokens)):
-        before[i] = context
-        _, event = look_up(contexts, events, context, tokens[i])
-        context = np.int64(events[event]["next"])
-    return before
-
-
-@njit(cache=True, nogil=True)
 def score_word(
     contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, word: int
 ) -> float:
@@ -57,3 +45,42 @@ def score_every_word(
     """Fill in S(w) of every word of the vocabulary."""
     for word in range(len(scores)):
         scores[word] = score_word(contexts, events, levels, unseen, left, length, right, word)
+
+
+@njit(cache=True, nogil=True)
+def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
+    """The longest known context after a token, the start of a sentence included."""
+    if token == bos:
+        return np.int64(events[bos]["next"])
+    _, event = look_up(contexts, events, context, np.int64(token))
+    return np.int64(events[event]["next"])
+
+
+@njit(cache=True, nogil=True)
+def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
+    """The end of the last n-gram window that holds the place, and that is in its sentence."""
+    end = place + 1
+    while end < place + order and tokens[end - 1] != eos:
+        end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def score_places(
+    contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
+    words: Any, scores: Any,
+) -> None:  # fmt: skip
+    """Fill in S of one word at each of some ascending places in sentences from `bos` to `eos`."""
+    order = len(levels) - 1
+    at = 0
+    start = 0
+    context = np.int64(0)
+    for row in range(len(places)):
+        place = places[row]
+        while at < place:
+            if tokens[at] == bos:
+                start = at
+            context = step(contexts, events, context, tokens[at], bos)
+            at += 1
+        right = tokens[place + 1 : window_end(tokens, place, order, eos)]
+        scores[row] = score_word(contexts, events, levels, unseen, context, place - start, right, words[row])

@@ -4,25 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.backoff.scoring import LN10
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
-from rerank_plugins.models.fastsubs.scoring import contexts_before, score_every_word
+from rerank_plugins.models.fastsubs.queues import Queues
+from rerank_plugins.models.fastsubs.scoring import score_places
+from rerank_plugins.models.fastsubs.search import search_places
 from rerank_plugins.models.ngram.model import NgramModel
+
+
+@dataclass(frozen=True, eq=False)
+class Substitutes:
+    """The best substitutes at m places, K or fewer at each, best first; those of equal score by ascending number.
+
+    `words` (m, K) numbers in the vocabulary, `ln_p` (m, K) natural logs; -1 and -inf where there are fewer than K.
+    `pops` (m) how many words were popped from queues to find them.
+    """
+
+    words: IntArray
+    ln_p: FloatArray
+    pops: LongArray
 
 
 @dataclass(frozen=True, eq=False)
 class FastSubs:
     """The exact K most probable substitutes in any position of a sentence, under an n-gram model.
 
-    Every word of the model may be a substitute but `<s>`, `</s>` and, unless `unknown` is set, `<unk>`.
+    Every word of the model may be a substitute but `<s>`, `</s>` and, unless `unknown` is set, `<unk>`. `queues` are
+    sorted when they are first needed, unless they are passed on.
     """
 
     ngrams: NgramModel
     unknown: bool = False
+    stored: Queues | None = None
 
     def top(self, words: Sequence[str], position: int, k: int) -> tuple[IntArray, FloatArray]:
         """The `k` best substitutes for `words[position]`, best first; those of equal score by ascending number.
@@ -33,17 +52,49 @@ class FastSubs:
         """
         if not 0 <= position < len(words):
             raise ValueError(f"position {position}: the sentence has {len(words)} words, counted from 0")
+        best = self.top_places(self.encode([words]), np.array([position + 1]), k)
+        some = best.words[0] >= 0
+        return best.words[0][some], best.ln_p[0][some]
+
+    def top_places(self, tokens: IntArray, places: LongArray, k: int) -> Substitutes:
+        """The `k` best substitutes at each of some ascending places in encoded sentences (`encode`).
+
+        A place is an index in `tokens`, not of `<s>` or `</s>`. Raises ValueError for `k` below 1.
+        """
         if k < 1:
             raise ValueError(f"k = {k}: wanted at least 1")
+        most = min(k, len(self.ngrams.vocabulary) - (2 if self.unknown else 3))
+        words = np.full((len(places), most), -1, np.int32)
+        scores = np.full((len(places), most), -np.inf)
+        sizes, pops = np.zeros((2, len(places)), np.int64)
+        search_places(
+            self._model, self._arrays, self.ngrams.tables.unseen, tokens, places, BOS, EOS, self.unknown,
+            words, scores, sizes, pops,
+        )  # fmt: skip
+        return Substitutes(words, scores * LN10, pops)
+
+    def scores(self, tokens: IntArray, places: LongArray, words: IntArray) -> FloatArray:
+        """(m) ln p of one word at each of m ascending places, as `top_places` scores it."""
+        scores = np.empty(len(places))
+        score_places(*self._model, self.ngrams.tables.unseen, tokens, places, BOS, EOS, words, scores)
+        return scores * LN10
+
+    def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
+        """The numbers of the words of sentences, each between `<s>` and `</s>`; unknown words are `<unk>`."""
+        ids = self.ngrams.vocabulary.encode(sentences)
+        starts = np.flatnonzero(ids == EOS)[:-1] + 1
+        return np.insert(ids, np.concatenate([[0], starts]) if len(ids) else starts, BOS).astype(np.int32)
+
+    @cached_property
+    def queues(self) -> Queues:
+        """The sorted queues of the model."""
+        return Queues.build(self.ngrams.tables) if self.stored is None else self.stored
+
+    @cached_property
+    def _model(self) -> tuple[Any, ...]:
         tables = self.ngrams.tables
-        tokens = np.concatenate([[BOS], self.ngrams.vocabulary.encode([words])]).astype(np.int32)
-        place = position + 1
-        before = contexts_before(tables.contexts, tables.events, tokens[: place + 1])
-        scores = np.empty(tables.sizes[0])
-        right = tokens[place + 1 : place + tables.order]
-        score_every_word(
-            tables.contexts, tables.events, tables.context_levels, tables.unseen, before[place], place, right, scores
-        )
-        scores[[BOS, EOS] if self.unknown else [UNK, BOS, EOS]] = -np.inf
-        best = np.argsort(-scores, kind="stable")[: min(k, len(scores) - (2 if self.unknown else 3))]
-        return best.astype(np.int32), scores[best] * LN10
+        return tables.contexts, tables.events, tables.context_levels
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, ...]:
+        return tuple(getattr(self.queues, name) for name in Queues.names())

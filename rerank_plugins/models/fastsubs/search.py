@@ -1,0 +1,234 @@
+"""The search for the K best substitutes in one context, by upper-bound queues (Yuret 2012, table I and section III).
+
+    top-level queue    the middle queue, which is emptied first; then a sum: bound = left bound + right bound
+    left, right        conditional expressions: the bound is the highest of their queues' (eq. 7)
+    queues             sorted words of one context (queues.py); the bound is the key of the next word
+
+Each popped word is scored exactly (scoring.py), and the best K are kept in a heap. The search ends when the K-th best is
+above the bound of the words that were not popped; words that equal the bound are popped as well, so that ties are
+decided by the number of the word alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from rerank_plugins.models.backoff.scoring import find_context, look_up
+from rerank_plugins.models.backoff.text_scoring import unseen_symbols
+from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
+from rerank_plugins.models.fastsubs.scoring import score_word, step, window_end
+
+MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
+NOTHING = -np.inf
+
+
+@njit(cache=True, nogil=True)
+def find_queue(rows: Any, symbols: Any, row: int, symbol: int) -> int:
+    """The queue of a row and a symbol, or -1."""
+    low, high = rows[row], rows[row + 1]
+    end = high
+    while low < high:
+        middle = (low + high) >> 1
+        if symbols[middle] < symbol:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and symbols[low] == symbol else -1
+
+
+@njit(cache=True, nogil=True)
+def offer(scores: Any, words: Any, size: int, score: float, word: int) -> int:
+    """Offer a word to the heap of the best (the worst of them, of equal ones that of highest number, on top).
+
+    Returns the new size, at most the length of the arrays.
+    """
+    most = len(scores)
+    if size == most:
+        if score < scores[0] or (score == scores[0] and word > words[0]):
+            return size
+        # Replace the worst, and sift down.
+        at = 0
+        while True:
+            child = 2 * at + 1
+            if child >= most:
+                break
+            other = child + 1
+            if other < most and (
+                scores[other] < scores[child] or (scores[other] == scores[child] and words[other] > words[child])
+            ):
+                child = other
+            if scores[child] > score or (scores[child] == score and words[child] < word):
+                break
+            scores[at], words[at] = scores[child], words[child]
+            at = child
+        scores[at], words[at] = score, word
+        return size
+    # Append, and sift up.
+    at = size
+    while at > 0:
+        above = (at - 1) >> 1
+        if scores[above] < score or (scores[above] == score and words[above] > word):
+            break
+        scores[at], words[at] = scores[above], words[above]
+        at = above
+    scores[at], words[at] = score, word
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def search(
+    model: Any, queues: Any, unseen: float, left: int, length: int, right: Any, previous: int, unknown: bool,
+    visited: Any, turn: int, scores: Any, words: Any,
+) -> Any:  # fmt: skip
+    """Fill in the best substitutes, in heap order, and return how many there are, and the number of pops.
+
+    `left`, `length` and `right` are those of `score_word`; `previous` is the word before the substitute. A word has been scored if `visited` of it is `turn`.
+    """
+    contexts, events, levels = model
+    (
+        base_words, base_keys, left_words, left_keys, right_rows, right_symbols, right_starts, right_words, right_keys,
+        middle_rows, middle_symbols, middle_starts, middle_words, children,
+    ) = queues  # fmt: skip
+    order = len(levels) - 1
+    symbols = len(base_words)
+    size = 0
+    pops = 0
+    # Words that are no substitutes count as scored.
+    visited[BOS] = visited[EOS] = turn
+    if not unknown:
+        visited[UNK] = turn
+    # Step 1: empty the middle queue.
+    if len(right) > 0:
+        queue = find_queue(middle_rows, middle_symbols, previous, right[0])
+        if queue >= 0:
+            for i in range(middle_starts[queue], middle_starts[queue + 1]):
+                word = middle_words[i]
+                pops += 1
+                if visited[word] != turn:
+                    visited[word] = turn
+                    score = score_word(contexts, events, levels, unseen, left, length, right, word)
+                    size = offer(scores, words, size, score, word)
+    # Step 2: the queues of the left part, one for each known context of the substitute, and their constants.
+    lists = 2 * order
+    at = np.zeros(lists, np.int64)
+    end = np.zeros(lists, np.int64)
+    constant = np.zeros(lists)
+    front = np.full(lists, NOTHING)
+    lefts = 0
+    passed = 0.0
+    if unseen != 0.0:
+        passed += unseen * unseen_symbols(levels, left, length)
+    context = np.int64(left)
+    while context > 0:
+        at[lefts] = contexts[context]["events"] - symbols
+        end[lefts] = contexts[context + 1]["events"] - symbols
+        constant[lefts] = passed
+        passed += contexts[context]["backoff"]
+        context = np.int64(contexts[context]["parent"])
+        lefts += 1
+    base_constant = passed
+    # Step 3: the queues of the right part, and log p of the words after the substitute without it.
+    count = lefts
+    fixed = 0.0
+    after = np.int64(0)
+    for j in range(len(right)):
+        symbol = np.int64(right[j])
+        # The queue of w c_1 … c_{j+1} is in the row of the context of exactly c_1 … c_j.
+        row = after
+        if not levels[j] <= row < levels[j + 1]:
+            row = np.int64(0)
+            for i in range(j - 1, -1, -1):
+                row = find_context(contexts, children, row, right[i])
+                if row < 0:
+                    break
+        if row >= 0:
+            queue = find_queue(right_rows, right_symbols, row, symbol)
+            if queue >= 0:
+                at[count], end[count] = right_starts[queue], right_starts[queue + 1]
+                count += 1
+        if unseen != 0.0:
+            fixed += unseen * (unseen_symbols(levels, after, j) + min(order - 1, length + j + 1) - min(order - 1, j))
+        term, event = look_up(contexts, events, after, symbol)
+        fixed += term
+        after = np.int64(events[event]["next"])
+    for i in range(lefts):
+        constant[i] += fixed
+        if at[i] < end[i]:
+            front[i] = constant[i] + left_keys[at[i]]
+    for i in range(lefts, count):
+        if at[i] < end[i]:
+            front[i] = right_keys[at[i]]
+    base_constant += fixed
+    base = 0
+    # Step 4: pop from the left and the right part in turn, each time from the queue with the highest bound.
+    turn_left = True
+    while base < symbols:
+        key = np.float64(base_keys[base])
+        best_left, left_bound = -1, base_constant + key
+        for i in range(lefts):
+            if front[i] > left_bound:
+                best_left, left_bound = i, front[i]
+        best_right, right_bound = -1, key
+        for i in range(lefts, count):
+            if front[i] > right_bound:
+                best_right, right_bound = i, front[i]
+        if size == len(scores) and left_bound + right_bound + MARGIN < scores[0]:
+            break
+        chosen = best_left if turn_left else best_right
+        turn_left = not turn_left
+        pops += 1
+        if chosen < 0:
+            word = base_words[base]
+            base += 1
+        elif chosen < lefts:
+            word = left_words[at[chosen]]
+            at[chosen] += 1
+            front[chosen] = constant[chosen] + left_keys[at[chosen]] if at[chosen] < end[chosen] else NOTHING
+        else:
+            word = right_words[at[chosen]]
+            at[chosen] += 1
+            front[chosen] = np.float64(right_keys[at[chosen]]) if at[chosen] < end[chosen] else NOTHING
+        if visited[word] != turn:
+            visited[word] = turn
+            score = score_word(contexts, events, levels, unseen, left, length, right, word)
+            size = offer(scores, words, size, score, word)
+    return size, pops
+
+
+@njit(cache=True, nogil=True)
+def search_places(
+    model: Any, queues: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int, unknown: bool,
+    words: Any, scores: Any, sizes: Any, pops: Any,
+) -> None:  # fmt: skip
+    """Fill in the best substitutes at each place of a text, best first: a row of `words` and log10 `scores` each.
+
+    `tokens` are sentences that begin with `bos` and end with `eos`; `places` ascend. `sizes` is how many substitutes
+    there are, `pops` how many words were popped from the queues.
+    """
+    contexts, events, levels = model
+    order = len(levels) - 1
+    visited = np.zeros(len(queues[0]), np.int32)
+    at = 0
+    context = np.int64(0)
+    start = 0
+    for row in range(len(places)):
+        # The longest known context before the place.
+        place = places[row]
+        while at < place:
+            if tokens[at] == bos:
+                start = at
+            context = step(contexts, events, context, tokens[at], bos)
+            at += 1
+        end = window_end(tokens, place, order, eos)
+        size, pops[row] = search(
+            model, queues, unseen, context, place - start, tokens[place + 1 : end], tokens[place - 1], unknown,
+            visited, row + 1, scores[row], words[row],
+        )  # fmt: skip
+        sizes[row] = size
+        by_number = np.argsort(words[row, :size])
+        ordered = by_number[np.argsort(-scores[row, :size][by_number], kind="mergesort")]
+        words[row, :size] = words[row, :size][ordered]
+        scores[row, :size] = scores[row, :size][ordered]
