@@ -29,11 +29,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.backoff.linking import first_children
-from rerank_plugins.models.backoff.scoring import find_event, look_up
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.backoff.scoring import look_up
+from rerank_plugins.models.backoff.tables import BackoffTables, RecordArray
 from rerank_plugins.models.backoff.vocabulary import EOS
+from rerank_plugins.models.fastsubs.filters import seen_filters
 
 Keys = NDArray[np.float32]
 
@@ -54,6 +55,7 @@ class Queues:
 
     base_words: IntArray
     base_keys: Keys
+    halves: Keys
     left_words: IntArray
     left_keys: Keys
     right_rows: LongArray
@@ -65,7 +67,10 @@ class Queues:
     middle_symbols: IntArray
     middle_starts: LongArray
     middle_words: IntArray
+    middle_keys: Keys
     children: IntArray
+    pairs: LongArray
+    triples: LongArray
 
     @classmethod
     def build(cls, tables: BackoffTables) -> Queues:
@@ -77,19 +82,31 @@ class Queues:
         seen = events[words:]
         # The left family: rows are contexts, and there is one queue in each.
         keys = seen["log10"].astype(np.float64) + chains[seen["next"]] - base[seen["symbol"]] / 2
-        *_, left_words, left_keys = sorted_queues(owner, np.zeros(len(seen), np.int32), seen["symbol"], _up(keys), count)
+        *_, left_words, left_keys = sorted_queues(
+            owner, np.zeros(len(seen), np.int32), seen["symbol"], _up(keys), count
+        )
         # The right family: the substitute is the farthest word of the context of an n-gram.
-        sums = right_sums(contexts, events, tables.context_levels, tables.event_levels, owner, tables.unseen)
+        size = len(seen)
+        sums, has_suffix = np.zeros(size), np.zeros(size, np.bool_)
+        middle_keys = np.zeros(tables.sizes[2] if tables.order > 2 else 0)
+        add_sums(
+            contexts, events, tables.context_levels, tables.event_levels, owner, chains, tables.unseen, sums,
+            middle_keys, has_suffix,
+        )  # fmt: skip
         farthest = contexts["symbol"][owner]
-        keys = sums[words:] + base[farthest] / 2
+        keys = sums + base[farthest] / 2
         right = sorted_queues(contexts["parent"][owner], seen["symbol"], farthest, _up(keys), count)
-        # The middle family: 3-grams, and the last three words of longer n-grams whose own 3-gram was pruned.
-        rows, symbols, between = middle_ngrams(tables, owner)
-        middle = sorted_queues(rows, symbols, between, np.zeros(len(rows), np.float32), words)
+        # The middle family, and the filters of what the model has seen.
+        if tables.order > 2:
+            rows, symbols, between, keys = middle_windows(tables, owner, middle_keys, has_suffix)
+            middle = sorted_queues(rows, symbols, between, _up(keys), words)
+        else:
+            none = np.zeros(0, np.int32)
+            middle = sorted_queues(none, none, none, np.zeros(0, np.float32), words)
         by_base = np.argsort(-base, kind="stable")
         return cls(
-            by_base.astype(np.int32), _up(base[by_base] / 2), left_words, left_keys, *right, *middle[:4],
-            first_children(contexts),
+            by_base.astype(np.int32), _up(base[by_base] / 2), _up(base / 2), left_words, left_keys, *right, *middle,
+            first_children(contexts), *seen_filters(tables, owner, has_suffix),
         )  # fmt: skip
 
     @classmethod
@@ -119,75 +136,68 @@ def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
         chains[context] = chains[contexts[context]["parent"]] + contexts[context]["backoff"] - unseen
 
 
-def right_sums(
-    contexts: Any, events: Any, context_levels: LongArray, event_levels: LongArray, owner: IntArray, unseen: float
-) -> FloatArray:
-    """(E) Σ_{i≤j} [gain(w c_1 … c_{i-1}, c_i) + β(w c_1 … c_i)] of each n-gram w c_1 … c_j, 0 for 1-grams."""
-    sums = np.zeros(len(events))
-    add_right_sums(contexts, events, context_levels, event_levels, owner, unseen, sums)
-    return sums
-
-
 @njit(cache=True, nogil=True)
-def add_right_sums(
-    contexts: Any, events: Any, context_levels: Any, event_levels: Any, owner: Any, unseen: float, sums: Any
-) -> None:
-    """Fill in the sums, order by order: that of a beginning is passed on to the context that it is."""
+def add_sums(
+    contexts: Any, events: Any, context_levels: Any, event_levels: Any, owner: Any, chains: Any, unseen: float,
+    sums: Any, middle: Any, has_suffix: Any,
+) -> None:  # fmt: skip
+    """Fill in the keys of the right and the middle family, order by order, for the n-grams of order 2 and more.
+
+    `sums` has Σ_{i≤j} [gain(w c_1 … c_{i-1}, c_i) + β(w c_1 … c_i)] of each n-gram w c_1 … c_j. `middle` has, for each
+    3-gram x_1 w c_1, the part of S(w) that belongs to it and to the shorter n-grams in it. `has_suffix` says whether
+    the model has the n-gram without its first word.
+    """
     words = event_levels[1]
-    passed = np.zeros(len(contexts) - 1)
+    passed = np.zeros(len(contexts) - 1)  # the sum of the n-gram that the context is
+    own = np.zeros(len(contexts) - 1)  # log10 p of the n-gram that the context is
     for order in range(2, len(event_levels)):
-        for event in range(event_levels[order - 1], event_levels[order]):
-            context = owner[event - words]
-            symbol = events[event]["symbol"]
-            lower, _ = look_up(contexts, events, contexts[context]["parent"], symbol)
-            total = passed[context] + events[event]["log10"] - contexts[context]["backoff"] - lower
-            following = events[event]["next"]
-            if symbol != EOS and following >= context_levels[order]:  # nothing follows `</s>`
-                total += contexts[following]["backoff"] - unseen
-                passed[following] = total
-            sums[event] = total
+        for i in range(event_levels[order - 1] - words, event_levels[order] - words):
+            event = events[i + words]
+            context = owner[i]
+            shorter = contexts[context]["parent"]
+            lower, match = look_up(contexts, events, shorter, event["symbol"])
+            has_suffix[i] = match >= contexts[shorter]["events"]
+            added = event["log10"] - contexts[context]["backoff"] - lower
+            following = event["next"]
+            is_context = following >= context_levels[order]
+            if is_context and event["symbol"] != EOS:  # nothing follows `</s>`
+                added += contexts[following]["backoff"] - unseen
+            sums[i] = passed[context] + added
+            if is_context:
+                passed[following] = sums[i]
+                own[following] = event["log10"]
+            if order == 3:
+                middle[i - event_levels[2] + words] = own[context] + chains[context] + added
+                if match >= words:
+                    middle[i - event_levels[2] + words] += sums[match - words]
 
 
-def middle_ngrams(tables: BackoffTables, owner: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """The x_1, c_1 and w of all windows x_1 w c_1 inside n-grams, each at least once."""
-    contexts, events, words = tables.contexts, tables.events, tables.sizes[0]
-    if tables.order < 3:
-        return (np.zeros(0, np.int32),) * 3
-    start, end = tables.event_levels[2], tables.event_levels[3]
-    context = owner[start - words : end - words]
-    rows, between = contexts["symbol"][context], contexts["parent"][context]
-    symbols = events["symbol"][start:end]
-    longer = int(tables.event_levels[3])
-    if longer == len(events):
-        return rows, symbols, contexts["symbol"][between]
-    lost = shortened(contexts, events, longer, words, owner, int(tables.context_levels[3]))
-    windows = np.stack([rows, symbols, contexts["symbol"][between]])
-    extra = np.unique(lost, axis=0).T
-    joined = np.concatenate([windows, extra], axis=1).astype(np.int32)
-    return joined[0], joined[1], joined[2]
+def middle_windows(
+    tables: BackoffTables, owner: IntArray, keys: FloatArray, has_suffix: BoolArray
+) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
+    """The x_1, c_1, w and key of all windows x_1 w c_1 inside n-grams.
+
+    Those are the 3-grams, and in models from which 3-grams were pruned, the last three words of longer n-grams, whose
+    key is infinite.
+    """
+    contexts, symbols = tables.contexts, tables.events["symbol"][tables.sizes[0] :]
+    start, end = (tables.event_levels[2:4] - tables.sizes[0]).tolist()
+    context, symbol = owner[start:end], symbols[start:end]
+    windows = contexts["symbol"][context], symbol, contexts["symbol"][contexts["parent"][context]], keys
+    pruned = end + np.flatnonzero(~has_suffix[end:])
+    if not len(pruned):
+        return windows
+    context = last_words(contexts, owner[pruned], 2, tables.context_levels)
+    extra = contexts["symbol"][context], symbols[pruned], contexts["symbol"][contexts["parent"][context]]
+    endless = np.full(len(pruned), np.inf)
+    return tuple(np.concatenate(pair) for pair in zip(windows, (*extra, endless), strict=True))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
-def shortened(contexts: Any, events: Any, first: int, words: int, owner: Any, longer: int) -> Any:
-    """(n, 3) the last three words x_1, c_1, w of the events from `first` on whose own 3-gram is missing."""
-    count = 0
-    rows = np.zeros((0, 3), np.int32)
-    for fill in range(2):
-        count = 0
-        for event in range(first, len(events)):
-            context = owner[event - words]
-            while context >= longer:
-                context = contexts[context]["parent"]
-            symbol = events[event]["symbol"]
-            if find_event(events, contexts[context]["events"], contexts[context + 1]["events"], symbol) < 0:
-                if fill == 1:
-                    rows[count, 0] = contexts[context]["symbol"]
-                    rows[count, 1] = symbol
-                    rows[count, 2] = contexts[contexts[context]["parent"]]["symbol"]
-                count += 1
-        if fill == 0:
-            rows = np.zeros((count, 3), np.int32)
-    return rows
+def last_words(contexts: RecordArray, context: IntArray, length: int, levels: LongArray) -> IntArray:
+    """The contexts without their farthest words, so that `length` words are left of each."""
+    while (long := context >= levels[length + 1]).any():
+        context = np.where(long, contexts["parent"][context], context)
+    return context
 
 
 def sorted_queues(

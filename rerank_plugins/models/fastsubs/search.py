@@ -19,6 +19,7 @@ from numba import njit
 from rerank_plugins.models.backoff.scoring import find_context, look_up
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
+from rerank_plugins.models.fastsubs.filters import may_have
 from rerank_plugins.models.fastsubs.scoring import score_word, step, window_end
 
 MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
@@ -81,7 +82,7 @@ def offer(scores: Any, words: Any, size: int, score: float, word: int) -> int:
 @njit(cache=True, nogil=True)
 def search(
     model: Any, queues: Any, unseen: float, left: int, length: int, right: Any, previous: int, unknown: bool,
-    visited: Any, turn: int, scores: Any, words: Any,
+    visited: Any, turn: int, scores: Any, words: Any, tokens: Any, place: int,
 ) -> Any:  # fmt: skip
     """Fill in the best substitutes, in heap order, and return how many there are, and the number of pops.
 
@@ -89,8 +90,8 @@ def search(
     """
     contexts, events, levels = model
     (
-        base_words, base_keys, left_words, left_keys, right_rows, right_symbols, right_starts, right_words, right_keys,
-        middle_rows, middle_symbols, middle_starts, middle_words, children,
+        base_words, base_keys, halves, left_words, left_keys, right_rows, right_symbols, right_starts, right_words,
+        right_keys, middle_rows, middle_symbols, middle_starts, middle_words, middle_keys, children, pairs, triples,
     ) = queues  # fmt: skip
     order = len(levels) - 1
     symbols = len(base_words)
@@ -100,18 +101,7 @@ def search(
     visited[BOS] = visited[EOS] = turn
     if not unknown:
         visited[UNK] = turn
-    # Step 1: empty the middle queue.
-    if len(right) > 0:
-        queue = find_queue(middle_rows, middle_symbols, previous, right[0])
-        if queue >= 0:
-            for i in range(middle_starts[queue], middle_starts[queue + 1]):
-                word = middle_words[i]
-                pops += 1
-                if visited[word] != turn:
-                    visited[word] = turn
-                    score = score_word(contexts, events, levels, unseen, left, length, right, word)
-                    size = offer(scores, words, size, score, word)
-    # Step 2: the queues of the left part, one for each known context of the substitute, and their constants.
+    # Step 1: the queues of the left part, one for each known context of the substitute, and their constants.
     lists = 2 * order
     at = np.zeros(lists, np.int64)
     end = np.zeros(lists, np.int64)
@@ -119,6 +109,7 @@ def search(
     front = np.full(lists, NOTHING)
     lefts = 0
     passed = 0.0
+    middle_constant = 0.0
     if unseen != 0.0:
         passed += unseen * unseen_symbols(levels, left, length)
     context = np.int64(left)
@@ -126,11 +117,12 @@ def search(
         at[lefts] = contexts[context]["events"] - symbols
         end[lefts] = contexts[context + 1]["events"] - symbols
         constant[lefts] = passed
+        middle_constant = passed
         passed += contexts[context]["backoff"]
         context = np.int64(contexts[context]["parent"])
         lefts += 1
     base_constant = passed
-    # Step 3: the queues of the right part, and log p of the words after the substitute without it.
+    # Step 2: the queues of the right part, and log p of the words after the substitute without it.
     count = lefts
     fixed = 0.0
     after = np.int64(0)
@@ -162,7 +154,29 @@ def search(
         if at[i] < end[i]:
             front[i] = right_keys[at[i]]
     base_constant += fixed
+    middle_constant += fixed
     base = 0
+    # Step 3: empty the middle queue.
+    if len(right) > 0:
+        before = np.int64(tokens[place - 2]) if length > 1 else np.int64(-1)
+        then = np.int64(right[1]) if len(right) > 1 else np.int64(-1)
+        queue = find_queue(middle_rows, middle_symbols, previous, right[0])
+        if queue >= 0:
+            for i in range(middle_starts[queue], middle_starts[queue + 1]):
+                word = middle_words[i]
+                pops += 1
+                if visited[word] == turn:
+                    continue
+                visited[word] = turn
+                if (
+                    size == len(scores)
+                    and middle_constant + middle_keys[i] + MARGIN < scores[0]
+                    and not (before >= 0 and may_have(triples, before, previous, word))
+                    and not (then >= 0 and may_have(triples, word, right[0], then))
+                ):
+                    continue
+                score = score_word(contexts, events, levels, unseen, left, length, right, word)
+                size = offer(scores, words, size, score, word)
     # Step 4: pop from the left and the right part in turn, each time from the queue with the highest bound.
     turn_left = True
     while base < symbols:
@@ -180,17 +194,31 @@ def search(
         chosen = best_left if turn_left else best_right
         turn_left = not turn_left
         pops += 1
+        full = size == len(scores)
         if chosen < 0:
             word = base_words[base]
             base += 1
+            if (
+                full
+                and base_constant + 2 * key + MARGIN < scores[0]
+                and not may_have(pairs, -1, previous, word)
+                and not (len(right) > 0 and may_have(pairs, -1, word, right[0]))
+            ):
+                continue
         elif chosen < lefts:
             word = left_words[at[chosen]]
             at[chosen] += 1
+            bound = left_bound + halves[word]
             front[chosen] = constant[chosen] + left_keys[at[chosen]] if at[chosen] < end[chosen] else NOTHING
+            if full and bound + MARGIN < scores[0] and not (len(right) > 0 and may_have(pairs, -1, word, right[0])):
+                continue
         else:
             word = right_words[at[chosen]]
             at[chosen] += 1
+            bound = right_bound + base_constant + halves[word]
             front[chosen] = np.float64(right_keys[at[chosen]]) if at[chosen] < end[chosen] else NOTHING
+            if full and bound + MARGIN < scores[0] and not may_have(pairs, -1, previous, word):
+                continue
         if visited[word] != turn:
             visited[word] = turn
             score = score_word(contexts, events, levels, unseen, left, length, right, word)
@@ -225,7 +253,7 @@ def search_places(
         end = window_end(tokens, place, order, eos)
         size, pops[row] = search(
             model, queues, unseen, context, place - start, tokens[place + 1 : end], tokens[place - 1], unknown,
-            visited, row + 1, scores[row], words[row],
+            visited, row + 1, scores[row], words[row], tokens, place,
         )  # fmt: skip
         sizes[row] = size
         by_number = np.argsort(words[row, :size])
