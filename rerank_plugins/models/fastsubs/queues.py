@@ -6,18 +6,20 @@ The score of a substitute w between x and c_1 c_2 … (scoring.py) telescopes ov
 
 h' being h without its farthest word, and x_k the k words nearest to the substitute,
 
-    S(w) = constant + log p(w) + Σ_{k≥1} gain(x_k, w) + Σ_{j≥1} Σ_{k≥0} [β(x_k w c_1 … c_{j-1}) + gain(x_k w c_1 … c_{j-1}, c_j)].
+    S(w) = constant + log p(w) + Σ_{k≥1} gain(x_k, w)
+           + Σ_{j≥1} Σ_{k≥0} [β(x_k w c_1 … c_{j-1}) + gain(x_k w c_1 … c_{j-1}, c_j)].
 
 All but the constant belongs to n-grams that hold w. They are of three families:
 
 - left (x_k w): S has log p(w | x_k) + Σ_i β(x_i w), a sum over all i;
 - right (w c_1 … c_j): S has Σ_{i≤j} [gain(w c_1 … c_{i-1}, c_i) + β(w c_1 … c_i)];
-- middle (… x_1 w c_1 …): words seen *between* their neighbours, few enough to be scored one by one.
+- middle (… x_1 w c_1 …): words seen between both neighbours, few enough to be looked at one by one.
 
-A word in no middle queue is bounded by the sum of its left and its right part. The base that every word has,
-g(w) = log p(w) + β(w), goes half to the left part and half to the right one: with all of it on one side, the other
-side would begin with rare words of large gain, whose sum with the first side's best is far above any score. Yuret's
-queues order a back-off weight's words by 0; here the back-off weights are part of the keys.
+The score of a word in no middle queue is the sum of its left and its right part, and each part is the key of the word
+in the queue of the longest n-gram that it is in, or, if it is in none, half the base g(w) = log p(w) + β(w) that every
+word has. With the whole base on one side, the other side's queues would begin with rare words of large gain, and the
+sum of both bounds would be far above any score. In Yuret's queues, by contrast, a back-off weight whose argument holds
+w has the bound 0, and each probability has queues of its own.
 """
 
 from __future__ import annotations
@@ -43,14 +45,15 @@ Keys = NDArray[np.float32]
 class Queues:
     """The queues of a model of C contexts and V words; keys are log10, rounded up, and fall within each queue.
 
-    `base_words`, `base_keys` (V): all words by g(w) / 2.
+    `base_words`, `base_keys` (V): all words by g(w) / 2. `halves` (V): g(w) / 2 by the number of the word.
     `left_words`, `left_keys` (n-grams of order 2 and more): the words seen after each context, where the context's
     events are in the tables, less V.
     `right_rows` (C + 1), `right_symbols` (queues), `right_starts` (queues + 1), `right_words`, `right_keys`: the queue
     of (w c_1 … c_j) is in the row of the context c_1 … c_{j-1}, and c_j is its symbol.
-    `middle_rows` (V + 1), `middle_symbols`, `middle_starts`, `middle_words`: the words seen between x_1, the row, and
-    c_1, the symbol.
+    `middle_rows` (V + 1), `middle_symbols`, `middle_starts`, `middle_words`, `middle_keys`: the words seen between x_1,
+    the row, and c_1, the symbol; the key is S of the word but for constants, unless it is in longer n-grams as well.
     `children` (C + 1): the first extension of each context by a symbol.
+    `pairs`, `triples`: filters of the last two and three words of n-grams (filters.py).
     """
 
     base_words: IntArray

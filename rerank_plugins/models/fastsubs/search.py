@@ -4,9 +4,9 @@
     left, right        conditional expressions: the bound is the highest of their queues' (eq. 7)
     queues             sorted words of one context (queues.py); the bound is the key of the next word
 
-Each popped word is scored exactly (scoring.py), and the best K are kept in a heap. The search ends when the K-th best is
-above the bound of the words that were not popped; words that equal the bound are popped as well, so that ties are
-decided by the number of the word alone.
+A popped word is scored exactly (scoring.py), and the best K are kept in a heap; a word that is below the K-th best, as
+its key and the filters (filters.py) can show, is not scored. The search ends when the K-th best is above the bound of
+the words that were not popped. Words that equal the bound are popped as well: their numbers decide ties.
 """
 
 from __future__ import annotations
@@ -81,19 +81,23 @@ def offer(scores: Any, words: Any, size: int, score: float, word: int) -> int:
 
 @njit(cache=True, nogil=True)
 def search(
-    model: Any, queues: Any, unseen: float, left: int, length: int, right: Any, previous: int, unknown: bool,
-    visited: Any, turn: int, scores: Any, words: Any, tokens: Any, place: int,
+    model: Any, queues: Any, unseen: float, left: int, tokens: Any, start: int, place: int, unknown: bool,
+    visited: Any, turn: int, scores: Any, words: Any,
 ) -> Any:  # fmt: skip
     """Fill in the best substitutes, in heap order, and return how many there are, and the number of pops.
 
-    `left`, `length` and `right` are those of `score_word`; `previous` is the word before the substitute. A word has been scored if `visited` of it is `turn`.
+    `left` is the longest known context before the place, `start` where its sentence begins in `tokens`. A word has been
+    scored, or cannot be among the best, if `visited` of it is `turn`.
     """
     contexts, events, levels = model
+    order = len(levels) - 1
+    length = place - start
+    right = tokens[place + 1 : window_end(tokens, place, order, EOS)]
+    previous = np.int64(tokens[place - 1])
     (
         base_words, base_keys, halves, left_words, left_keys, right_rows, right_symbols, right_starts, right_words,
         right_keys, middle_rows, middle_symbols, middle_starts, middle_words, middle_keys, children, pairs, triples,
     ) = queues  # fmt: skip
-    order = len(levels) - 1
     symbols = len(base_words)
     size = 0
     pops = 0
@@ -177,7 +181,9 @@ def search(
                     continue
                 score = score_word(contexts, events, levels, unseen, left, length, right, word)
                 size = offer(scores, words, size, score, word)
-    # Step 4: pop from the left and the right part in turn, each time from the queue with the highest bound.
+    # Step 4: pop from the left and the right part in turn, each time from the queue with the highest bound. A word's
+    # score is the sum of its keys on both sides; if a filter denies that it is in a queue of the other side, its key
+    # there is half the base.
     turn_left = True
     while base < symbols:
         key = np.float64(base_keys[base])
@@ -228,33 +234,34 @@ def search(
 
 @njit(cache=True, nogil=True)
 def search_places(
-    model: Any, queues: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int, unknown: bool,
+    model: Any, queues: Any, unseen: float, tokens: Any, places: Any, unknown: bool,
     words: Any, scores: Any, sizes: Any, pops: Any,
 ) -> None:  # fmt: skip
     """Fill in the best substitutes at each place of a text, best first: a row of `words` and log10 `scores` each.
 
-    `tokens` are sentences that begin with `bos` and end with `eos`; `places` ascend. `sizes` is how many substitutes
+    `tokens` are sentences from `<s>` to `</s>`; `places` ascend. `sizes` is how many substitutes
     there are, `pops` how many words were popped from the queues.
     """
-    contexts, events, levels = model
-    order = len(levels) - 1
+    contexts, events, _ = model
     visited = np.zeros(len(queues[0]), np.int32)
     at = 0
     context = np.int64(0)
     start = 0
+    if len(places) > 0:  # start at the sentence of the first place
+        at = places[0]
+        while tokens[at] != BOS:
+            at -= 1
     for row in range(len(places)):
         # The longest known context before the place.
         place = places[row]
         while at < place:
-            if tokens[at] == bos:
+            if tokens[at] == BOS:
                 start = at
-            context = step(contexts, events, context, tokens[at], bos)
+            context = step(contexts, events, context, tokens[at], BOS)
             at += 1
-        end = window_end(tokens, place, order, eos)
         size, pops[row] = search(
-            model, queues, unseen, context, place - start, tokens[place + 1 : end], tokens[place - 1], unknown,
-            visited, row + 1, scores[row], words[row], tokens, place,
-        )  # fmt: skip
+            model, queues, unseen, context, tokens, start, place, unknown, visited, row + 1, scores[row], words[row]
+        )
         sizes[row] = size
         by_number = np.argsort(words[row, :size])
         ordered = by_number[np.argsort(-scores[row, :size][by_number], kind="mergesort")]

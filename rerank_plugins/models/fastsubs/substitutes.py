@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary
 from rerank_plugins.models.backoff.scoring import LN10
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
+from rerank_plugins.models.backoff.sorting import stretches
+from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 from rerank_plugins.models.fastsubs.queues import Queues
 from rerank_plugins.models.fastsubs.scoring import score_places
 from rerank_plugins.models.fastsubs.search import search_places
 from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.threads import in_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +48,22 @@ class FastSubs:
     unknown: bool = False
     stored: Queues | None = None
 
+    @classmethod
+    def load(cls, path: Path, *, unknown: bool = False) -> FastSubs:
+        """The model of a file, with its queues from the cache (queue_files.py) if they have been sorted before.
+
+        Raises ModelError for a file that is missing, damaged, not an n-gram model or a KenLM binary, whose n-grams
+        cannot be listed.
+        """
+        from rerank_plugins.models.fastsubs.queue_files import queues_of
+
+        if path.is_file() and is_kenlm_binary(path):
+            raise ModelError(
+                f"{path}: this is a KenLM binary, whose n-grams cannot be listed; give the ARPA file it was built from"
+            )
+        ngrams = NgramModel.load(path)
+        return cls(ngrams, unknown, queues_of(path, ngrams.tables))
+
     def top(self, words: Sequence[str], position: int, k: int) -> tuple[IntArray, FloatArray]:
         """The `k` best substitutes for `words[position]`, best first; those of equal score by ascending number.
 
@@ -56,10 +77,11 @@ class FastSubs:
         some = best.words[0] >= 0
         return best.words[0][some], best.ln_p[0][some]
 
-    def top_places(self, tokens: IntArray, places: LongArray, k: int) -> Substitutes:
+    def top_places(self, tokens: IntArray, places: LongArray, k: int, jobs: int = 1) -> Substitutes:
         """The `k` best substitutes at each of some ascending places in encoded sentences (`encode`).
 
-        A place is an index in `tokens`, not of `<s>` or `</s>`. Raises ValueError for `k` below 1.
+        A place is an index in `tokens`, not of `<s>` or `</s>`. `jobs` threads share the places. Raises ValueError for
+        `k` below 1.
         """
         if k < 1:
             raise ValueError(f"k = {k}: wanted at least 1")
@@ -67,10 +89,14 @@ class FastSubs:
         words = np.full((len(places), most), -1, np.int32)
         scores = np.full((len(places), most), -np.inf)
         sizes, pops = np.zeros((2, len(places)), np.int64)
-        search_places(
-            self._model, self._arrays, self.ngrams.tables.unseen, tokens, places, BOS, EOS, self.unknown,
-            words, scores, sizes, pops,
-        )  # fmt: skip
+        shared = self._model, self._arrays, self.ngrams.tables.unseen, tokens
+        in_threads(
+            lambda a, b: search_places(
+                *shared, places[a:b], self.unknown, words[a:b], scores[a:b], sizes[a:b], pops[a:b]
+            ),
+            stretches(len(places), jobs),
+            jobs,
+        )
         return Substitutes(words, scores * LN10, pops)
 
     def scores(self, tokens: IntArray, places: LongArray, words: IntArray) -> FloatArray:
