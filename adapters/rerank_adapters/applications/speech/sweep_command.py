@@ -73,6 +73,7 @@ def command(
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.extract import dense_rule, extract_with
     from rerank_adapters.pipeline.job import Data, Job
+    from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.progress import StatusLine
@@ -91,6 +92,7 @@ def command(
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests, ranks=not table)
     ids = [nbest.segment_id for nbest in nbests]
     data = Data("tune", nbests, read_references(references, reference_form).for_segments(ids))
     if table and values:
