@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from rerank_plugins.models.treelet import transforming
 from rerank_plugins.models.treelet.forest import UNKNOWN_PHRASE, UNKNOWN_TAG, lay_out
 from rerank_plugins.models.treelet.model import Settings
+from rerank_plugins.models.treelet.numbering import UnusualLabelError
 from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.models.treelet.transforming import ArrayTransformations, UnusualLabelError
+from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.trees.shared import SharedTrees
 from rerank_plugins.trees.treelet_transforms import transform
 from tests.random_trees import english_trees
 
@@ -33,11 +35,11 @@ def check(trees, transformations=None, labels=None):
     slow = [transform(tree) for tree in trees]
     labels = labels or numbers(slow)
     symbol, parent, words, offsets = lay_out(slow, *labels)
-    arrays = (transformations or ArrayTransformations(*labels))(trees)
+    arrays = (transformations or ArrayTransformations(*labels))([SharedTrees.of(trees)])
     np.testing.assert_array_equal(arrays.symbol, symbol)
     np.testing.assert_array_equal(arrays.parent, parent)
     np.testing.assert_array_equal(arrays.offsets, offsets)
-    assert [arrays.words[tag] if tag >= 0 else None for tag in arrays.tag.tolist()] == words
+    assert [arrays.words[word] if word >= 0 else None for word in arrays.word.tolist()] == words
     assert arrays.sentences() == [tree.words() for tree in trees]
 
 
@@ -84,7 +86,7 @@ def test_trees_by_hand(text):
 def test_labels_that_heads_would_change():
     odd = Tree("ROOT", (Tree("-A", (Tree("NN", ("a",)), Tree("NN", ("b",)))),))
     with pytest.raises(UnusualLabelError):
-        ArrayTransformations(len, len)([odd])
+        ArrayTransformations(len, len)([SharedTrees.of([odd])])
     trees = [*read_trees(["(ROOT (S (NP (PRP I)) (VP (VBD slept))))"]), odd]
     model = train(collect(trees, Settings()), Settings())  # the model takes the slow way, for all of them
     np.testing.assert_allclose(

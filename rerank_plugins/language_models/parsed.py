@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.interfaces import KBestTrees, LanguageModel, Parser, ScoredTree, Sentence, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
 
@@ -97,7 +97,7 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
         if not sentences:
             return np.zeros(0)
         parses = self._parser.parse(sentences)
-        best = [[constituent.tree for constituent in parse.constituents[: self.k]] for parse in parses]
+        best = [_trees(parse.constituents[: self.k]) for parse in parses]
         totals = np.zeros(len(sentences))
         step = max(1, TREES // self.k)
         for start in range(0, len(best), step):
@@ -115,6 +115,10 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its frequency in the model's training corpus."""
         return self.trees.vocabulary.unigram_scores(sentences)
+
+
+def _trees(scored: Sequence[ScoredTree]) -> Sequence[Tree]:
+    return scored.trees if isinstance(scored, KBestTrees) else [tree for tree, _ in scored]
 
 
 Model = TypeVar("Model", bound=ParsedLanguageModel)

@@ -12,7 +12,7 @@ from typing import Any
 from rerank_plugins import __version__
 from rerank_plugins.errors import PluginError
 from rerank_plugins.identity import describe
-from rerank_plugins.interfaces import Parse, Parser, Sentence
+from rerank_plugins.interfaces import KBestTrees, Parse, Parser, Sentence
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder
 
@@ -111,4 +111,6 @@ class CachedParser(Parser):
 
 def _has_own_words(words: tuple[str, ...], parse: Parse) -> bool:
     """Whether the trees have the tokens as words, as the cache on disk requires; tokens word/TAG are different."""
-    return not parse.constituents or parse.constituents[0].tree.words() == words
+    constituents = parse.constituents
+    own = constituents.trees.words if isinstance(constituents, KBestTrees) else None
+    return not constituents or words == (own or constituents[0].tree.words())

@@ -20,7 +20,7 @@ class EverySentence(Parser):
     longest: int
 
     @abstractmethod
-    def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
+    def piece(self, tokens: Sentence, flat: list[Sentence]) -> Sequence[ScoredTree]:
         """One or more trees of a sentence or piece, best first; the words of a flat tree are appended to `flat`."""
 
     def words(self, tokens: Sentence) -> tuple[str, ...]:
@@ -42,6 +42,6 @@ class EverySentence(Parser):
                 cut = in_pieces(self.words(tokens), self.longest, lambda at: self.piece(tokens[at], flat)[0])  # noqa: B023
                 parses[place] = Parse(None, (cut,))
             elif tokens:
-                parses[place] = Parse(None, tuple(self.piece(tokens, flat)))
+                parses[place] = Parse(None, self.piece(tokens, flat))
         warn(logger, flat, long, self.longest)
         return parses

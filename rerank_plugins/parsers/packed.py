@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from rerank_plugins.interfaces import Parse, ScoredTree, Sentence
+from rerank_plugins.interfaces import KBestTrees, Parse, ScoredTree, Sentence
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 
@@ -67,6 +67,11 @@ def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
 
 def _shared(scored: Sequence[ScoredTree]) -> tuple[list[str], list[list[int]], list[int], list[float]]:
     """The labels, the distinct subtrees, and the root and ln p of each tree."""
+    if isinstance(scored, KBestTrees):
+        shared, children = scored.trees, scored.trees.children.tolist()
+        bounds = zip(shared.label.tolist(), shared.bounds.tolist(), strict=True)
+        below = [[label, *children[start:end]] for label, (start, end) in bounds]
+        return list(shared.labels), below, shared.roots.tolist(), list(scored.log_probabilities)
     labels: dict[str, int] = {}
     nodes: dict[tuple[int, ...], int] = {}
 

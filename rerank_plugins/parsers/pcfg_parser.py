@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -62,13 +63,13 @@ class PcfgParser(EverySentence, PickledFields):
         """The words, without tags."""
         return _split(tokens)[0] if self.tags else tuple(tokens)
 
-    def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
+    def piece(self, tokens: Sentence, flat: list[Sentence]) -> Sequence[ScoredTree]:
         """The k best trees of a sentence."""
         from rerank_plugins.models.pcfg import fallback
 
         words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
         parser, decoding = self.parser, self._decoding
-        trees = parser.parse_tagged(words, tags, decoding) if tags else parser.parse(words, decoding)
+        trees = parser.parse_tagged(words, tags, decoding) if tags else parser.k_best(words, decoding)
         if trees:
             return trees
         flat.append(words)

@@ -9,6 +9,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.shared import SharedTrees
 from rerank_plugins.trees.treelet_transforms import Transformations, transform
 from tests.bench.timing import seconds
 from tests.naive_treelet import NaiveTreelet
@@ -80,8 +81,8 @@ def test_trees_of_lists_are_transformed_together():
 
 def test_transformations_in_arrays_against_trees(trees):
     transformations, arrays = Transformations(), ArrayTransformations(len, len)
-    arrays(trees[:2])  # compiles
+    arrays([SharedTrees.of(trees[:2])])  # compiles
     changing = seconds(lambda: [transformations(tree) for tree in trees])
-    numbering = seconds(lambda: arrays(trees))
+    numbering = seconds(lambda: arrays([SharedTrees.of(trees)]))
     print(f"{len(trees) / changing:,.0f} trees/s as trees, {len(trees) / numbering:,.0f} as arrays")
     assert changing > 2 * numbering

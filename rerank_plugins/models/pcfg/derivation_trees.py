@@ -6,7 +6,7 @@ probability of the tree with its bases fixed. Parts that several derivations sha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,7 @@ from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 from rerank_plugins.models.pcfg.k_best import Derivations
 from rerank_plugins.models.pcfg.pruned_chart import Items
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.shared import SharedTrees
 
 
 @njit(cache=True, nogil=True)
@@ -102,37 +101,85 @@ def _mark(lefts: Any, rights: Any, needed: Any) -> None:
                 needed[rights[d]] = True
 
 
+@njit(cache=True, nogil=True)
+def share(
+    bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, needed: Any, span: Any, pool: Any,
+    label: Any, bounds: Any, slots: Any,
+) -> int:  # fmt: skip
+    """Number the distinct subtrees of the needed derivations; return how many there are.
+
+    The nodes that a derivation has in a tree are pool[span[d, 0] : span[d, 1]]: one, or below an intermediate base its
+    children. Subtree x has the base label[x] and the children pool[bounds[x, 0] : bounds[x, 1]], or -1 - w for word w.
+    """
+    vertices, edges, firsts, seconds = derivations
+    nodes, end, mask = 0, 0, len(slots) - 1
+    for d in range(len(vertices)):
+        if not needed[d]:
+            continue
+        item, edge = vertices[d] // 2, edges[d]
+        left, right, base = tails[0][edge], tails[1][edge], bases[item]
+        if left >= 0 and right < 0 and left % 2 == 0:  # the empty chain of unary rules
+            span[d] = span[firsts[d]]
+            continue
+        begin = end
+        if left < 0:
+            pool[end] = -1 - cells[item]
+            end += 1
+        else:
+            for part in range(2 if right >= 0 else 1):
+                below = firsts[d] if part == 0 else seconds[d]
+                for place in range(span[below, 0], span[below, 1]):
+                    pool[end] = pool[place]
+                    end += 1
+            if intermediate[base]:
+                span[d, 0], span[d, 1] = begin, end
+                continue
+        # The subtree of this base and these children, which is known or new.
+        code = np.uint64(base)
+        for place in range(begin, end):
+            code = (code ^ np.uint64(pool[place] + 1000000)) * np.uint64(0x9E3779B97F4A7C15)
+        slot = np.int64(code >> np.uint64(40)) & mask
+        while slots[slot] >= 0:
+            node = slots[slot]
+            same = label[node] == base and bounds[node, 1] - bounds[node, 0] == end - begin
+            for place in range(end - begin):
+                same = same and pool[bounds[node, 0] + place] == pool[begin + place]
+            if same:
+                break
+            slot = (slot + 1) & mask
+        if slots[slot] < 0:
+            slots[slot] = nodes
+            label[nodes], bounds[nodes, 0], bounds[nodes, 1] = base, begin, end
+            nodes += 1
+        pool[end] = slots[slot]
+        span[d, 0], span[d, 1] = end, end + 1
+        end += 1
+    return nodes
+
+
 def trees(
-    items: Items, labels: Sequence[str], graph: Hypergraph, derivations: Derivations, sentence: Sentence
-) -> list[Tree]:
+    items: Items,
+    labels: tuple[str, ...],
+    intermediate: BoolArray,
+    graph: Hypergraph,
+    derivations: Derivations,
+    sentence: Sentence,
+) -> SharedTrees:
     """Return the trees of the best derivations, in which intermediate (@) nodes are replaced by their children.
 
-    `labels` are those of the items' bases; intermediate ones begin with @. Equal trees are one object.
+    `labels` are those of the items' bases; `intermediate` says which of them begin with @. Equal trees have one root.
     """
-    known: dict[tuple[object, ...], Tree] = {}
-    subtrees: dict[int, tuple[Tree, ...]] = {}
-    inner = [label.startswith(INTERMEDIATE) for label in labels]
-    bases, cells = items.base.tolist(), items.cell.tolist()
-    for d, item, left, right, first, second in _steps(graph, derivations):
-        base = bases[item]
-        if left < 0:
-            children: tuple[Tree | str, ...] = (sentence[cells[item]],)
-            key: tuple[object, ...] = (labels[base], cells[item])
-        elif right < 0 and left % 2 == 0:
-            subtrees[d] = subtrees[first]
-            continue
-        else:
-            below = subtrees[first] + subtrees[second] if right >= 0 else subtrees[first]
-            if inner[base]:
-                subtrees[d] = below
-                continue
-            children = below
-            key = (labels[base], None, *map(id, below))
-        tree = known.get(key)
-        if tree is None:
-            tree = known[key] = Tree(labels[base], children)
-        subtrees[d] = (tree,)
-    return [subtrees[d][0] for d in derivations.best.tolist()]
+    needed = parts(derivations)
+    size, count = len(needed), int(needed.sum())
+    span, bounds = np.empty((size, 2), np.int32), np.empty((count, 2), np.int32)
+    label, pool = np.empty(count, np.int32), np.empty(count * (len(sentence) + 1), np.int32)
+    slots = np.full(1 << (2 * count).bit_length(), -1, np.int32)
+    columns = derivations.vertex, derivations.edge, derivations.left, derivations.right
+    tails = graph.left, graph.right
+    nodes = share(items.base, items.cell, intermediate, tails, columns, needed, span, pool, label, bounds, slots)
+    roots = pool[span[derivations.best, 0]]
+    used = int(span[needed, 1].max()) if count else 0
+    return SharedTrees(labels, tuple(sentence), label[:nodes], bounds[:nodes], pool[:used], roots)
 
 
 def shapes(items: Items, graph: Hypergraph, derivations: Derivations) -> list[int]:

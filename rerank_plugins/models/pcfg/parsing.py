@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.interfaces import ScoredTree, Sentence
+from rerank_plugins.interfaces import KBestTrees, ScoredTree, Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
 from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -33,7 +33,8 @@ from rerank_plugins.models.pcfg.projection import plain_bases, project
 from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at, items_of
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.binarisation import INTERMEDIATE
+from rerank_plugins.trees.shared import SharedTrees
 
 PRUNED_EARLY = 0.1  # share of the threshold below which the coarse outside pass prunes
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
@@ -68,9 +69,14 @@ class ChartParser:
         self.blocks = compile_blocks(self.grammar)
         self.coarse = project(self.grammar)
         self.chart = Chart(compile_rules(self.coarse))
+        self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
 
     def parse(self, sentence: Sentence, decoding: Decoding = Decoding()) -> list[ScoredTree]:
+        """Return `k_best` as a list of trees."""
+        return list(self.k_best(sentence, decoding))
+
+    def k_best(self, sentence: Sentence, decoding: Decoding = Decoding()) -> Sequence[ScoredTree]:
         """Return the k best trees with ln p(tree, words), best first; none if the grammar cannot derive the sentence.
 
         The ln p of a tree is summed over the symbols of its nodes, whichever criterion orders the trees. Derivations
@@ -80,7 +86,7 @@ class ChartParser:
 
     def parse_tagged(
         self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
-    ) -> list[ScoredTree]:
+    ) -> Sequence[ScoredTree]:
         """Parse a sentence whose tags are known (tagged.py). Raises ModelError for a tag that the grammar lacks."""
         if not sentence:
             return []
@@ -92,7 +98,7 @@ class ChartParser:
         parser.chart = Chart(rules)
         return parser._decode(sentence, np.arange(len(sentence), dtype=np.int32), decoding)
 
-    def _decode(self, sentence: Sentence, words: IntArray, decoding: Decoding) -> list[ScoredTree]:
+    def _decode(self, sentence: Sentence, words: IntArray, decoding: Decoding) -> Sequence[ScoredTree]:
         """Parse with a falling threshold until there is a tree, or the lowest threshold has been tried."""
         self.chart.fill(words)
         lowest = LOWEST if len(words) > EXACT else 0.0
@@ -111,7 +117,7 @@ class ChartParser:
             parses[place] = self.parse(sentences[place], decoding)
         return parses
 
-    def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> list[ScoredTree]:
+    def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> Sequence[ScoredTree]:
         """Parse with one threshold; the coarse chart has been filled."""
         scales = self.chart.scales[1 : len(words) + 1].copy()
         kept = expected_nodes(self.chart, PRUNED_EARLY * threshold) > threshold
@@ -139,9 +145,7 @@ class ChartParser:
         order = np.lexsort((symbol, items.cell[item]))
         return items.cell[item][order], symbol[order]
 
-    def _trees(
-        self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int
-    ) -> list[ScoredTree]:
+    def _trees(self, sentence: Sentence, chart: PrunedChart, graph: Hypergraph, bases: IntArray, k: int) -> KBestTrees:
         """Return the k best trees of a hypergraph over the items of a chart, whose bases in the grammar are `bases`.
 
         There may be fewer: derivations that differ only in symbols, or in what binarisation added, are one tree.
@@ -150,13 +154,14 @@ class ChartParser:
         wanted = k
         while True:
             chosen, logp = self._possible(chart, items, graph, wanted)
-            candidates = trees(items, self.grammar.bases, graph, chosen, sentence)
-            if len(set(map(id, candidates))) >= k or len(candidates) < wanted or wanted >= MORE * k:
+            candidates = trees(items, self.grammar.bases, self._intermediate, graph, chosen, sentence)
+            roots = candidates.roots.tolist()
+            if len(set(roots)) >= k or len(roots) < wanted or wanted >= MORE * k:
                 break
             wanted *= 2
         over_bases = chart.blocks is self.blocks  # no two derivations over bases have the same shape
-        shape = list(range(len(candidates))) if over_bases else shapes(items, graph, chosen)
-        return _distinct(candidates, shape, logp)[:k]
+        shape = list(range(len(roots))) if over_bases else shapes(items, graph, chosen)
+        return _distinct(candidates, shape, logp.tolist())[:k]
 
     def _possible(self, chart: PrunedChart, items: Items, graph: Hypergraph, k: int) -> tuple[Derivations, FloatArray]:
         """Return the k best possible derivations, and ln p of their trees; there may be fewer.
@@ -178,14 +183,13 @@ def with_emissions(blocks: Blocks, emissions: Emissions) -> Blocks:
     return blocks._replace(words=emissions.starts, word_symbol=emissions.symbol, word_p=emissions.p)
 
 
-def _distinct(candidates: list[Tree], shapes: list[int], logp: FloatArray) -> list[ScoredTree]:
+def _distinct(candidates: SharedTrees, shapes: list[int], logp: list[float]) -> KBestTrees:
     """Return each tree once, in the order of first occurrence, with ln of the sum over its derivations' shapes."""
     by_shape: dict[int, dict[int, float]] = {}
-    first: dict[int, Tree] = {}
-    for tree, shape, value in zip(candidates, shapes, logp.tolist(), strict=True):
-        first.setdefault(id(tree), tree)
-        by_shape.setdefault(id(tree), {})[shape] = value
-    return [ScoredTree(tree, _log_sum(list(by_shape[key].values()))) for key, tree in first.items()]
+    for root, shape, value in zip(candidates.roots.tolist(), shapes, logp, strict=True):
+        by_shape.setdefault(root, {})[shape] = value
+    distinct = replace(candidates, roots=np.array(list(by_shape), np.int32))
+    return KBestTrees(distinct, tuple(_log_sum(list(values.values())) for values in by_shape.values()))
 
 
 def _log_sum(values: list[float]) -> float:

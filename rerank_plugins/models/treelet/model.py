@@ -23,11 +23,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.models.backoff.scoring import LN10, score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -36,7 +37,7 @@ from rerank_plugins.models.treelet.forest import UNSEEN, Symbols, TreeArrays, la
 from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
 from rerank_plugins.models.treelet.summing import sum_distinct
 from rerank_plugins.models.treelet.yields import YieldModel
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
+from rerank_plugins.models.vocabulary.closed import START, ClosedVocabulary, Sentence
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.constituency import ROOT, Tree
 
@@ -95,6 +96,29 @@ class Settings:
         return ORDERS[self.variant]
 
 
+class WordNumbers:
+    """The numbers in a vocabulary of the words of a list: as first words of sentences, and as others.
+
+    Between calls, words are added to the list, or it is another list.
+    """
+
+    def __init__(self, vocabulary: ClosedVocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._words: list[str] = []
+        self._first = self._inner = np.zeros(0, np.int32)
+
+    def __call__(self, words: list[str]) -> tuple[IntArray, IntArray]:
+        """(W), (W) the numbers of the words."""
+        if words is not self._words:
+            self._words, self._first, self._inner = words, np.zeros(0, np.int32), np.zeros(0, np.int32)
+        new = words[len(self._first) :]
+        if new:
+            encode = self._vocabulary.encode
+            self._first = np.append(self._first, encode([(word,) for word in new]))
+            self._inner = np.append(self._inner, encode([(START, *new)])[1:])
+        return self._first, self._inner
+
+
 @dataclass(frozen=True, eq=False)
 class TreeletModel(PickledFields):
     """A trained model: symbols, words and rules by number, and the distributions of yields (as rules) and words."""
@@ -113,29 +137,36 @@ class TreeletModel(PickledFields):
 
     def forest(self, trees: Sequence[Tree], transformed: bool = False) -> TreeArrays:
         """The trees as arrays, transformed if the model requires it and `transformed` does not say that they are."""
+        return self._forest([trees], transformed)
+
+    def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool) -> TreeArrays:
+        """The trees of all parses as arrays."""
         if self.settings.transformed and not transformed:
-            from rerank_plugins.models.treelet.transforming import UnusualLabelError
+            from rerank_plugins.models.treelet.numbering import UnusualLabelError
 
             try:
-                return self._transformed(trees)
+                return self._transformed(parses)
             except UnusualLabelError:
                 from rerank_plugins.trees.treelet_transforms import Transformations
 
-                trees = list(map(Transformations(), trees))
-        symbol, parent, words, offsets = lay_out(trees, *self.symbols.lookups())
+                change = Transformations()
+                parses = [[change(tree) for tree in trees] for trees in parses]
+        symbol, parent, words, offsets = lay_out(chain.from_iterable(parses), *self.symbols.lookups())
         ids = self.vocabulary.encode(sentences_of(words, offsets))
         return TreeArrays(symbol, parent, place_words(words, ids), offsets)
 
-    def _transformed(self, trees: Sequence[Tree]) -> TreeArrays:
-        """The transformed trees in numbers; the words of each distinct sentence are looked up once."""
-        arrays = self._transformations(trees)
-        sentences = arrays.sentences()
-        number = {sentence: i for i, sentence in enumerate(dict.fromkeys(sentences))}
-        ends = np.cumsum([0, *map(len, number)])
-        ids = self.vocabulary.encode(list(number))
-        places = [np.arange(ends[i], ends[i + 1]) for i in map(number.__getitem__, sentences)]
-        word = np.full(len(arrays.symbol), -1, np.int32)
-        word[arrays.tag >= 0] = ids[np.concatenate([*places, np.zeros(0, np.int64)])]
+    def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
+        """The transformed trees in numbers."""
+        from rerank_plugins.trees.shared import SharedTrees
+
+        shared = [trees if isinstance(trees, SharedTrees) else SharedTrees.of(trees) for trees in parses]
+        arrays = self._transformations(shared)
+        first, inner = self._word_numbers(arrays.words)
+        tags = np.flatnonzero(arrays.word >= 0)
+        word = np.full(len(arrays.word), -1, np.int32)
+        word[tags] = inner[arrays.word[tags]]
+        initial = tags[np.searchsorted(tags, arrays.offsets[:-1])]  # the first tag of each tree
+        word[initial] = first[arrays.word[initial]]
         return TreeArrays(arrays.symbol, arrays.parent, word, arrays.offsets)
 
     @cached_property
@@ -143,6 +174,10 @@ class TreeletModel(PickledFields):
         from rerank_plugins.models.treelet.transforming import ArrayTransformations
 
         return ArrayTransformations(*self.symbols.lookups())
+
+    @cached_property
+    def _word_numbers(self) -> WordNumbers:
+        return WordNumbers(self.vocabulary)
 
     def score_nodes(self, forest: TreeArrays) -> FloatArray:
         """(N) ln p of the yield of each phrase and of the word of each tag, given its context."""
@@ -168,7 +203,7 @@ class TreeletModel(PickledFields):
 
     def score_sentences(self, parses: Sequence[Sequence[Tree]], transformed: bool = False) -> FloatArray:
         """(n) ln Σ p(T) over the distinct trees that the parses of a sentence become; -inf for one without parses."""
-        forest = self.forest([tree for trees in parses for tree in trees], transformed)
+        forest = self._forest(parses, transformed)
         sentence = np.repeat(np.arange(len(parses)), [len(trees) for trees in parses])
         return sum_distinct(self._totals(forest), sentence, shapes(forest), len(parses))
 

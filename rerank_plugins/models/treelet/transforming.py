@@ -1,10 +1,7 @@
 """Trees to the arrays of their transformed selves, without making the transformed trees.
 
-The transformations (trees/treelet_transforms, whose code is the slow twin) make of a node something that depends on the
-node and on what is below it alone; only its parent's mark comes from above. Each distinct subtree is therefore looked
-at once, in whichever trees it stands: the trees of a k-best list share most of their subtrees, and so do the hypotheses
-of an n-best list. In Python, a distinct subtree gets a number, its head and the numbers of its children. Two kernels do
-the rest on these numbers:
+The transformations are those of trees/treelet_transforms, whose code is the slow twin. Numbers of distinct subtrees,
+with their heads, come from numbering.py. Two kernels do the rest on these numbers:
 
 1. `flatten` finds, for every new phrase, its children after the flattening of NPs, SBARs and VPs, the phrase whose
    label it then has (of a chain of VPs, the lowest), and whether it is a sentence with a gap.
@@ -24,38 +21,33 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.models.treelet.interning import grown
+from rerank_plugins.models.treelet.numbering import CATEGORY, LABEL, WIDTH, WORD, Numbering
 from rerank_plugins.trees.heads import CONJUNCTIONS, HeadRules, english_heads
-from rerank_plugins.trees.treelet_transforms import TEMPORAL, annotate_heads, mark_numbers, mark_temporal
+from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.treelet_transforms import TEMPORAL
 from rerank_plugins.trees.treelet_transforms.labels import MARK
-from rerank_plugins.trees.treelet_transforms.tags import PLAIN
 
-REMEMBERED = 50_000  # distinct subtrees, about 1 kB each
+REMEMBERED = 50_000  # distinct subtrees, about 300 bytes each
 ROOT_NUMBER, NP, VP, S, SBAR = range(5)  # the first categories by number
-OTHER = 5
-
-
-class UnusualLabelError(Exception):
-    """A label whose category its head would change: it has annotations that no cleaned tree has."""
 
 
 class TransformedTrees(NamedTuple):
-    """N nodes of T transformed trees: (N) `symbol` and `parent`, (T + 1) `offsets`; (N) `tag`, -1 at phrases.
+    """N nodes of T transformed trees: (N) `symbol` and `parent`, (T + 1) `offsets`; (N) `word`, -1 at phrases.
 
-    `words[tag]` is the word of a tag's node.
+    `words` are the words by number; from one call to the next, words are only added to the list, or it is another list.
     """
 
     symbol: IntArray
     parent: IntArray
-    tag: IntArray
+    word: IntArray
     offsets: LongArray
-    words: Sequence[str | None]
+    words: list[str]
 
     def sentences(self) -> list[tuple[str, ...]]:
         """The words of each tree."""
-        inside = np.flatnonzero(self.tag >= 0)
-        words = [self.words[tag] for tag in self.tag[inside].tolist()]
+        inside = np.flatnonzero(self.word >= 0)
+        words = [self.words[number] for number in self.word[inside].tolist()]
         cuts = np.searchsorted(inside, self.offsets).tolist()
         return [tuple(words[start:end]) for start, end in pairwise(cuts)]
 
@@ -79,97 +71,60 @@ class ArrayTransformations:
 
     def _start(self) -> None:
         """Forget all subtrees."""
-        self._trees: list[Tree] = []  # kept alive, so that an identity stays that of one tree
-        self._known: dict[int, int] = {}  # numbers of subtrees by identity
-        self._equal: dict[tuple[object, ...], int] = {}  # and by what they hold
-        self._categories = {name: number for number, name in enumerate((ROOT, "NP", "VP", "S", "SBAR"))}
-        self._labels = {ROOT: 0}  # labels with heads
+        self._numbering = Numbering(self._temporal, self._rules)
         self._symbol: dict[int, int] = {}  # symbols by the integer of a node's label
-        # of each distinct subtree: category, label with its head, the head, the word of a tag, children, words below
-        self._category: list[int] = []
-        self._label: list[int] = []
-        self._head: list[str] = []
-        self._word: list[str | None] = []
-        self._children: list[int] = []
-        self._ends: list[int] = []
-        self._width: list[int] = []
-        self._flat = _Flat.empty()
+        self._done = 0  # subtrees that have been flattened
+        self._flat = _Flat(
+            np.empty(0, np.int32), np.empty(0, np.bool_), np.empty((0, 6), np.int32), np.empty(0, np.int32)
+        )
 
-    def __call__(self, trees: Sequence[Tree]) -> TransformedTrees:
-        """The transformed trees. Raises UnusualLabelError for a label that only the slow twin can handle."""
-        if len(self._category) > REMEMBERED:
+    def __call__(self, parses: Sequence[SharedTrees]) -> TransformedTrees:
+        """The transformed trees of all parses, in order.
+
+        Raises UnusualLabelError for a label that only the slow twin can handle.
+        """
+        if len(self._numbering) > REMEMBERED:
             self._start()
-        self._trees.extend(trees)
-        roots = np.array([tree.fold(self._number_tag, self._number_phrase, self._known) for tree in trees], np.int32)
-        flat = self._flat = self._flattened()
-        offsets = np.zeros(len(trees) + 1, np.int64)
-        room = int(np.array(self._width, np.int64)[roots].sum()) * 2 + 2 * len(trees)
-        key, parent, tag = np.empty(room, np.int64), np.empty(room, np.int32), np.empty(room, np.int32)
-        total = emit(roots, flat, offsets, key, parent, tag)
-        key, parent, tag = key[:total], parent[:total], tag[:total]
-        return TransformedTrees(self._symbols(key), parent, tag, offsets, self._word)
+        try:
+            roots = self._numbering.roots(parses)
+        except BaseException:
+            self._start()
+            raise
+        self._flatten()
+        facts, flat = self._numbering.facts, self._flat
+        offsets = np.zeros(len(roots) + 1, np.int64)
+        room = int(facts[roots, WIDTH].sum()) * 2 + 2 * len(roots)
+        key, (parent, word) = np.empty(room, np.int64), np.empty((2, room), np.int32)
+        total = emit(roots, facts, flat, offsets, key, parent, word)
+        return TransformedTrees(
+            self._symbols(key[:total]), parent[:total], word[:total], offsets, self._numbering.words
+        )
 
-    def _number_tag(self, tag: Tree) -> int:
-        key = (tag.label, tag.word)
-        number = self._equal.get(key)
-        if number is None:
-            marked = mark_temporal(tag, self._temporal)
-            annotated = annotate_heads(marked, self._rules)
-            head = annotated.label[len(marked.label) + 1 :] or marked.label
-            label = mark_numbers(annotated).label
-            number = self._equal[key] = self._add(category(marked.label), label, head, tag.word, [], 1)
-        return number
-
-    def _number_phrase(self, node: Tree, children: list[int]) -> int:
-        key = (node.label, None, *children)
-        number = self._equal.get(key)
-        if number is None:
-            labels = [PLAIN.get(child.label, child.label) for child in node.subtrees]
-            head = self._head[children[self._rules.head(node.label, labels)]]
-            label = node.label if node.label == ROOT else f"{node.label}-{head}"
-            width = sum(map(self._width.__getitem__, children))
-            number = self._equal[key] = self._add(category(node.label), label, head, None, children, width)
-        return number
-
-    def _add(self, name: str, label: str, head: str, word: str | None, children: list[int], width: int) -> int:
-        if category(label) != name:
-            raise UnusualLabelError(label)
-        self._category.append(self._categories.setdefault(name, len(self._categories)))
-        self._label.append(self._labels.setdefault(label, len(self._labels)))
-        self._head.append(head)
-        self._word.append(word)
-        self._children.extend(children)
-        self._ends.append(len(self._children))
-        self._width.append(width)
-        return len(self._category) - 1
-
-    def _flattened(self) -> _Flat:
-        """What flattening makes of all subtrees; those that were there before are taken over."""
-        known, size = self._flat, len(self._category)
-        done = len(known.label)
-        if done == size:
-            return known
-        need = sum(self._width[done:])
-        conjunction = np.zeros(len(self._categories), np.bool_)
-        conjunction[[number for name, number in self._categories.items() if name in CONJUNCTIONS]] = True
-        flat = known.grown(self._category, self._label, [word is not None for word in self._word], need)
-        ends = np.array([0, *self._ends], np.int32)
-        flatten(done, ends, np.array(self._children, np.int32), conjunction, flat)
-        return flat
+    def _flatten(self) -> None:
+        """Flatten the subtrees that are new."""
+        numbering, flat, done = self._numbering, self._flat, self._done
+        size = self._done = len(numbering)
+        need = (flat.bounds[done - 1, 5] if done else 0) + 3 * numbering.facts[done:size, WIDTH].sum()
+        label, gap, bounds = (grown(part, size) for part in flat[:3])
+        label[done:size] = numbering.facts[done:size, LABEL]
+        gap[done:size] = False
+        self._flat = _Flat(label, gap, bounds, grown(flat.pool, int(need)))
+        conjunction = np.array([name in CONJUNCTIONS for name in numbering.names])
+        children = numbering.children
+        flatten(done, size, children.starts, children.entries, conjunction, numbering.facts, self._flat)
 
     def _symbols(self, key: LongArray) -> IntArray:
         """(N) the symbols of nodes by the integers of their labels."""
         distinct, inverse = np.unique(key, return_inverse=True)
         symbols = self._symbol
         new = [each for each in distinct.tolist() if each not in symbols]
-        if new:
-            labels, names = list(self._labels), list(self._categories)
-            for each in new:
-                rest, is_tag = divmod(each, 2)
-                rest, gap = divmod(rest, 2)
-                number, above = divmod(rest, ABOVE)
-                label = labels[number] + (MARK if gap else "") + (f"^{names[above - 1]}" if above else "")
-                symbols[each] = self._tags(label) if is_tag else self._phrases(label)
+        labels, names = self._numbering.labels, self._numbering.names
+        for each in new:
+            rest, is_tag = divmod(each, 2)
+            rest, gap = divmod(rest, 2)
+            number, above = divmod(rest, ABOVE)
+            label = labels[number] + (MARK if gap else "") + (f"^{names[above - 1]}" if above else "")
+            symbols[each] = self._tags(label) if is_tag else self._phrases(label)
         return np.array([symbols[each] for each in distinct.tolist()], np.int32)[inverse]
 
 
@@ -177,50 +132,33 @@ ABOVE = 4096  # more than there are categories
 
 
 class _Flat(NamedTuple):
-    """X subtrees after flattening: (X) `category`, `label` (of a chain of VPs, that of the lowest), `gap` and `tag`.
+    """X subtrees after flattening: (X) `label` (of a chain of VPs, that of the lowest) and `gap`.
 
     `bounds` (X, 6) says where the children of each stand in `pool`: starts and ends after the flattening of NPs, of
     SBARs too, and of VPs too.
     """
 
-    category: IntArray
     label: IntArray
     gap: BoolArray
-    tag: BoolArray
     bounds: IntArray
     pool: IntArray
 
-    @classmethod
-    def empty(cls) -> _Flat:
-        none = np.zeros(0, np.int32)
-        return cls(none, none, none.astype(np.bool_), none.astype(np.bool_), np.zeros((0, 6), np.int32), none)
-
-    def grown(self, categories: list[int], labels: list[int], tags: list[bool], need: int) -> _Flat:
-        """Room for more subtrees."""
-        old, size = len(self.label), len(labels)
-        label = np.array(labels, np.int32)
-        label[:old] = self.label
-        gap, bounds = np.zeros(size, np.bool_), np.zeros((size, 6), np.int32)
-        gap[:old], bounds[:old] = self.gap, self.bounds
-        pool = np.concatenate([self.pool, np.empty(3 * need, np.int32)])
-        return _Flat(np.array(categories, np.int32), label, gap, np.array(tags, np.bool_), bounds, pool)
-
 
 @njit(cache=True, nogil=True)
-def only_child(source: Any, first: int, last: int, kind: int, category: Any, conjunction: Any) -> int:
+def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
     """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
     for i in range(first, last):
-        if conjunction[category[source[i]]] or (category[source[i]] == kind and place >= 0):
+        if conjunction[facts[source[i], CATEGORY]] or (facts[source[i], CATEGORY] == kind and place >= 0):
             return -1
-        if category[source[i]] == kind:
+        if facts[source[i], CATEGORY] == kind:
             place = i
     return place
 
 
 @njit(cache=True, nogil=True)
 def spliced(
-    source: Any, first: int, last: int, only: int, kind: int, category: Any, bounds: Any, column: int, pool: Any,
+    source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,
 ) -> int:  # fmt: skip
     """Write children to the pool from `place` on; the place after them.
@@ -230,7 +168,7 @@ def spliced(
     """
     for i in range(first, last):
         child = source[i]
-        if i == only or category[child] == kind:
+        if i == only or facts[child, CATEGORY] == kind:
             for c in range(bounds[child, column], bounds[child, column + 1]):
                 pool[place] = pool[c]
                 place += 1
@@ -241,48 +179,48 @@ def spliced(
 
 
 @njit(cache=True, nogil=True)
-def flatten(done: int, child_ends: Any, children: Any, conjunction: Any, flat: Any) -> None:
+def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
-    category, label, gap, tag, bounds, pool = flat
+    label, gap, bounds, pool = flat
     place = bounds[done - 1, 5] if done else 0
-    for x in range(done, len(label)):
+    for x in range(done, size):
         bounds[x, :] = place
-        if tag[x]:
+        if facts[x, WORD] >= 0:
             continue
         # NP flattening: an NP that is the only NP among the children of an NP gives way to its children.
-        first, last, only = child_ends[x], child_ends[x + 1], -1
-        if category[x] == NP:
-            only = only_child(children, first, last, NP, category, conjunction)
-        place = spliced(children, first, last, only, -1, category, bounds, 0, pool, place)
+        first, last, only = starts[x] + 1, starts[x + 1], -1
+        if facts[x, CATEGORY] == NP:
+            only = only_child(children, first, last, NP, facts, conjunction)
+        place = spliced(children, first, last, only, -1, facts, bounds, 0, pool, place)
         bounds[x, 1] = place
         # SBAR flattening: every S under an SBAR gives way to its children.
         first, last = bounds[x, 0], bounds[x, 1]
-        if category[x] == SBAR:
-            first, place = place, spliced(pool, first, last, -1, S, category, bounds, 2, pool, place)
+        if facts[x, CATEGORY] == SBAR:
+            first, place = place, spliced(pool, first, last, -1, S, facts, bounds, 2, pool, place)
             last = place
         bounds[x, 2], bounds[x, 3] = first, last
         # VP flattening: a VP with one VP among its children takes over that VP's label and children.
-        if category[x] == VP:
-            only = only_child(pool, first, last, VP, category, conjunction)
+        if facts[x, CATEGORY] == VP:
+            only = only_child(pool, first, last, VP, facts, conjunction)
             if only >= 0:
                 label[x] = label[pool[only]]
-                first, place = place, spliced(pool, first, last, only, -1, category, bounds, 4, pool, place)
+                first, place = place, spliced(pool, first, last, only, -1, facts, bounds, 4, pool, place)
                 last = place
         bounds[x, 4], bounds[x, 5] = first, last
         # Gapped sentences: the first NP or VP among the children is a VP.
-        if category[x] == S or category[x] == SBAR:
+        if facts[x, CATEGORY] == S or facts[x, CATEGORY] == SBAR:
             for i in range(first, last):
-                if category[pool[i]] == NP:
+                if facts[pool[i], CATEGORY] == NP:
                     break
-                if category[pool[i]] == VP:
+                if facts[pool[i], CATEGORY] == VP:
                     gap[x] = True
                     break
 
 
 @njit(cache=True, nogil=True)
-def emit(roots: Any, flat: Any, offsets: Any, key: Any, parent: Any, tags: Any) -> int:
+def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any) -> int:
     """Write the nodes of each tree in pre-order, under ROOT; how many there are."""
-    category, label, gap, tag, bounds, pool = flat
+    label, gap, bounds, pool = flat
     count = 0
     stack = np.empty((len(key) + 1, 3), np.int64)
     for tree in range(len(roots)):
@@ -292,24 +230,27 @@ def emit(roots: Any, flat: Any, offsets: Any, key: Any, parent: Any, tags: Any) 
             depth -= 1
             x, above, upper = stack[depth]
             # a phrase with one child, the root apart, is left out; the child's mark tells of it all the same
-            while not tag[x] and bounds[x, 5] - bounds[x, 4] == 1 and (label[x] != 0 or above != 0):
+            while facts[x, WORD] < 0 and bounds[x, 5] - bounds[x, 4] == 1 and (label[x] != 0 or above != 0):
                 child = pool[bounds[x, 4]]
-                above = category[x] + 1 if category[x] == ROOT_NUMBER or category[child] == VP else 0
+                above = (
+                    facts[x, CATEGORY] + 1 if facts[x, CATEGORY] == ROOT_NUMBER or facts[child, CATEGORY] == VP else 0
+                )
                 x = child
-            if upper < 0 and (tag[x] or above or label[x] != 0):
-                key[count], parent[count], tags[count] = 0, -1, -1
+            if upper < 0 and (facts[x, WORD] >= 0 or above or label[x] != 0):
+                key[count], parent[count], words[count] = 0, -1, -1
                 upper = count
                 count += 1
             here = count
-            key[here] = ((label[x] * ABOVE + above) * 2 + gap[x]) * 2 + tag[x]
-            parent[here], tags[here] = upper, x if tag[x] else -1
+            is_tag = facts[x, WORD] >= 0
+            key[here] = ((label[x] * ABOVE + above) * 2 + gap[x]) * 2 + is_tag
+            parent[here], words[here] = upper, facts[x, WORD]
             count += 1
-            if tag[x]:
+            if is_tag:
                 continue
             for i in range(bounds[x, 5] - 1, bounds[x, 4] - 1, -1):
                 child = pool[i]
-                marked = category[x] == ROOT_NUMBER or category[child] == VP
-                stack[depth, 0], stack[depth, 1], stack[depth, 2] = child, category[x] + 1 if marked else 0, here
+                marked = facts[x, CATEGORY] == ROOT_NUMBER or facts[child, CATEGORY] == VP
+                stack[depth, 0], stack[depth, 1], stack[depth, 2] = child, facts[x, CATEGORY] + 1 if marked else 0, here
                 depth += 1
         offsets[tree + 1] = count
     return count
