@@ -7,10 +7,12 @@ import pytest
 
 from rerank_plugins import ModelError
 from rerank_plugins.models.pcfg.fallback import FLOOR
+from rerank_plugins.models.svs.coarse_chart import CoarseCharts
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
 from rerank_plugins.models.svs.parsing import SvsParser
+from rerank_plugins.models.svs.pruned_chart import PrunedChart
 from rerank_plugins.parsers.svs_parser import VectorParser
 
 
@@ -88,10 +90,10 @@ def test_a_sentence_that_the_model_does_not_derive_is_flat(saws, caplog):
 def test_long_sentences_are_pruned_more_and_the_threshold_falls_slowly(saws, monkeypatch, words, threshold, wanted):
     """A sentence without a tree, down to the last threshold; no chart of vectors is made where there is no sum."""
     tried, filled = [], []
-    kept = SvsParser._kept
-    monkeypatch.setattr(SvsParser, "_kept", lambda self, least: tried.append(least) or kept(self, least))
+    kept, fill = CoarseCharts.kept, PrunedChart.fill
+    monkeypatch.setattr(CoarseCharts, "kept", lambda self, *two: tried.append(two[0]) or kept(self, *two))
+    monkeypatch.setattr(PrunedChart, "fill", lambda *call: filled.append(call) or fill(*call))
     parser = SvsParser(read_model(saws), threshold, "mbr")
-    monkeypatch.setattr(parser.chart, "kernel", lambda *call: filled.append(call))
     assert parser.parse(("saw",) * (words - 1) + ("the",)) is None
     assert tried[: len(wanted)] == pytest.approx(wanted)
     assert tried[-1] == pytest.approx(1e-7 if words <= 40 else 1e-9)

@@ -146,10 +146,11 @@ def test_max_rule_trees(seed, sentence, concepts):
     assert bool(products) == (found is not None)
     if found is None:
         return
-    kept = parser._most_expected(parser.numbers(sentence), None)
-    categories = {(int(group[symbol]), *map(int, spans(len(sentence))[cell])) for cell, symbol in np.argwhere(kept)}
+    words = parser.numbers(sentence)
+    kept = parser._most_expected(words, np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_))
+    categories = {(int(category), *map(int, spans(len(sentence))[cell])) for cell, category in np.argwhere(kept)}
     assert categories in [tree for product, tree in products if product > products[0][0] * (1 - 1e-9)]
-    if parser.chart.pruned:  # otherwise no tree of the model has all these rules together
+    if parser.pruned.fill(words, kept):  # otherwise no tree of the model has all these rules together
         assert {(int(group[model.symbols.index(node.label)]), *node.span) for node in found.nodes()} <= categories
 
 

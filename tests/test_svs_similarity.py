@@ -121,8 +121,8 @@ def test_the_feature_is_consensus_and_more(model_file, tmp_path):
 
 def test_each_distinct_hypothesis_is_parsed_once(model_file, monkeypatch):
     asked = []
-    parse_all = SvsParser.parse_all
-    monkeypatch.setattr(SvsParser, "parse_all", lambda self, s: asked.extend(s) or parse_all(self, s))
+    read_all = SvsParser.read_all
+    monkeypatch.setattr(SvsParser, "read_all", lambda self, s, read: asked.extend(s) or read_all(self, s, read))
     feature = SvsSimilarityFeature(model=model_file)
     first = feature.extract(list_of("a b", "b", "a b"))
     np.testing.assert_array_equal(feature.extract(list_of("a b", "b", "a b")), first)

@@ -88,7 +88,7 @@ class SentenceVectors:
             known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in known]
         parsed = [key for key in new if len(key) <= self.longest]
-        vectors = similarity.sentence_vectors(self.parser.parse_all(parsed), concepts)
+        vectors = similarity.parsed_vectors(self.parser, parsed)
         known.update(dict.fromkeys(new, np.zeros((similarity.PARTS, concepts))))
         known.update(zip(parsed, vectors, strict=True))
         return np.array([known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)

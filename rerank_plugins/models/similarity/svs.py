@@ -9,7 +9,7 @@ import numpy as np
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.similarity.text import Text
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.similarity import pair_by_pair, sentence_vectors
+from rerank_plugins.models.svs.similarity import pair_by_pair, parsed_vectors
 
 NAMES = ("top", "phrase")
 LONGEST = 80  # words: a longer sentence is not parsed
@@ -20,8 +20,7 @@ def columns(pairs: Sequence[tuple[Text, Text]], parser: SvsParser) -> FloatArray
     """Compute the measures of NAMES for all pairs: a (pairs, names) array of values from 0 to 1."""
     sides = [[pair[side].tokens for pair in pairs] for side in (0, 1)]
     sides = [[tokens if len(tokens) <= LONGEST else () for tokens in side] for side in sides]
-    trees = parser.parse_all([*sides[0], *sides[1]])
-    vectors = sentence_vectors(trees, parser.model.concepts)
+    vectors = parsed_vectors(parser, [*sides[0], *sides[1]])
     return np.column_stack(pair_by_pair(vectors[: len(pairs)], vectors[len(pairs) :]))
 
 

@@ -14,25 +14,26 @@ sentences of more than LONG words, and is lowered there in smaller steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.arrays import BoolArray, IntArray
 from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
 from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
 from rerank_plugins.models.svs.chart import compose_items, fill_best
+from rerank_plugins.models.svs.chart_node import ChartNode, Tables
+from rerank_plugins.models.svs.coarse_chart import CoarseCharts, batches
 from rerank_plugins.models.svs.inside import fill_sums
 from rerank_plugins.models.svs.max_rule import best_categories, plain_rules
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.outside import fill_outside
 from rerank_plugins.models.svs.projection import coarse_grammar
+from rerank_plugins.models.svs.pruned_chart import PrunedChart
 from rerank_plugins.models.svs.rules import compile_rules
-from rerank_plugins.models.svs.vector_chart import Kept, VectorChart
+from rerank_plugins.models.svs.vector_chart import VectorChart
 from rerank_plugins.models.svs.vector_tree import VectorTree
 from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category
@@ -44,6 +45,7 @@ LONG_FACTOR, HIGHEST = 10, 0.1  # factor of the threshold in longer sentences; i
 LONG_LOWER = 0.3  # factor by which it is lowered in longer sentences if no tree is left
 
 Decoder = Literal["vector", "mbr"]
+T = TypeVar("T")
 
 
 class SvsParser:
@@ -57,41 +59,61 @@ class SvsParser:
 
     def __init__(self, model: SvsModel, threshold: float = THRESHOLD, decoder: Decoder = "vector") -> None:
         self.model, self.threshold, self.decoder = model, threshold, decoder
-        self.rules = compile_rules(model)
         self.coarse, self.group = coarse_grammar(model)
-        self.coarse_chart = Chart(compile_coarse(self.coarse))
+        self.rules = compile_rules(model, self.group)
+        self.coarse_charts = CoarseCharts(compile_coarse(self.coarse))
         self.chart = VectorChart(self.rules, fill_best)
+        self.pruned = PrunedChart(self.rules)
         self.sums = VectorChart(self.rules, fill_sums)
         names = [model.categories[number] for number in model.category]
-        self._phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
-        self._between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]
-        self._plain = plain_rules(self.rules, self.group, self._between)
+        phrases = [() if name.startswith(INTERMEDIATE) else (category(name),) for name in names]
+        between = [tuple(map(category, chain.split(LINK))) if chain else () for chain in model.between]
+        self.tables = Tables(self.rules, phrases, between)
+        self._plain = plain_rules(self.rules, self.group, between)
 
     def parse(self, sentence: Sentence) -> VectorTree | None:
         """The best tree; None if the model has none, and for an empty sentence."""
-        if not sentence:
-            return None
-        words = self.numbers(sentence)
-        lowest = LOWEST if len(words) > EXACT else 0.0
-        threshold, lower = max(self.threshold, lowest), LOWER
-        if len(words) > LONG:
-            threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
-        if threshold:
-            self.coarse_chart.fill(words)
-        while True:
-            kept = self._kept(threshold) if threshold else None
-            if self._fill(words, kept) or threshold == lowest:
-                return self._tree(sentence) if self.chart.top >= 0 else None
-            threshold = threshold * lower if threshold * lower > LOWEST else lowest
+        return self.parse_all([sentence])[0]
 
     def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
-        """The best tree of each sentence; equal sentences are parsed once, and others share cells where they can."""
-        trees: dict[tuple[str, ...], VectorTree | None] = {}
-        for place in sharing_order(sentences):
-            words = tuple(sentences[place])
-            if words not in trees:
-                trees[words] = self.parse(words)
-        return [trees[tuple(sentence)] for sentence in sentences]
+        """The best tree of each sentence."""
+        return self.read_all(sentences, self._tree)
+
+    def read_all(self, sentences: Sequence[Sentence], read: Callable[[Sentence, ChartNode], T]) -> list[T | None]:
+        """What `read` returns for each sentence and the root of its best tree, or None if it has no tree.
+
+        Equal sentences are parsed once. The order is free, as all values of a sentence depend on its words alone.
+        """
+        results: dict[tuple[str, ...], T | None] = dict.fromkeys(map(tuple, sentences))
+        for batch in batches([sentence for sentence in results if sentence]):
+            for sentence, words, chart in self._charts(batch):
+                if chart.top >= 0:
+                    root = ChartNode(self.tables, chart.heap, words, chart.top, 0)
+                    results[sentence] = read(sentence, root)
+        return [results[tuple(sentence)] for sentence in sentences]
+
+    def _charts(
+        self, batch: Sequence[tuple[str, ...]]
+    ) -> Iterator[tuple[tuple[str, ...], IntArray, PrunedChart | VectorChart]]:
+        """The filled charts of sentences of the same length, each valid until the next one."""
+        words, length = np.stack([self.numbers(sentence) for sentence in batch]), len(batch[0])
+        lowest = LOWEST if length > EXACT else 0.0
+        threshold, lower = max(self.threshold, lowest), LOWER
+        if length > LONG:
+            threshold, lower = max(threshold, min(LONG_FACTOR * threshold, HIGHEST)), LONG_LOWER
+        if threshold:
+            self.coarse_charts.fill(words)
+        waiting = list(range(len(batch)))
+        while waiting:
+            kept = self.coarse_charts.kept(threshold, PRUNED_EARLY * threshold) if threshold else None
+            unparsed = []
+            for place in waiting:
+                chart = self._filled(words[place], None if kept is None else kept[place])
+                if chart.top >= 0 or threshold == lowest:
+                    yield batch[place], words[place], chart
+                else:
+                    unparsed.append(place)
+            waiting, threshold = unparsed, threshold * lower if threshold * lower > LOWEST else lowest
 
     def log_probability(self, sentence: Sentence) -> float:
         """Ln p(words), summed over all trees and concepts without pruning; -inf if there is no tree."""
@@ -103,41 +125,37 @@ class SvsParser:
         numbers = [self.model.lexicon.number(word, position) for position, word in enumerate(sentence)]
         return np.array(numbers, np.int32)
 
-    def _kept(self, threshold: float) -> Kept:
-        expected = expected_nodes(self.coarse_chart, PRUNED_EARLY * threshold) > threshold
-        return np.ascontiguousarray(expected[:, self.group])
-
-    def _fill(self, words: IntArray, kept: Kept | None) -> bool:
-        """Fill the chart over the kept symbols, as the decoder requires; return whether there is a tree."""
+    def _filled(self, words: IntArray, kept: BoolArray | None) -> PrunedChart | VectorChart:
+        """The chart over the kept categories, filled as the decoder requires; its `top` is -1 if there is no tree."""
         if self.decoder == "mbr":
+            if kept is None:
+                kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.coarse.symbols)), np.bool_)
             chosen = self._most_expected(words, kept)
-            if chosen is None:
-                self.chart.fill(words[:0])
-                return False
-            self.chart.fill(words, chosen)
-            if self.chart.top >= 0:
-                return True
-        self.chart.fill(words, kept)
-        return self.chart.top >= 0
-
-    def _most_expected(self, words: IntArray, kept: Kept | None) -> Kept | None:
-        """The kept symbols whose plain categories are in the max-rule tree; None if there is no tree."""
+            if chosen is None or self.pruned.fill(words, chosen):
+                return self.pruned
         if kept is None:
-            kept = np.ones((len(words) * (len(words) + 1) // 2, len(self.group)), np.bool_)
+            self.chart.fill(words)
+            return self.chart
+        self.pruned.fill(words, kept)
+        return self.pruned
+
+    def _most_expected(self, words: IntArray, kept: BoolArray) -> BoolArray | None:
+        """(cells, G) the kept categories that are in the max-rule tree; None if there is no tree."""
         chart = self.sums
+        kept = kept[:, self.group]
         chart.fill(words, kept)
         if chart.top < 0:
+            self.pruned.top = -1
             return None
-        outer = np.zeros((chart.size, chart.concepts))
+        outer = np.zeros((chart.size, self.model.concepts))
         fill_outside(self.rules, chart.cells, len(words), chart.heap, chart.top, outer)
         groups = len(self.coarse.symbols)
-        best = best_categories(self.rules, self._plain, words, chart.cells, chart.heap, outer, groups)
-        return np.asarray(kept & best[:, self.group])
+        return best_categories(self.rules, self._plain, words, chart.cells, chart.heap, outer, groups)
 
-    def _tree(self, sentence: Sentence) -> VectorTree:
+    def _tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
         """The tree below the best ROOT. There is no recursion, because trees are deep."""
-        heap = self.chart.heap
-        items, begins = [self.chart.top], [0]
+        heap = root.heap
+        items, begins = [root.item], [0]
         # The items of the tree, parents before their children; `children` has the places of each item's children.
         children: list[range] = []
         for item, begin in zip(items, begins, strict=False):  # both lists grow in the loop
@@ -147,8 +165,8 @@ class SvsParser:
             begins += [begin, begin + int(heap.width[heap.cell[below[0]]])][: len(below)] if below else []
         # Their vectors e (eq. 4), recomputed from rules and children, and scaled to sums of one.
         chosen = np.array(items, np.int32)
-        e = np.empty((len(items), self.chart.concepts))
-        compose_items(self.rules, heap, chosen, self.chart.words[begins], e)
+        e = np.empty((len(items), self.model.concepts))
+        compose_items(self.rules, heap, chosen, root.words[begins], e)
         symbols, rules, widths = (
             array.tolist() for array in (heap.symbol[chosen], heap.rule[chosen], heap.width[heap.cell[chosen]])
         )
@@ -164,7 +182,7 @@ class SvsParser:
             nodes_below = tuple(nodes[child] for child in children[place])
             nodes[place] = VectorTree(
                 self.model.symbols[symbol],
-                self._phrases[symbol] + (self._between[-2 - rule] if rule <= -2 else ()),
+                self.tables.phrases[symbol] + (self.tables.between[-2 - rule] if rule <= -2 else ()),
                 (begin, begin + widths[place]),
                 nodes_below,
                 "" if nodes_below else sentence[begin],

@@ -1,4 +1,4 @@
-"""The rules of a model in the order in which the kernels of chart.py and inside.py read them.
+"""The rules of a model in the order in which the kernels of charts and forests read them.
 
 Rules are grouped by their pair of children, because all rules over a pair (α, β) share the elementwise product
 (L e_α) · (L e_β). The vector of a rule is its product with P_M, and the criterion of eq. 8, aᵀe, is its dot product
@@ -18,19 +18,29 @@ from rerank_plugins.models.svs.model import SvsModel
 
 
 class VectorRules(NamedTuple):
-    """S symbols, K concepts, P pairs of children sorted by left, then right symbol, B binary rules sorted by pair.
+    """S symbols, K concepts, P pairs of children, B binary rules sorted by pair.
 
+    Pairs are sorted by left symbol, then by the plain category of the right symbol, then by right symbol.
+
+    `group`         (S) the number of each symbol's plain category (projection.py)
     `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
+    `block_starts`  (S + 1) blocks of pairs with left symbol l and right symbols of one category: `block_group`
+                    (blocks); block b has the pairs block_pairs[b] to block_pairs[b + 1]
     `rule_starts`   (P + 1) rules of a pair
     `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
     `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
     `above`, `below`  (U) parents and children of the unary rules; `chain_p`, `chain_weight` (U, K)
+    `chain_starts`  (S + 1) unary rules over the child b: chain_starts[b] to chain_starts[b + 1] of `chains` (U)
     `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, with rows a_T: its L e is p(words)
     `prior`         (S, K) π; that of ROOT is a_T
     `words`         (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
     """
 
+    group: IntArray
     pair_starts: IntArray
+    block_starts: IntArray
+    block_group: IntArray
+    block_pairs: IntArray
     pair_right: IntArray
     rule_starts: IntArray
     parent: IntArray
@@ -43,6 +53,8 @@ class VectorRules(NamedTuple):
     chained: BoolArray
     above: IntArray
     below: IntArray
+    chain_starts: IntArray
+    chains: IntArray
     chain_p: FloatArray
     chain_weight: FloatArray
     relation: IntArray
@@ -53,22 +65,29 @@ class VectorRules(NamedTuple):
     word_p: FloatArray
 
 
-def compile_rules(model: SvsModel) -> VectorRules:
-    """Sort the rules of a model for the kernels."""
+def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
+    """Sort the rules of a model for the kernels; `group` (S) has the plain categories of its symbols."""
     size = len(model.symbols)
     prior, relation = model.prior.copy(), model.relation.copy()
     prior[ROOT], relation[ROOT] = model.root, len(model.relations)
     top = np.tile(model.root, (1, model.concepts, 1))
     parent, left, right = model.binary.T.astype(np.int64)
-    order = np.lexsort((parent, right, left))
+    order = np.lexsort((parent, right, group[right], left))
     parent, left, right = parent[order], left[order], right[order]
-    pairs, rule_starts = np.unique(left * size + right, return_index=True)
+    rule_starts = np.flatnonzero(np.diff(left * size + right, prepend=-1))
+    pair_left, pair_right = left[rule_starts], right[rule_starts]
+    block_pairs = np.flatnonzero(np.diff(pair_left * size + group[pair_right], prepend=-1))
     chained = np.zeros(size, np.bool_)
     chained[model.unary[:, 0]] = True
     above, below = model.unary.T
+    chains = np.argsort(below, kind="stable")
     return VectorRules(
-        np.searchsorted(pairs // size, np.arange(size + 1)).astype(np.int32),
-        (pairs % size).astype(np.int32),
+        group,
+        np.searchsorted(pair_left, np.arange(size + 1)).astype(np.int32),
+        np.searchsorted(pair_left[block_pairs], np.arange(size + 1)).astype(np.int32),
+        group[pair_right[block_pairs]].astype(np.int32),
+        np.append(block_pairs, len(rule_starts)).astype(np.int32),
+        pair_right.astype(np.int32),
         np.append(rule_starts, len(order)).astype(np.int32),
         parent.astype(np.int32),
         left.astype(np.int32),
@@ -80,6 +99,8 @@ def compile_rules(model: SvsModel) -> VectorRules:
         chained,
         np.ascontiguousarray(above),
         np.ascontiguousarray(below),
+        np.searchsorted(below[chains], np.arange(size + 1)).astype(np.int32),
+        chains.astype(np.int32),
         model.unary_p,
         model.unary_p * prior[above],
         relation,
