@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.interfaces import ScoredTree, Sentence, option
+from rerank_plugins.interfaces import Parse, ScoredTree, Sentence, option
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
+    from rerank_plugins.models.svs.chart_node import ChartNode
     from rerank_plugins.models.svs.parsing import SvsParser
 
 
@@ -52,12 +54,30 @@ class VectorParser(EverySentence, PickledFields):
 
         return SvsParser(read_or_embedded(self.model, self.language), self.threshold, self.decoder)
 
+    def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
+        """One parse per sentence; sentences of one length are parsed together."""
+        short = [tuple(sentence) for sentence in sentences if len(sentence) <= self.longest]
+        parsed = zip(short, self.parser.read_all(short, self._scored), strict=True)
+        self._ahead.update({words: scored for words, scored in parsed if scored is not None})
+        try:
+            return super().parse(sentences)
+        finally:
+            self._ahead.clear()
+
+    @cached_property
+    def _ahead(self) -> dict[tuple[str, ...], ScoredTree]:
+        return {}
+
+    def _scored(self, sentence: Sentence, root: ChartNode) -> ScoredTree:
+        parse = self.parser.vector_tree(sentence, root)
+        return ScoredTree(parse.tree(), parse.log_probability)
+
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> list[ScoredTree]:
         """The tree of a sentence, with ln p summed over concepts."""
         from rerank_plugins.models.pcfg import fallback
 
-        parse = self.parser.parse(tokens)
-        if parse:
-            return [ScoredTree(parse.tree(), parse.log_probability)]
+        scored = self._ahead.get(tuple(tokens)) or self.parser.read_all([tokens], self._scored)[0]
+        if scored:
+            return [scored]
         flat.append(tokens)
         return [fallback.flat(self.parser.coarse, tokens)]

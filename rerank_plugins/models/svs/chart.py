@@ -22,7 +22,7 @@ EMISSION = -1  # the rule of an item that is a word's preterminal
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, best: Any) -> None:
+def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, where: Any, best: Any) -> None:
     """Try all binary rules over two cells, and keep the best for each parent in `best`: aᵀe, rule and children.
 
     `factor` scales products of two vectors to the power of the cell that is being filled; `where` (S), working space,
@@ -45,8 +45,6 @@ def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept
                 both[c] = scaled[c] * heap.vector[y, c]
             for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
                 parent = rules.parent[rule]
-                if not kept[parent]:
-                    continue
                 value = 0.0
                 for c in range(concepts):
                     value += rules.weight[rule, c] * both[c]
@@ -58,12 +56,12 @@ def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def best_chains(rules: Any, heap: Any, kept: Any, where: Any, best: Any) -> None:
+def best_chains(rules: Any, heap: Any, where: Any, best: Any) -> None:
     """Try the unary rules, and keep the best for each parent in `best`; `where` (S) has the cell's items so far."""
     worth, rule_of, left_of, right_of = best
     for chain in range(len(rules.above)):
         parent, x = rules.above[chain], where[rules.below[chain]]
-        if x < 0 or not kept[parent]:
+        if x < 0:
             continue
         value = 0.0
         for c in range(heap.vector.shape[1]):
@@ -111,11 +109,11 @@ def transferred(transfer: Any, e: Any, vector: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
+def fill_best(rules: Any, words: Any, cells: Any, heap: Any, size: int) -> tuple[int, bool]:
     """Fill the new cells of a sentence; return the number of items in the heap (`size` before), and whether all fitted.
 
     If the heap had no room, the cells that are filled remain, and the call must be repeated with a larger heap. `cells`
-    has the sentence's cells in the heap, in the order of `cell_number`; `kept` (cells, S) are the symbols to look for.
+    has the sentence's cells in the heap, in the order of `cell_number`.
     """
     n, symbols = len(words), len(rules.relation)
     where, e = np.full(symbols, -1, np.int32), np.empty(heap.vector.shape[1])
@@ -124,34 +122,30 @@ def fill_best(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: in
     best = (worth, rule_of, left_of, right_of)
     for width in range(1, n + 1):
         for i in range(n - width + 1):
-            number = cell_number(i, i + width, n)
-            cell = cells[number]
+            cell = cells[cell_number(i, i + width, n)]
             if heap.begin[cell] != NEW:
                 continue
             if size + symbols > len(heap.symbol):
                 return size, False
             heap.begin[cell] = heap.end[cell] = size
             heap.width[cell] = width
-            if not kept[number].any():
-                continue
             heap.power[cell] = common_power(heap, cells, i, i + width, n)
             # Candidates: the preterminals of a word, or the best binary rule of each symbol over all split points.
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
                     symbol = rules.word_symbol[entry]
-                    if kept[number, symbol]:
-                        worth[symbol] = 1.0  # any positive number: a preterminal has no other candidate
-                        rule_of[symbol], left_of[symbol], right_of[symbol] = EMISSION, -1, -1
+                    worth[symbol] = 1.0  # any positive number: a preterminal has no other candidate
+                    rule_of[symbol], left_of[symbol], right_of[symbol] = EMISSION, -1, -1
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
                     factor = power_factor(heap, heap.power[cell], left, right)
-                    best_split(rules, heap, left, right, factor, kept[number], where, best)
+                    best_split(rules, heap, left, right, factor, where, best)
             # Items: symbols without unary rules first, then those with unary rules, whose children are the former.
             # Each item's vector e (eq. 4) is computed once, and stored as L e.
             for level in range(2):
                 if level == 1:
-                    best_chains(rules, heap, kept[number], where, best)
+                    best_chains(rules, heap, where, best)
                 for place in range(rules.levels[level], rules.levels[level + 1]):
                     symbol = rules.symbols[place]
                     if worth[symbol] == 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,8 +19,8 @@ class Tables:
     """What constituents are read from: the rules, the phrases of each symbol and those that unary rules pass over."""
 
     rules: VectorRules
-    phrases: list[tuple[str, ...]]
-    between: list[tuple[str, ...]]
+    phrases: Sequence[tuple[str, ...]]
+    between: Sequence[tuple[str, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +46,7 @@ class ChartNode:
         """Its labels in the treebank's form of the tree, topmost first: none if binarisation added it."""
         rule = int(self.heap.rule[self.item])
         below = self.tables.between[-2 - rule] if rule <= -2 else ()
-        return self.tables.phrases[self.heap.symbol[self.item]] + below
+        return (*self.tables.phrases[int(self.heap.symbol[self.item])], *below)
 
     @cached_property
     def children(self) -> tuple[ChartNode, ...]:

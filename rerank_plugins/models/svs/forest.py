@@ -125,7 +125,7 @@ def build(rules: Any, words: Any, kept: Any, forest: Any) -> int:
                 used[item] = False
     split_starts[split] = pairs
     # From the top down: what is below ROOT.
-    top = starts[len(kept) - 1]
+    top = int(starts[len(kept) - 1])
     while top < size and symbol[top] != ROOT:
         top += 1
     if top == size:

@@ -19,7 +19,7 @@ from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_f
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept: Any, where: Any, table: Any) -> None:
+def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, where: Any, table: Any) -> None:
     """Add all rules over two cells to `table`: sums (S, K), and which symbols have any. See `best_split`."""
     sums, some = table
     concepts = heap.vector.shape[1]
@@ -37,58 +37,53 @@ def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, kept:
                 both[c] = scaled[c] * heap.vector[y, c]
             for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
                 parent = rules.parent[rule]
-                if kept[parent]:
-                    some[parent] = True
-                    for c in range(concepts):
-                        sums[parent, c] += rules.p[rule, c] * both[c]
+                some[parent] = True
+                for c in range(concepts):
+                    sums[parent, c] += rules.p[rule, c] * both[c]
     for y in range(heap.begin[right], heap.end[right]):
         where[heap.symbol[y]] = -1
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def add_chains(rules: Any, heap: Any, kept: Any, where: Any, table: Any) -> None:
+def add_chains(rules: Any, heap: Any, where: Any, table: Any) -> None:
     """Add the unary rules to `table`; `where` (S) has the items of the cell so far."""
     sums, some = table
     for chain in range(len(rules.above)):
         parent, x = rules.above[chain], where[rules.below[chain]]
-        if x >= 0 and kept[parent]:
+        if x >= 0:
             some[parent] = True
             for c in range(heap.vector.shape[1]):
                 sums[parent, c] += rules.chain_p[chain, c] * heap.vector[x, c]
 
 
 @njit(cache=True, nogil=True)
-def fill_sums(rules: Any, words: Any, cells: Any, kept: Any, heap: Any, size: int) -> tuple[int, bool]:
+def fill_sums(rules: Any, words: Any, cells: Any, heap: Any, size: int) -> tuple[int, bool]:
     """Fill the new cells of a sentence, as `fill_best` does, with sums over rules; items have no children."""
     n, symbols = len(words), len(rules.relation)
     where, some = np.full(symbols, -1, np.int32), np.zeros(symbols, np.bool_)
     sums = np.zeros((symbols, heap.vector.shape[1]))
     for width in range(1, n + 1):
         for i in range(n - width + 1):
-            number = cell_number(i, i + width, n)
-            cell = cells[number]
+            cell = cells[cell_number(i, i + width, n)]
             if heap.begin[cell] != NEW:
                 continue
             if size + symbols > len(heap.symbol):
                 return size, False
             heap.begin[cell] = heap.end[cell] = size
             heap.width[cell] = width
-            if not kept[number].any():
-                continue
             heap.power[cell] = common_power(heap, cells, i, i + width, n)
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
-                    if kept[number, rules.word_symbol[entry]]:
-                        some[rules.word_symbol[entry]] = True
-                        sums[rules.word_symbol[entry]] = rules.word_p[entry]
+                    some[rules.word_symbol[entry]] = True
+                    sums[rules.word_symbol[entry]] = rules.word_p[entry]
             for k in range(i + 1, i + width):
                 left, right = cells[cell_number(i, k, n)], cells[cell_number(k, i + width, n)]
                 if heap.begin[left] < heap.end[left] and heap.begin[right] < heap.end[right]:
                     factor = power_factor(heap, heap.power[cell], left, right)
-                    add_split(rules, heap, left, right, factor, kept[number], where, (sums, some))
+                    add_split(rules, heap, left, right, factor, where, (sums, some))
             for level in range(2):
                 if level == 1:
-                    add_chains(rules, heap, kept[number], where, (sums, some))
+                    add_chains(rules, heap, where, (sums, some))
                 for place in range(rules.levels[level], rules.levels[level + 1]):
                     symbol = rules.symbols[place]
                     if some[symbol] and sums[symbol].any():

@@ -2,10 +2,12 @@
 
 1. Inside and outside probabilities by the coarse grammar over plain categories (projection.py). A symbol is kept over a
    span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
-2. The chart of vectors (chart.py) over the symbols that were kept; the tree is read from the top.
+2. The symbols that were kept and are in some tree of the whole sentence (forest.py).
+3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules first
+   (posteriors.py, max_rule.py).
 
-With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; sentences with the same words in
-a row then share cells.
+With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
+chart (chart.py) in which sentences share cells over the same words.
 
 The work grows faster than the square of the length of a sentence. Therefore the threshold is ten times as high in
 sentences of more than LONG words, and is lowered there in smaller steps.
@@ -29,7 +31,6 @@ from rerank_plugins.models.svs.coarse_chart import CoarseCharts, batches
 from rerank_plugins.models.svs.inside import fill_sums
 from rerank_plugins.models.svs.max_rule import best_categories, plain_rules
 from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.outside import fill_outside
 from rerank_plugins.models.svs.projection import coarse_grammar
 from rerank_plugins.models.svs.pruned_chart import PrunedChart
 from rerank_plugins.models.svs.rules import compile_rules
@@ -77,7 +78,7 @@ class SvsParser:
 
     def parse_all(self, sentences: Sequence[Sentence]) -> list[VectorTree | None]:
         """The best tree of each sentence."""
-        return self.read_all(sentences, self._tree)
+        return self.read_all(sentences, self.vector_tree)
 
     def read_all(self, sentences: Sequence[Sentence], read: Callable[[Sentence, ChartNode], T]) -> list[T | None]:
         """What `read` returns for each sentence and the root of its best tree, or None if it has no tree.
@@ -141,19 +142,14 @@ class SvsParser:
 
     def _most_expected(self, words: IntArray, kept: BoolArray) -> BoolArray | None:
         """(cells, G) the kept categories that are in the max-rule tree; None if there is no tree."""
-        chart = self.sums
-        kept = kept[:, self.group]
-        chart.fill(words, kept)
-        if chart.top < 0:
+        expected = self.pruned.expected(self._plain) if self.pruned.build(words, kept) else None
+        if expected is None:
             self.pruned.top = -1
             return None
-        outer = np.zeros((chart.size, self.model.concepts))
-        fill_outside(self.rules, chart.cells, len(words), chart.heap, chart.top, outer)
-        groups = len(self.coarse.symbols)
-        return best_categories(self.rules, self._plain, words, chart.cells, chart.heap, outer, groups)
+        return best_categories(self._plain, expected, len(words), len(self.coarse.symbols))
 
-    def _tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
-        """The tree below the best ROOT. There is no recursion, because trees are deep."""
+    def vector_tree(self, sentence: Sentence, root: ChartNode) -> VectorTree:
+        """The tree below the root that `read_all` has found. There is no recursion, because trees are deep."""
         heap = root.heap
         items, begins = [root.item], [0]
         # The items of the tree, parents before their children; `children` has the places of each item's children.
@@ -182,7 +178,7 @@ class SvsParser:
             nodes_below = tuple(nodes[child] for child in children[place])
             nodes[place] = VectorTree(
                 self.model.symbols[symbol],
-                self.tables.phrases[symbol] + (self.tables.between[-2 - rule] if rule <= -2 else ()),
+                (*self.tables.phrases[symbol], *(self.tables.between[-2 - rule] if rule <= -2 else ())),
                 (begin, begin + widths[place]),
                 nodes_below,
                 "" if nodes_below else sentence[begin],

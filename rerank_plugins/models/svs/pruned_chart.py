@@ -8,9 +8,11 @@ from rerank_plugins.arrays import BoolArray, IntArray
 from rerank_plugins.models.svs.best_vectors import fill_forest
 from rerank_plugins.models.svs.forest import FULL, build, make_forest
 from rerank_plugins.models.svs.heap import make_heap
+from rerank_plugins.models.svs.max_rule import PlainRules
+from rerank_plugins.models.svs.posteriors import Expected, expect_rules, sum_vectors
 from rerank_plugins.models.svs.rules import VectorRules
 
-ITEMS, PAIRS = 1 << 13, 1 << 16  # room at first
+ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
 
 
 class PrunedChart:
@@ -27,6 +29,7 @@ class PrunedChart:
         self.forest = make_forest(0, ITEMS, PAIRS)
         self.heap = make_heap(0, 0, self.concepts)
         self.worth, self.scale = np.zeros((2, 0))
+        self.rule, self.count = np.empty(COUNTS, np.int32), np.empty(COUNTS)
 
     def build(self, words: IntArray, kept: BoolArray) -> bool:
         """Fill the forest from the categories that are `kept` (cells, G); return whether there is a tree."""
@@ -41,6 +44,23 @@ class PrunedChart:
             items, pairs = 2 * items, 2 * pairs
         self.top = top if top < self.forest.starts[-1] else -1
         return self.top >= 0
+
+    def expected(self, plain: PlainRules) -> Expected | None:
+        """The expected counts of plain rules in the forest; None if it has no tree with a probability above 0."""
+        n, (cells, items) = len(self.words), (len(self.forest.starts) - 1, int(self.forest.starts[-1]))
+        power, cell_of, vector = np.empty(cells, np.int32), np.empty(items, np.int32), np.empty((items, self.concepts))
+        if self.top < 0:
+            return None
+        sum_vectors(self.rules, self.words, self.forest, power, cell_of, vector)
+        if vector[self.top, 0] == 0.0:
+            return None
+        tags, chains, binary = (np.empty((rows, 2), np.int64) for rows in (cells, cells, n * (n * n - 1) // 6))
+        while True:
+            expected = Expected(tags, chains, binary, self.rule, self.count)
+            parts = (self.words, self.forest, self.top, power, cell_of, vector)
+            if expect_rules(self.rules, plain, *parts, expected) != FULL:
+                return expected
+            self.rule, self.count = np.empty(2 * len(self.rule), np.int32), np.empty(2 * len(self.rule))
 
     def fill(self, words: IntArray, kept: BoolArray) -> bool:
         """Fill the forest and the vectors; return whether there is a tree."""

@@ -58,7 +58,7 @@ def parsed_vectors(parser: SvsParser, sentences: Sequence[Sentence]) -> FloatArr
 
 def sentence_vectors(trees: Sequence[VectorTree | None], concepts: int) -> FloatArray:
     """(n, 3, K) the vectors e_0, e_1 and e_2 of constituent tree, of length 1; 0 where there is no tree."""
-    return unit_vectors([tree and three_vectors(tree) for tree in trees], concepts)
+    return unit_vectors([None if tree is None else three_vectors(tree) for tree in trees], concepts)
 
 
 def three_vectors(root: Constituent) -> list[FloatArray]:

@@ -1,4 +1,4 @@
-"""Charts of vectors, in a heap that successive sentences share."""
+"""Charts of vectors without pruning, in a heap that successive sentences share."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray
+from rerank_plugins.arrays import IntArray
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.svs.heap import NEW, enlarged, make_heap
 from rerank_plugins.models.svs.rules import VectorRules
 
 MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 
-Kept = BoolArray
-
 
 class VectorChart:
     """The charts of successive sentences: best vectors with the kernel `fill_best`, sums with `fill_sums`.
 
-    `cells` has the numbers in `heap` of the last sentence's cells. Sentences without pruning share cells; a sentence
-    with pruning has the heap to itself.
+    `cells` has the numbers in `heap` of the last sentence's cells. Nothing is pruned; sentences share cells over the
+    same words.
     """
 
     def __init__(self, rules: VectorRules, kernel: Callable[..., tuple[int, bool]]) -> None:
@@ -35,25 +33,19 @@ class VectorChart:
 
     def forget(self) -> None:
         """Empty the heap."""
-        self.size, self.pruned = 0, False
+        self.size = 0
         self.known: dict[bytes, int] = {}
         self.heap.begin[:] = NEW
 
-    def fill(self, words: IntArray, kept: Kept | None = None) -> None:
-        """Fill the chart of a sentence; `kept` (cells, S) says which symbols to look for, by default all."""
+    def fill(self, words: IntArray) -> None:
+        """Fill the chart of a sentence."""
         n, symbols = len(words), len(self.rules.relation)
-        if kept is not None or self.pruned or self.size * self.concepts * 8 > MEMORY:
+        if self.size * self.concepts * 8 > MEMORY:
             self.forget()
-        self.pruned = kept is not None
         before = len(self.known)
-        if kept is None:
-            keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
-            self.cells = np.array([self.known.setdefault(key, len(self.known)) for key in keys], np.int32)
-            kept = np.ones((len(keys), symbols), np.bool_)
-            used = len(self.known)
-        else:
-            self.cells = np.arange(len(kept), dtype=np.int32)
-            used = len(kept)
+        keys = [words[i : i + width].tobytes() for width in range(1, n + 1) for i in range(n - width + 1)]
+        self.cells = np.array([self.known.setdefault(key, len(self.known)) for key in keys], np.int32)
+        used = len(self.known)
         self.asked += len(self.cells)
         self.shared += len(self.cells) - (used - before)
         self.words = words
@@ -61,7 +53,7 @@ class VectorChart:
             self.heap = enlarged(self.heap, 2 * used, 0)
         complete = not n
         while not complete:
-            self.size, complete = self.kernel(self.rules, words, self.cells, kept, self.heap, self.size)
+            self.size, complete = self.kernel(self.rules, words, self.cells, self.heap, self.size)
             if not complete:
                 self.heap = enlarged(self.heap, 0, 2 * (self.size + symbols))
 
