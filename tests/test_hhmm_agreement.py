@@ -13,8 +13,10 @@ from rerank_adapters.extraction import extract_features, pool
 from rerank_plugins import FeatureExtractor
 from rerank_plugins.features.hhmm_lm import HhmmFeature
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.models.hhmm import successors
 from rerank_plugins.models.hhmm.model_file import write_empirical
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.models.hhmm.workspace import new_workspace
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.parsers.hhmm_parser import HhmmParser
 from rerank_plugins.trees.constituency import read_trees
@@ -96,6 +98,22 @@ def test_prefix_trie_or_sentence_by_sentence(path, beam):
             ln_p, state = model.advance(state, word)
             alone.append(ln_p)
         assert together.tobytes() == np.array([*alone, model.finish(state)]).tobytes()
+
+
+@pytest.mark.parametrize("beam", [NARROW, 50])
+def test_any_amount_of_memory(path, beam, monkeypatch):
+    """Tables that are doubled in the middle of a sentence, and lists of rules that are forgotten after every few."""
+    sentences = [tuple(sentence.split()) for sentence in SENTENCES]
+    scores = HhmmLanguageModel(path, beam=beam).score(sentences)
+    monkeypatch.setattr(successors, "LISTS", 4)
+    monkeypatch.setattr(successors, "ENTRIES", 1)
+    model = HhmmLanguageModel(path, beam=beam)
+    tables = model.hhmm.tables
+    tables.workspaces[:] = [new_workspace(tables.most, len(tables.numbers), 1)]
+    for ln_p, again in zip(scores, model.score(sentences), strict=True):
+        assert ln_p.tobytes() == again.tobytes()
+    assert len(tables.workspaces[0].stacks.rows) > 1
+    assert tables.successors.state[successors.BASE] > 4  # forgotten more than once
 
 
 @pytest.mark.slow

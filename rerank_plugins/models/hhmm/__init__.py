@@ -10,7 +10,10 @@ interpolation.py  estimates the events' probabilities, smoothed with the expecta
 counted.py        the same probabilities in arrays that the search looks up by context
 tables.py         the grammar laid out for the search: rules by left child, expectations, emissions of a word
 recombination.py  the hash table of stores, in which the probabilities of equal stores add up
-transitions.py    one word: reduction, transition and expansion (equations 9-15 and 20-24) over a beam of stores
+workspace.py      the arrays in which the search works
+successors.py     remembers which rules may follow a store, for all stores, hypotheses and lists
+transitions.py    reduction, transition and expansion (equations 9-15 and 20-24) over a beam of stores
+word_step.py      one word: the beam after it
 store.py          the beam as a value, and the statistics of its stores
 model.py          `start`, `advance`, `finish`, and what happens when no store is left
 prefix_trie.py    scores sentences over the trie of their prefixes

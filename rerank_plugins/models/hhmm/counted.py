@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.kernels import part
 
 
 class Counted(NamedTuple):
@@ -65,7 +65,7 @@ def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
     return edge_key(size, d, a, b) * size + q
 
 
-@njit(cache=True, nogil=True)
+@part
 def _row(keys: Any, key: Any) -> int:
     """Return the position of the key among ascending keys by binary search; -1 if it is not there."""
     low, high = 0, len(keys)
@@ -78,7 +78,7 @@ def _row(keys: Any, key: Any) -> int:
     return low if low < len(keys) and keys[low] == key else -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> int:
     """Return the row of a reduction's context, else of the one with a left open; -1 if neither was seen."""
     size = np.int64(symbols)
@@ -86,7 +86,7 @@ def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> i
     return row if row >= 0 else _row(contexts, context_key(size, d, size, b, q))
 
 
-@njit(cache=True, nogil=True)
+@part
 def opening_of(edges: Any, symbols: int, d: int, a: int, b: int) -> int:
     """Return the row of an expansion below ⟨a, b⟩, else below an element with a left open; -1 if neither was seen."""
     size = np.int64(symbols)

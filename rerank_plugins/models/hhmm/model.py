@@ -108,13 +108,18 @@ class HhmmModel(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-        from rerank_plugins.models.hhmm.transitions import advanced
+        from rerank_plugins.models.hhmm.word_step import advanced
 
         tables = self.tables
-        p, stores, values, likely, scale, entropy, back = advanced(
-            tables.rules, tables.emission(word, position), state.stores, state.values, state.likely, state.entropy,
-            self.depth, ROOT, tables.mass, self.beam, self.threshold, self.entropies,
-        )  # fmt: skip
+        p = -1.0
+        while p < 0:  # negative if the tables lack room
+            p, stores, values, likely, scale, entropy, back = advanced(
+                tables.rules, tables.successors, tables.emission(word, position), state.stores, state.values,
+                state.likely, state.entropy, self.depth, ROOT, tables.mass, self.beam, self.threshold, self.entropies,
+                tables.workspaces[0],
+            )  # fmt: skip
+            if p < 0:
+                tables.enlarge()
         if not len(stores):
             return -math.inf, None
         ln_p = min(math.log(p), 0.0)

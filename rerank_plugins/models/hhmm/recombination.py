@@ -1,8 +1,12 @@
 """A hash table of stores: the probabilities of equal stores add up (recombination).
 
-A store is a row of D + 1 int32: its elements a/b, packed as a << 16 | b from the bottom of the store up, -1 for an
-element that does not exist, then the symbol that has just been completed above them (-1 between a transition and the
-next word). Open addressing with linear probing. A table that is full is replaced by one of twice the size.
+A store is a stack of elements a/b, and nodes of a tree that grows at the root (`Stacks`) represent the stacks of a
+step: stacks that are equal are one node. So a store has one integer as its key, whatever its depth: the number of a
+stack and the symbol or element above it. Open addressing with linear probing.
+
+A step uses the same arrays as the step before. Slots hold row numbers to which a `base` is added that grows with every
+step, so that nothing need be cleared between steps. Nor do tables grow: a step that lacks room is done again with
+tables of twice the size (workspace.py), since tables that may be replaced in inner loops cost most of their time.
 """
 
 from __future__ import annotations
@@ -11,151 +15,122 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from rerank_plugins.kernels import part
 
 FACTOR = np.uint64(0x9E3779B97F4A7C15)
-SHIFT = np.uint64(29)
+HALF = np.uint64(32)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _hash(key: Any) -> Any:
-    """Return a multiplicative (Fibonacci) hash of a row of int32."""
-    value = np.uint64(0)
-    for i in range(len(key)):
-        value = (value ^ np.uint64(np.uint32(key[i]))) * FACTOR
-        value ^= value >> SHIFT
-    return value
-
-
-@njit(cache=True, nogil=True)
-def find(slots: Any, stores: Any, count: int, key: Any) -> int:
-    """Return the row of the store that equals the key; a new key is copied into row `count`, which is returned."""
-    mask = np.uint64(len(slots) - 1)
-    place = _hash(key) & mask
-    while True:
-        row = slots[place]
-        if row < 0:
-            slots[place] = count
-            for i in range(len(key)):
-                stores[count, i] = key[i]
-            return count
-        same = True
-        for i in range(len(key)):
-            if stores[row, i] != key[i]:
-                same = False
-                break
-        if same:
-            return int(row)
-        place = (place + np.uint64(1)) & mask
-
-
-@njit(cache=True, nogil=True)
-def fill(slots: Any, stores: Any, count: int) -> None:
-    """Empty the slots and hash the first `count` stores, which are distinct, into them."""
-    for place in range(len(slots)):
-        slots[place] = -1
-    mask = np.uint64(len(slots) - 1)
-    for row in range(count):
-        place = _hash(stores[row]) & mask
-        while slots[place] >= 0:
-            place = (place + np.uint64(1)) & mask
-        slots[place] = row
+STACK = np.dtype([("key", np.int64), ("depth", np.int64)])
+STORE = np.dtype(
+    [
+        ("key", np.int64), ("sum", np.float64), ("likely", np.float64), ("spread", np.float64),
+        ("before", np.int32), ("event", np.int32), ("kind", np.int32), ("unused", np.int32),
+    ]
+)  # fmt: skip
+PART = np.dtype(
+    [
+        ("key", np.int64), ("value", np.float64), ("likely", np.float64), ("entropy", np.float64),
+        ("event", np.int32), ("kind", np.int32),
+    ]
+)  # fmt: skip
 
 
 class Table(NamedTuple):
-    """Stores and their values while contributions are added to them.
+    """Stores, or stacks, and where to find them.
 
-    `slots`   (2 rows) the row of the store that hashes there, -1 if none
-    `stores`  (rows, width) distinct stores
-    `sums`    (rows) probability of all derivations of a store
-    `likely`  (rows) probability of its best derivation
-    `spread`  (rows) Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
-    `back`    (rows, 3) back-pointer of the best derivation
+    `slots` (2 rows) `base` plus the row that hashes there; less than `base` if there is none
+    `rows`  records, of a table of stacks or of stores. A stack is
+
+        key     number of the stack below the top element << 32 | the top element a << 16 | b
+        depth   its number of elements
+
+    and a store, whose values grow while contributions are added to it (`merge`)
+
+        key     what is unique to it
+        sum     probability of all its derivations
+        likely  probability of its best derivation
+        spread  Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
+        before, event, kind   the back-pointer of its best derivation
     """
 
     slots: Any
-    stores: Any
-    sums: Any
-    likely: Any
-    spread: Any
-    back: Any
+    rows: Any
 
 
-@njit(cache=True, nogil=True)
-def new_table(rows: int, width: int) -> Any:
-    """Return an empty table with room for `rows` stores of `width` numbers; `rows` is a power of two."""
-    slots = np.full(2 * rows, -1, np.int32)
-    stores = np.empty((rows, width), np.int32)
-    return Table(slots, stores, np.empty(rows), np.empty(rows), np.empty(rows), np.empty((rows, 3), np.int32))
+@part
+def lookup(slots: Any, rows: Any, base: int, key: int) -> Any:
+    """Return the row of the key; if it is not there, -1 minus the slot that it would take.
 
-
-@njit(cache=True, nogil=True)
-def doubled(table: Any, count: int) -> Any:
-    """Return a copy of the table with room for twice as many stores."""
-    larger = new_table(2 * len(table.sums), table.stores.shape[1])
-    for row in range(count):
-        for i in range(table.stores.shape[1]):
-            larger.stores[row, i] = table.stores[row, i]
-        for i in range(3):
-            larger.back[row, i] = table.back[row, i]
-        larger.sums[row], larger.likely[row] = table.sums[row], table.likely[row]
-        larger.spread[row] = table.spread[row]
-    fill(larger.slots, larger.stores, count)
-    return larger
-
-
-@njit(cache=True, nogil=True)
-def add(table: Any, count: int, key: Any, value: float, likely: float, entropy: float, a: int, b: int, c: int) -> int:
-    """Add a contribution to the store `key`, with the back-pointer (a, b, c); returns the table's number of stores.
-
-    The table must have room for one more store (`with_room`). A negative entropy means that entropies are not computed.
+    Multiplicative (Fibonacci) hashing.
     """
-    row = find(table.slots, table.stores, count, key)
-    if row == count:
-        table.sums[row] = 0.0
-        table.likely[row] = -1.0
-        table.spread[row] = 0.0
-        count += 1
-    table.sums[row] += value
-    if entropy >= 0.0:
-        table.spread[row] += value * (entropy - math.log(value))
-    if likely > table.likely[row]:
-        table.likely[row] = likely
-        table.back[row, 0] = a
-        table.back[row, 1] = b
-        table.back[row, 2] = c
+    mask = len(slots) - 1
+    hashed = np.uint64(key) * FACTOR
+    place = np.int64(hashed ^ (hashed >> HALF)) & mask
+    while True:
+        row = slots[place] - base
+        if row < 0:
+            return -1 - place
+        if rows[row].key == key:
+            return row
+        place = (place + 1) & mask
+
+
+@part
+def find(slots: Any, rows: Any, base: int, count: int, key: int) -> Any:
+    """Return the row of the key; a new key is written to row `count`, which is returned."""
+    row = lookup(slots, rows, base, key)
+    if row < 0:
+        slots[-1 - row] = base + count
+        rows[count].key = key
+        row = count
+    return row
+
+
+@part
+def merge(slots: Any, rows: Any, base: int, count: int, parts: Any, size: int, before: int, entropies: bool) -> int:
+    """Add the first `size` contributions, which come from the store `before`; return the number of stores.
+
+    It is -1 if the table may lack room for them. A contribution has a key, the probability `value` of all its
+    derivations, that of the best one, `likely`, their entropy in nats, and the rest of the back-pointer.
+    """
+    if count + size > len(rows):
+        return -1
+    for i in range(size):
+        part = parts[i]
+        row = find(slots, rows, base, count, part.key)
+        store = rows[row]
+        if row == count:
+            count += 1
+            store.sum = 0.0
+            store.likely = -1.0
+            store.spread = 0.0
+        store.sum += part.value
+        if entropies:
+            store.spread += part.value * (part.entropy - math.log(part.value))
+        if part.likely > store.likely:
+            store.likely = part.likely
+            store.before = before
+            store.event = part.event
+            store.kind = part.kind
     return count
 
 
-@njit(cache=True, nogil=True)
-def with_room(table: Any, count: int, more: int) -> Any:
-    """The table, enlarged if it lacks room for `more` stores.
-
-    Tables grow here, between stores, since a table that may be replaced in the inner loops costs most of their time.
-    """
-    while count + more > len(table.sums):
-        table = doubled(table, count)
-    return table
-
-
-@njit(cache=True, nogil=True)
+@part
 def nth_highest(values: Any, count: int, n: int) -> float:
-    """The n-th highest of the first `count` values (n from 1), by Hoare's selection (1961).
-
-    numpy's partition gives the same, but takes six seconds to compile.
-    """
-    left = values[:count].copy()
+    """Return the n-th highest of the first `count` values (n from 1), which are moved: Hoare's selection (1961)."""
     low, high, target = 0, count - 1, count - n
     while low < high:
-        pivot = left[(low + high) >> 1]
+        pivot = values[(low + high) >> 1]
         i, j = low, high
         while i <= j:
-            while left[i] < pivot:
+            while values[i] < pivot:
                 i += 1
-            while left[j] > pivot:
+            while values[j] > pivot:
                 j -= 1
             if i <= j:
-                left[i], left[j] = left[j], left[i]
+                values[i], values[j] = values[j], values[i]
                 i, j = i + 1, j - 1
         if target <= j:
             high = j
@@ -163,48 +138,59 @@ def nth_highest(values: Any, count: int, n: int) -> float:
             low = i
         else:
             break
-    return float(left[target])
+    return float(values[target])
 
 
-@njit(cache=True, nogil=True)
-def descending(values: Any, rows: Any) -> Any:
-    """The rows sorted by their values, the highest first; of equal ones the earlier row first (a merge sort)."""
-    size = len(rows)
-    source, target = rows.copy(), rows.copy()
+@part
+def nth_sum(table: Any, count: int, n: int, values: Any) -> float:
+    """Return the n-th highest probability of the first `count` stores; `values` (count or more) is overwritten."""
+    for row in range(count):
+        values[row] = table[row].sum
+    return nth_highest(values, count, n)
+
+
+@part
+def sort_rows(table: Any, rows: Any, size: int, spare: Any) -> None:
+    """Sort the first `size` rows by their probabilities, the highest first; of equals, the one that stood first.
+
+    A merge sort; `spare` (size or more) is overwritten.
+    """
     width = 1
     while width < size:
         for start in range(0, size, 2 * width):
-            middle, end = min(start + width, size), min(start + 2 * width, size)
-            i, j = start, middle
+            i, middle, end = start, min(start + width, size), min(start + 2 * width, size)
+            j = middle
             for place in range(start, end):
-                if i < middle and (j >= end or values[source[i]] >= values[source[j]]):
-                    target[place] = source[i]
+                if i < middle and (j >= end or table[rows[i]].sum >= table[rows[j]].sum):
+                    spare[place] = rows[i]
                     i += 1
                 else:
-                    target[place] = source[j]
+                    spare[place] = rows[j]
                     j += 1
-        source, target = target, source
+        for place in range(size):
+            rows[place] = spare[place]
         width *= 2
-    return source
 
 
-@njit(cache=True, nogil=True)
-def best_rows(values: Any, count: int, most: int) -> Any:
-    """Return the rows of the `most` highest values (0: of all) in descending order; of equals, the earlier row first.
+@part
+def best_rows(table: Any, count: int, most: int, rows: Any, spare: Any, values: Any) -> int:
+    """Write to `rows` those of the `most` most probable stores (0: of all) in descending order; return their number.
 
-    Linear time, but for the sort of the rows that are kept.
+    Of equals, the earlier row comes first. Linear time, but for the sort of the rows that are kept; `spare` and
+    `values` are overwritten.
     """
-    kept = np.empty(count, np.int64)
     bound, ties = -math.inf, count
     if 0 < most < count:
-        bound = nth_highest(values, count, most)
+        bound = nth_sum(table, count, most, values)
         ties = most
-        for i in range(count):
-            ties -= values[i] > bound
+        for row in range(count):
+            ties -= table[row].sum > bound
     size = 0
-    for i in range(count):
-        if values[i] > bound or (values[i] == bound and ties > 0):
-            ties -= values[i] == bound
-            kept[size] = i
+    for row in range(count):
+        p = table[row].sum
+        if p > bound or (p == bound and ties > 0):
+            ties -= p == bound
+            rows[size] = row
             size += 1
-    return descending(values, kept[:size])
+    sort_rows(table, rows, size, spare)
+    return size

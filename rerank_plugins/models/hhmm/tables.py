@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +17,8 @@ from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
 from rerank_plugins.models.hhmm.counting import Events
 from rerank_plugins.models.hhmm.interpolation import interpolated
 from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.models.hhmm.successors import Remembered, nothing_remembered
+from rerank_plugins.models.hhmm.workspace import Workspace, new_workspace
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.models.vocabulary.signatures import known_form
 
@@ -55,6 +60,7 @@ class Rules(NamedTuple):
 class Emission(NamedTuple):
     """The probabilities of one word in all places.
 
+    `number` its own number among all words whose emissions were computed
     `tags`   (k) preterminals that emit the word
     `p`      (k) P(word | tag)
     `here`   (S) probability that a place is filled by a preterminal that emits the word
@@ -66,6 +72,7 @@ class Emission(NamedTuple):
     `opened` (K) the same for the left edges whose events were counted
     """
 
+    number: int
     tags: IntArray
     p: FloatArray
     here: FloatArray
@@ -89,12 +96,33 @@ class Tables:
     tag_closure: FloatArray  # (T, S) U* by preterminal
     tag_expected: FloatArray  # (rows, T, S) E* by preterminal
     tag_row: LongArray  # (S) row of a preterminal in tag_closure, and in the second axis of tag_expected
-    remembered: dict[str, Emission]
+    remembered: dict[str, Emission] = field(default_factory=dict)
+    numbering: Iterator[int] = field(default_factory=count)
 
     @property
     def mass(self) -> float:
         """The probability that a tree of the grammar fits in the store."""
         return float(self.fitting[0, ROOT])
+
+    @cached_property
+    def successors(self) -> Remembered:
+        """The lists of rules that the search has needed so far."""
+        return nothing_remembered(self.most)
+
+    @cached_property
+    def workspaces(self) -> list[Workspace]:
+        """The arrays in which the search works, as the only item; replaced by larger ones where they lack room."""
+        return [new_workspace(self.most, len(self.numbers))]
+
+    def enlarge(self) -> None:
+        """Double the workspace."""
+        self.workspaces[:] = [new_workspace(self.most, len(self.numbers), 2 * len(self.workspaces[0].stacks.rows))]
+
+    @cached_property
+    def most(self) -> int:
+        """The largest number of contributions of one store to the next table of a step."""
+        starts, promotions = self.rules.starts, self.rules.promotions
+        return int(max(2 * np.diff(starts).max(), np.diff(promotions).max(), self.grammar.size + 1))
 
     def emission(self, word: str, position: int) -> Emission:
         """Return the probabilities of a word, cached by its known form; `position` 0 is the first of its sentence."""
@@ -129,7 +157,7 @@ class Tables:
         share = parts[best, np.arange(size)]
         counted = self.rules.counted
         opened = counted.openings[:, tags] @ p + counted.openings[:, -1] * here[counted.edges % size]
-        return Emission(tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
+        return Emission(next(self.numbering), tags, p, here, tags[best], share, np.maximum(mixed, 0.0), ahead, opened)
 
 
 def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Events | None = None) -> Tables:
@@ -171,7 +199,7 @@ def lay_out(grammar: Grammar, depth: int, *, bounded: bool = True, events: Event
     return Tables(
         grammar, depth, rules, order, ending, left_progeny.fitting,
         np.ascontiguousarray(left_progeny.closure[:, tags].T),
-        np.ascontiguousarray(left_progeny.expected[:, :, tags].transpose(0, 2, 1)), row, {},
+        np.ascontiguousarray(left_progeny.expected[:, :, tags].transpose(0, 2, 1)), row,
     )  # fmt: skip
 
 

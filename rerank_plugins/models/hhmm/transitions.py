@@ -21,7 +21,11 @@ and ⟨a, c⟩ respectively: P(event) = share · P0(event) + extra, with P0 the 
 
 Equal stores are recombined (recombination.py). Every step may prune: stores below `threshold` times the best one, and
 in steps 2 and 3 all but the `width` best ones. The value of a store is relative to the probability of the words so far.
-Cost per word: O(width · rules per left child), whatever the length of the sentence.
+Cost per word: O(width · rules per left child), whatever the length of the sentence. With the embedded grammar and 50
+stores, a word has 120 promoted stores, each of which may continue by some 210 rules; 5,000 pairs of a store and a rule
+are looked at and 1,000 contributions added up. What does not depend on the store is not computed again: which rules are
+looked at, and in which order, is remembered (successors.py). With 200 stores it is three times the work and not four,
+since the further stores are so improbable that more of their rules are below the bound.
 
 Beside the sum over its derivations, each store keeps the probability of the best one (`likely`), its back-pointer
 (`back`), and, on request, the entropy of its derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c for a store whose
@@ -33,328 +37,278 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-from numba import njit
-
+from rerank_plugins.kernels import part
 from rerank_plugins.models.hhmm.counted import context_of, opening_of
 from rerank_plugins.models.hhmm.counting import CROSS, WITHIN
-from rerank_plugins.models.hhmm.recombination import add, best_rows, descending, new_table, nth_highest, with_room
+from rerank_plugins.models.hhmm.recombination import find, lookup, merge, nth_sum, sort_rows
+from rerank_plugins.models.hhmm.successors import BASE, Remembered, write_fillers, write_openers
+from rerank_plugins.models.hhmm.workspace import Workspace
 
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
-FIRST = 1 << 11  # the initial number of rows of a table
-EXPONENTS, HIGHEST = 128, 4  # buckets of binary exponents that rules are sorted into; the exponent of the first bucket
+ELEMENT = 0xFFFFFFFF
 FAR = 0.1  # contributions below this share of the `width`-th best store are pruned before the table is complete
+FULL = -1  # a table lacks room
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _depth(store: Any) -> int:
-    """Return the number of elements of a store."""
-    d = 0
-    while d < len(store) - 1 and store[d] >= 0:
-        d += 1
-    return d
+@part
+def entropy_of(store: Any) -> Any:
+    """Return the entropy in nats of the derivations of a store."""
+    return max(0.0, store.spread / store.sum + math.log(store.sum))
 
 
-@njit(cache=True, nogil=True)
-def sorted_rules(
-    first: int, after: int, p: Any, right: Any, ahead: Any, opens: Any, opened: Any, order: Any, worth: Any
-) -> None:
-    """Sort the rules `first` to `after` of a left child into their places in `order` and `worth`, highest worth first.
-
-    The worth of a rule q -> p c is its probability times the probability that c, awaited in a new element q/c, fits in
-    the store and begins with the word. Rules are sorted by binary exponent (a counting sort), so a rule's worth is less
-    than twice that of any rule before it.
-    """
-    counts = np.zeros(EXPONENTS + 1, np.int32)
-    exponents, values = np.empty(after - first, np.int32), np.empty(after - first)
-    # Worth and bucket of each rule; the last bucket holds the rules that are worth nothing.
-    for r in range(first, after):
-        value = p[r] * (ahead[right[r]] if opens[r] < 0 else opened[opens[r]])
-        values[r - first] = value
-        exponent = EXPONENTS - 1
-        if value > 0.0:
-            exponent = min(EXPONENTS - 2, max(0, HIGHEST - math.frexp(value)[1]))
-        exponents[r - first] = exponent
-        counts[exponent + 1] += 1
-    # Counting sort: the bucket's next free place is the rule's place.
-    counts = np.cumsum(counts)
-    for r in range(first, after):
-        place = first + counts[exponents[r - first]]
-        counts[exponents[r - first]] += 1
-        order[place] = r
-        worth[place] = values[r - first]
-
-
-@njit(cache=True, nogil=True, inline="always")
-def rules_of(rules: Any, q: int, p: int) -> tuple[int, int]:
-    """Return the range of rules q -> p c: the first one, and the one after the last."""
-    low, high = rules.starts[p], rules.starts[p + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if rules.parent[middle] < q:
-            low = middle + 1
-        else:
-            high = middle
-    high = low
-    while high < end and rules.parent[high] == q:
-        high += 1
-    return low, high
-
-
-@njit(cache=True, nogil=True)
+@part
 def promote(
-    rules: Any, stores: Any, values: Any, likely: Any, entropy: Any, root: int, threshold: float, entropies: bool
-) -> Any:
+    rules: Any, stores: Any, values: Any, likely: Any, entropy: Any, root: int, threshold: float, entropies: bool,
+    work: Workspace, base: int,
+) -> tuple[int, int]:  # fmt: skip
     """Step 1: stores whose last symbol is a left child that waits for its right sister.
 
-    Returns the table and its number of stores; a back-pointer is (row of the store before, -, -).
+    Fills `work.stacks` and `work.promoted`, where a key is stack << 16 | symbol; returns the numbers of both. A
+    back-pointer is (row of the store before, -, -).
     """
-    table, count, best = new_table(FIRST, stores.shape[1]), 0, 0.0
-    last = len(rules.expected) - 1
+    stacks, stack_slots, table, slots, parts = (
+        work.stacks.rows, work.stacks.slots, work.promoted.rows, work.promoted.slots, work.parts
+    )  # fmt: skip
+    promotions, places, reach, expected = rules.promotions, rules.places, rules.reaching, rules.expected
+    size, count, best = 1, 0, 0.0
+    last, width = len(expected) - 1, stores.shape[1] - 1
     for i in range(len(stores)):
-        d = _depth(stores[i])
-        b = stores[i, d - 1] & LOW if d else root
-        q = stores[i, -1]
+        if size + width > len(stacks):
+            return FULL, FULL
+        stack, d, b = 0, 0, root
+        while d < width and stores[i, d] >= 0:
+            element = stores[i, d]
+            d, b = d + 1, element & LOW
+            stack = find(stack_slots, stacks, base, size, stack << 32 | element)
+            if stack == size:
+                stacks[size].depth = d
+                size += 1
+        q = stores[i, width]
         # The value of the store contains E*_d[b_d, q]; v is the probability without this factor.
-        edge = rules.expected[min(d, last), b]
-        v = values[i] / edge[q]
-        key = stores[i].copy()
-        table = with_room(table, count, rules.promotions[q + 1] - rules.promotions[q])
+        level = min(d, last)
+        v, v_likely = values[i] / expected[level, b, q], likely[i] / expected[level, b, q]
         # Every left child p that q can become by unary rules, with probability U*[p, q].
-        for k in range(rules.promotions[q], rules.promotions[q + 1]):
-            p, reaching = rules.places[k], rules.reaching[k]
-            bound = v * reaching * edge[p]  # an upper bound of the value after step 2, whatever the word is
-            if bound <= threshold * best:
-                continue
-            best = max(best, bound)
-            key[-1] = p
-            inner = entropy[i] if entropies else -1.0
-            count = add(table, count, key, v * reaching, likely[i] / edge[q] * reaching, inner, i, 0, 0)
-    return table, count
+        m = 0
+        for k in range(promotions[q], promotions[q + 1]):
+            p, reaching = places[k], reach[k]
+            bound = v * reaching * expected[level, b, p]  # an upper bound after step 2, whatever the word is
+            if bound > threshold * best:
+                best = max(best, bound)
+                part = parts[m]
+                part.key = stack << 16 | p
+                part.value, part.likely, part.entropy = v * reaching, v_likely * reaching, entropy[i]
+                m += 1
+        count = merge(slots, table, base, count, parts, m, i, entropies)
+        if count < 0:
+            return FULL, FULL
+    return size, count
 
 
-@njit(cache=True, nogil=True)
+@part
 def transit(
-    rules: Any, word: Any, before: Any, n: int, depth: int, root: int, width: int, threshold: float, entropies: bool
-) -> Any:
-    """Step 2: stores that await a symbol which begins with the word.
+    rules: Any, memory: Remembered, word: Any, n: int, depth: int, root: int, width: int, threshold: float,
+    entropies: bool, work: Workspace, base: int,
+) -> int:  # fmt: skip
+    """Step 2: stores that await a symbol which begins with the word, from the `n` promoted ones.
 
-    Returns the table and its number of stores; a back-pointer is (row of the promoted store, rule, kind of reduction).
+    Fills `work.awaiting`, where a key is the stack below the top element << 32 | the top element; returns the number of
+    stores. A back-pointer is (row of the promoted store, rule, kind of reduction).
     """
-    table, count, bound, full = new_table(FIRST, depth + 1), 0, 0.0, 4 * width
-    last = len(rules.expected) - 1
-    size = len(rules.starts) - 1
-    ready = np.zeros((depth + 1, size), np.bool_)
-    order = np.empty((depth + 1, len(rules.p)), np.int32)
-    worth = np.empty((depth + 1, len(rules.p)))
-    counted, ahead, opened = rules.counted, word.ahead, word.opened
-    contexts, edges, opens = counted.contexts, counted.edges, counted.opens
+    # Whatever the loops read is a local variable: each access to an array of a tuple counts a reference.
+    stacks, promoted, table, slots, parts = (
+        work.stacks.rows, work.promoted.rows, work.awaiting.rows, work.awaiting.slots, work.parts
+    )  # fmt: skip
+    memory_slots, lists, entries, state = memory.slots, memory.lists, memory.entries, memory.state
+    expected, most, parents, rights, chances = rules.expected, rules.most, rules.parent, rules.right, rules.p
+    counted, ahead, opened, words = rules.counted, word.ahead, word.opened, word.number * len(word.ahead)
+    contexts, shares, starts = counted.contexts, counted.share, counted.starts
+    events, extras, edges, opens = counted.rule, counted.extra, counted.edges, counted.opens
+    count, bound, full = 0, 0.0, 4 * width
+    last, size = len(expected) - 1, len(rules.starts) - 1
     has_counts = len(contexts) > 0
     # The store and the kind of reduction in which each rule was last counted.
-    last_use = np.full(len(rules.p) if has_counts else 0, -1, np.int64)
+    last_use, use = work.last_use, 2 * base
     # The most probable stores come first, so that the bound rises early.
-    for j in descending(before.sums, np.arange(n)):
-        store = before.stores[j]
-        d = _depth(store)
-        top = store[d - 1] if d else root << 16 | root
-        a, b, p = top >> 16, top & LOW, store[-1]
-        table = with_room(table, count, 2 * (rules.starts[p + 1] - rules.starts[p]))
-        v, ratio = before.sums[j], before.likely[j] / before.sums[j]
-        inner = -1.0
-        if entropies:
-            inner = max(0.0, before.spread[j] / v + math.log(v))
+    order, values = work.order, work.values
+    for j in range(n):
+        order[j] = j
+    sort_rows(promoted, order, n, work.spare)
+    for i in range(n):
+        j = order[i]
+        use += 2
+        before = promoted[j]
+        stack, p = before.key >> 16, before.key & LOW
+        d, below, top = 0, 0, root << 16 | root
+        if stack:
+            d, below, top = stacks[stack].depth, stacks[stack].key >> 32, stacks[stack].key & ELEMENT
+        a, b = top >> 16, top & LOW
+        v, ratio = before.sum, before.likely / before.sum
+        inner = entropy_of(before) if entropies else 0.0
         # Beam: when the table has grown enough, raise the bound towards its `width`-th best value.
         if 0 < full <= count:
-            bound = max(bound, FAR * nth_highest(table.sums, count, width))
+            bound = max(bound, FAR * nth_sum(table, count, width, values))
             full = 2 * count
-        edge, most = rules.expected[min(d, last), b], rules.most[min(d, last), b]
+        level = min(d, last)
         # P(event) = share P0(event) + extra: P0 is multiplied by v times the share of its kind, the counted extra by
         # v E*_d[b_d, p]. Contexts without counts have the share 1 and no extra.
-        row, within, cross, seen = context_of(contexts, size, d, a, b, p) if has_counts else -1, v, v, 0.0
+        row, within, cross, seen = -1, v, v, 0.0
+        if has_counts:
+            row = context_of(contexts, size, d, a, b, p)
         if row >= 0:
-            within, cross, seen = v * counted.share[row, WITHIN], v * counted.share[row, CROSS], v * edge[p]
-        key = store.copy()
-        key[-1] = EMPTY
+            within, cross, seen = v * shares[row, WITHIN], v * shares[row, CROSS], v * expected[level, b, p]
+        m = 0
         # In-element reduction (24) and active transition (22): a new element q'/c, if the store has room for it.
         if d < depth:
-            # The rules of p by falling P(q' -> p c) w_{d+1}(c): sorted once for each p and depth.
-            if not ready[d + 1, p]:
-                ready[d + 1, p] = True
-                sorted_rules(
-                    rules.starts[p], rules.starts[p + 1], rules.p, rules.right, ahead[d + 1], opens[d + 1], opened,
-                    order[d + 1], worth[d + 1],
-                )  # fmt: skip
             # Rules that were counted in this context: grammar and counts together.
             if row >= 0:
-                for e in range(counted.starts[2 * row + WITHIN], counted.starts[2 * row + WITHIN + 1]):
-                    r = counted.rule[e]
-                    last_use[r] = 2 * j + WITHIN
-                    value = within * rules.p[r] * edge[rules.parent[r]] + seen * counted.extra[e]
+                for e in range(starts[2 * row + WITHIN], starts[2 * row + WITHIN + 1]):
+                    r = events[e]
+                    last_use[r] = use + WITHIN
+                    value = within * chances[r] * expected[level, b, parents[r]] + seen * extras[e]
                     k = opens[d + 1, r]
-                    value *= ahead[d + 1, rules.right[r]] if k < 0 else opened[k]
+                    value *= ahead[d + 1, rights[r]] if k < 0 else opened[k]
                     if value > bound:
                         bound = max(bound, threshold * value)
-                        key[d] = rules.parent[r] << 16 | rules.right[r]
-                        count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
-            # All other rules, by the grammar alone. `limit` bounds the values of the rules that follow: their worth is
+                        part = parts[m]
+                        part.key = stack << 32 | parents[r] << 16 | rights[r]
+                        part.value, part.event, part.kind = value, r, WITHIN
+                        m += 1
+            # All other rules, by the grammar alone. `limit` bounds the values of the rules that follow: their weight is
             # below twice the present one, their E* below the largest of the row.
-            limit = 2.0 * within * most
-            for i in range(rules.starts[p], rules.starts[p + 1]):
-                if limit * worth[d + 1, i] <= bound:
+            limit = 2.0 * within * most[level, b]
+            key = (size + words + d + 1) * size + p
+            number = lookup(memory_slots, lists, state[BASE], key)
+            if number < 0:
+                number = write_openers(memory, rules, word, key, d + 1, p)
+            for e in range(lists[number].start, lists[number].end):
+                entry = entries[e]
+                if limit * entry.weight <= bound:
                     break
-                r = order[d + 1, i]
-                if row < 0 or last_use[r] != 2 * j + WITHIN:
-                    value = within * worth[d + 1, i] * edge[rules.parent[r]]
-                    if value > bound:
-                        bound = max(bound, threshold * value)
-                        key[d] = rules.parent[r] << 16 | rules.right[r]
-                        count = add(table, count, key, value, value * ratio, inner, j, r, WITHIN)
-            key[d] = EMPTY
+                value = within * entry.weight * expected[level, b, entry.element >> 16]
+                if value > bound and (row < 0 or last_use[entry.rule] != use + WITHIN):
+                    bound = max(bound, threshold * value)
+                    part = parts[m]
+                    part.key = stack << 32 | entry.element
+                    part.value, part.event, part.kind = value, entry.rule, WITHIN
+                    m += 1
         # Cross-element reduction (23) and awaited transition (21): b_d becomes c in the same element.
         if d > 0:
             # Rules that were counted in this context.
             if row >= 0:
-                for e in range(counted.starts[2 * row + CROSS], counted.starts[2 * row + CROSS + 1]):
-                    r = counted.rule[e]
-                    last_use[r] = 2 * j + CROSS
-                    c = rules.right[r]
+                for e in range(starts[2 * row + CROSS], starts[2 * row + CROSS + 1]):
+                    r = events[e]
+                    last_use[r] = use + CROSS
+                    c = rights[r]
                     k = opening_of(edges, size, d, a, c)
-                    value = (cross * rules.p[r] + seen * counted.extra[e]) * (ahead[d, c] if k < 0 else opened[k])
+                    value = (cross * chances[r] + seen * extras[e]) * (ahead[d, c] if k < 0 else opened[k])
                     if value > bound:
                         bound = max(bound, threshold * value)
-                        key[d - 1] = top & ~LOW | rules.right[r]
-                        count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
+                        part = parts[m]
+                        part.key = below << 32 | a << 16 | c
+                        part.value, part.event, part.kind = value, r, CROSS
+                        m += 1
             # All other rules q' -> p c, for each node q' that b_d can become by unary rules, with U*[b_d, q'].
-            for i in range(rules.filled[b], rules.filled[b + 1]):
-                share = cross * rules.filling[i]
-                first, after = rules_of(rules, rules.nodes[i], p)
-                for r in range(first, after):
-                    if row < 0 or last_use[r] != 2 * j + CROSS:
-                        c = rules.right[r]
-                        k = opening_of(edges, size, d, a, c) if has_counts else -1
-                        value = share * rules.p[r] * (ahead[d, c] if k < 0 else opened[k])
-                        if value > bound:
-                            bound = max(bound, threshold * value)
-                            key[d - 1] = top & ~LOW | rules.right[r]
-                            count = add(table, count, key, value, value * ratio, inner, j, r, CROSS)
-    return table, count
+            key = b * size + p
+            number = lookup(memory_slots, lists, state[BASE], key)
+            if number < 0:
+                number = write_fillers(memory, rules, key, b, p)
+            for e in range(lists[number].start, lists[number].end):
+                entry = entries[e]
+                c = entry.element & LOW
+                k = opening_of(edges, size, d, a, c) if has_counts else -1
+                value = cross * entry.weight * (ahead[d, c] if k < 0 else opened[k])
+                if value > bound and (row < 0 or last_use[entry.rule] != use + CROSS):
+                    bound = max(bound, threshold * value)
+                    part = parts[m]
+                    part.key = below << 32 | a << 16 | c
+                    part.value, part.event, part.kind = value, entry.rule, CROSS
+                    m += 1
+        for e in range(m):
+            part = parts[e]
+            part.likely, part.entropy = part.value * ratio, inner
+        count = merge(slots, table, base, count, parts, m, j, entropies)
+        if count < 0:
+            return FULL
+    return count
 
 
-@njit(cache=True, nogil=True)
+@part
 def emit(
-    rules: Any, word: Any, before: Any, rows: Any, depth: int, root: int, threshold: float, entropies: bool
-) -> Any:
-    """Step 3: the stores after the word, from those `rows` of the table `before` that step 2 has kept.
+    rules: Any, word: Any, kept: int, size: int, depth: int, root: int, threshold: float, entropies: bool,
+    work: Workspace, base: int,
+) -> int:  # fmt: skip
+    """Step 3: the stores after the word, from the first `kept` rows of `work.awaiting` in `work.order`.
 
-    Returns the table and its number of stores; a back-pointer is (row of the awaiting store, preterminal, kind of
-    expansion).
+    Fills `work.emitted`, where a key is stack << 16 | symbol, and adds to the `size` stacks those of the rows; returns
+    the number of stores. A back-pointer is (row of the awaiting store, preterminal, kind of expansion).
     """
-    table, count, best = new_table(FIRST, depth + 1), 0, 0.0
-    last = len(rules.expected) - 1
-    size, edges, openings = len(rules.starts) - 1, rules.counted.edges, rules.counted.openings
-    tags, p_tag, has_counts = word.tags, word.p, len(edges) > 0
-    for j in rows:
-        store = before.stores[j]
-        d = _depth(store)
-        a, c = (store[d - 1] >> 16, store[d - 1] & LOW) if d else (root, root)
+    stacks, stack_slots, awaiting, table, slots, parts = (
+        work.stacks.rows, work.stacks.slots, work.awaiting.rows, work.emitted.rows, work.emitted.slots, work.parts
+    )  # fmt: skip
+    expected, edges, openings = rules.expected, rules.counted.edges, rules.counted.openings
+    tags, p_tag, ahead, opened = word.tags, word.p, word.ahead, word.opened
+    here, share, mixed, likeliest = word.here, word.share, word.mixed, word.best
+    count, best = 0, 0.0
+    last, symbols = len(expected) - 1, len(rules.starts) - 1
+    order = work.order
+    for i in range(kept):
+        j = order[i]
+        before = awaiting[j]
+        below, stack, d, a, c = 0, 0, 0, root, root  # the first word: the empty store awaits ROOT
+        if before.key >= 0:
+            if size == len(stacks):
+                return FULL
+            below, a, c = before.key >> 32, (before.key & ELEMENT) >> 16, before.key & LOW
+            d = stacks[below].depth + 1
+            stack = find(stack_slots, stacks, base, size, before.key)
+            if stack == size:
+                stacks[size].depth = d
+                size += 1
         # Step 2 multiplied by the probability of the word, w_d(c) or its counted counterpart; v is without it.
-        row, own = opening_of(edges, size, d, a, c) if has_counts else -1, 1.0
-        if row >= 0:
-            own = openings[row, -1]
-        table = with_room(table, count, len(tags) + 1)
-        v = before.sums[j] / (word.ahead[d, c] if row < 0 else word.opened[row])
-        ratio = before.likely[j] / before.sums[j]
-        inner = -1.0
-        if entropies:
-            inner = max(0.0, before.spread[j] / before.sums[j] + math.log(before.sums[j]))
-        key = store.copy()
+        row = opening_of(edges, symbols, d, a, c) if len(edges) else -1
+        v = before.sum / (ahead[d, c] if row < 0 else opened[row])
+        own = 1.0 if row < 0 else openings[row, symbols]
+        ratio = before.likely / before.sum
+        inner = entropy_of(before) if entropies else 0.0
+        m = 0
         # The awaited symbol c itself reads the word, by unary rules and a preterminal: the node a_d is complete.
         if d > 0:
-            value = v * own * word.here[c]
+            value = v * own * here[c]
             if value > threshold * best:
                 best = max(best, value)
-                key[d - 1] = EMPTY
-                key[-1] = a
-                entropy = inner + word.mixed[c] if entropies else inner
-                likely = v * own * word.share[c] * ratio
-                count = add(table, count, key, value, likely, entropy, j, word.best[c], CROSS)
-                key[d - 1] = store[d - 1]
+                part = parts[0]
+                part.key = below << 16 | a
+                part.value, part.likely, part.entropy = value, v * own * share[c] * ratio, inner + mixed[c]
+                part.event, part.kind = likeliest[c], CROSS
+                m = 1
         # Expansion (20): a preterminal x down the left edge of c reads the word.
         if d < depth:
-            edge = rules.expected[min(d, last), c] if row < 0 else openings[row]
+            level = min(d, last)
             for k in range(len(tags)):
                 x = tags[k]
-                value = v * edge[x] * p_tag[k]
+                value = v * (expected[level, c, x] if row < 0 else openings[row, x]) * p_tag[k]
                 if value > threshold * best:
                     best = max(best, value)
-                    key[-1] = x
-                    count = add(table, count, key, value, value * ratio, inner, j, x, WITHIN)
-    return table, count
+                    part = parts[m]
+                    part.key = stack << 16 | x
+                    part.value, part.likely, part.entropy = value, value * ratio, inner
+                    part.event, part.kind = x, WITHIN
+                    m += 1
+        count = merge(slots, table, base, count, parts, m, j, entropies)
+        if count < 0:
+            return FULL
+    return count
 
 
-@njit(cache=True, nogil=True)
-def started(rules: Any, word: Any, depth: int, root: int, mass: float) -> Any:
-    """Return the result of step 2 for the first word: the empty store, which awaits ROOT."""
-    table = new_table(1, depth + 1)
+@part
+def start(rules: Any, word: Any, root: int, mass: float, awaiting: Any) -> int:
+    """Write the result of step 2 for the first word, the empty store, which awaits ROOT; return 0 if none begins so."""
     row = opening_of(rules.counted.edges, len(rules.starts) - 1, 0, root, root)
-    table.stores[0, :] = EMPTY
-    table.sums[0] = table.likely[0] = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
-    table.spread[0] = -table.sums[0] * math.log(table.sums[0]) if table.sums[0] > 0 else 0.0
-    table.back[0, :] = EMPTY
-    return table, 1 if table.sums[0] > 0 else 0
-
-
-@njit(cache=True, nogil=True)
-def advanced(
-    rules: Any, word: Any, stores: Any, values: Any, likely: Any, entropy: Any, depth: int, root: int, mass: float,
-    width: int, threshold: float, entropies: bool,
-) -> Any:  # fmt: skip
-    """Return the beam after a word: (P(word | beam), stores, values, likely, its scale, entropy, back).
-
-    The stores come in order of falling probability; there are none if no store can read the word. `values` sum to one;
-    `likely` has a maximum of one, and its scale is the ln of the divisor; `back` (n, 5) holds the row of the store
-    before, rule, kind of reduction, preterminal and kind of expansion.
-    """
-    # Steps 1 and 2: P(word | beam) is the sum of the values after step 2, by the lookahead.
-    if len(stores):
-        promoted, n = promote(rules, stores, values, likely, entropy, root, threshold, entropies)
-        awaiting, m = transit(rules, word, promoted, n, depth, root, width, threshold, entropies)
-    else:
-        promoted, n = new_table(1, depth + 1), 0
-        awaiting, m = started(rules, word, depth, root, mass)
-    p = 0.0
-    for j in range(m):
-        p += awaiting.sums[j]
-    # Step 3 for the best stores, and the best of the stores that it yields.
-    rows = best_rows(awaiting.sums, m, width)
-    table, count = emit(rules, word, awaiting, rows, depth, root, threshold, entropies)
-    kept = best_rows(table.sums, count, width)
-    size = len(kept)
-    after = np.empty((size, depth + 1), np.int32)
-    sums, best, inner = np.empty(size), np.empty(size), np.zeros(size)
-    total, highest = 0.0, 0.0
-    for i in range(size):
-        row = kept[i]
-        for element in range(depth + 1):
-            after[i, element] = table.stores[row, element]
-        sums[i], best[i] = table.sums[row], table.likely[row]
-        total, highest = total + sums[i], max(highest, best[i])
-        if entropies:
-            inner[i] = max(0.0, table.spread[row] / sums[i] + math.log(sums[i]))
-    # Normalise: values are conditioned on the words, likely values on the best one.
-    for i in range(size):
-        sums[i] /= total
-        best[i] /= highest
-    # Join the back-pointers of the three steps.
-    back = np.empty((len(kept), 5), np.int32)
-    for i in range(len(kept)):
-        state = table.back[kept[i], 0]
-        step = awaiting.back[state, 0]
-        back[i, 0] = promoted.back[step, 0] if step >= 0 else EMPTY
-        back[i, 1] = awaiting.back[state, 1]
-        back[i, 2] = awaiting.back[state, 2]
-        back[i, 3] = table.back[kept[i], 1]
-        back[i, 4] = table.back[kept[i], 2]
-    return p, after, sums, best, math.log(highest) if size else 0.0, inner, back
+    p = (word.ahead[0, root] if row < 0 else word.opened[row]) / mass
+    store = awaiting[0]
+    store.key = EMPTY
+    store.sum = store.likely = p
+    store.spread = -p * math.log(p) if p > 0 else 0.0
+    store.before = store.event = store.kind = EMPTY
+    return 1 if p > 0 else 0

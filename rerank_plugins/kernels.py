@@ -1,0 +1,29 @@
+"""Decorators of compiled functions: `kernel`, which Python calls, and `part`, which only kernels call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import njit
+from numba.extending import register_jitable
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on its first call, and keep the machine code on disk (kernel_cache.py)."""
+    compiled: Function = njit(cache=True)(function)
+    return compiled
+
+
+def part(function: Function) -> Function:
+    """Let kernels call a function that has no machine code of its own; called from Python, it is plain Python.
+
+    It is compiled with the kernels that call it, without a wrapper for Python, which would take longer to compile than
+    most such functions, and without reference counts of its arrays, which would take longer than short loops. It must
+    therefore neither create arrays nor return any. Kernels do not notice a change to a part in another file: delete
+    their cache then.
+    """
+    compiled: Function = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return compiled
