@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from numba import njit
 from numba.extending import register_jitable
@@ -13,8 +13,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, and keep the machine code on disk (kernel_cache.py)."""
-    compiled: Function = njit(cache=True)(function)
-    return compiled
+    return cast(Function, njit(cache=True)(function))
 
 
 def part(function: Function) -> Function:
