@@ -208,7 +208,7 @@ def register_feature_extractors(register):
 def test_an_identity_names_the_code_of_packages_and_their_data(tmp_path, monkeypatch):
     identity = json.loads(value_identity(Plan({"h": HhmmFeature()}), "h").text)
     assert identity["packages"].keys() == {"rerank_plugins", "rerank_adapters.text"}
-    assert identity["libraries"].keys() == {"numpy", "numba", "kenlm"}
+    assert identity["libraries"].keys() == {"numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz"}
     package = tmp_path / "package_of_a_test"
     package.mkdir()
     (package / "__init__.py").write_text("from package_of_a_test import part\n")

@@ -20,17 +20,28 @@ from rerank_plugins.registry import Registry
     help="Write files to this folder. Default: the config's `work`, or work/NAME.",
 )
 @click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
+@click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
 @jobs_option
 @seed_option
 @click.pass_obj
 def command(
-    registry: Registry, config: Path, work: Path | None, changes: int | None, jobs: int | None, seed: int | None
+    registry: Registry,
+    config: Path,
+    work: Path | None,
+    changes: int | None,
+    force: bool,
+    jobs: int | None,
+    seed: int | None,
 ) -> None:
     """Extract, tune, rerank and evaluate, all as CONFIG says.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
     leaves features out, for comparison. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
-    HTML) are written to the work folder. The same command continues an extraction that was interrupted.
+    HTML) are written to the work folder.
+
+    The same command continues a job that was interrupted, and repeats only what has changed: a step is done again if
+    its part of the config, its data, models, plugins or this program have another content than when it was done, or if
+    its files have. A line says what is not made again.
 
     \b
     rerank run configs/mt.toml --work work/mt
@@ -39,16 +50,21 @@ def command(
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.run import RERANKED, run
     from rerank_adapters.report.output import report_console
+    from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
 
     closing = Closing()
     job = Job.create(JobFlags(config, seed=seed, jobs=jobs).settings, registry)
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
-    outcome = run(job, folder, lambda line: click.echo(line, err=True))
+    outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force)
     shown = job.config.evaluation.changes if changes is None else changes
-    for name, evaluation in outcome.evaluations.items():
-        tables = outcome.tables(name)
+    carried = outcome.contributions
+    tables = [] if carried is None else [contribution_table(carried, job.measures[0].name)]
+    for evaluation in outcome.evaluations.values():
         print_evaluation(evaluation, report_console(), changes=shown, changed=[RERANKED], tables=tables)
     for page in outcome.pages:
         click.echo(f"the report with every segment, for a browser: {page}", err=True)
-    closing.wrote(", ".join(path.name for path in outcome.files), folder)
+    if outcome.written:
+        closing.wrote(", ".join(path.name for path in outcome.written), folder)
+    else:
+        closing.say(f"found all files in {folder} up to date")

@@ -21,11 +21,13 @@ from rerank_adapters.evaluation.result import (
     Group,
     MetricResult,
     OracleScores,
+    PairedComparison,
     Segment,
     SystemScore,
 )
 from rerank_adapters.evaluation.segments import by_name, length_buckets
 from rerank_adapters.evaluation.significance import (
+    Interval,
     bootstrap_p_value,
     bootstrap_totals,
     percentile_interval,
@@ -59,6 +61,7 @@ def evaluate(
     lengths: LongArray | None = None,
     groups: Sequence[str] | None = None,
     resample_groups: bool = False,
+    pairs: Sequence[tuple[str, str]] = (),
     text: str = "",
 ) -> Evaluation:
     """Compare systems by metrics.
@@ -71,16 +74,18 @@ def evaluate(
     `lengths`     (segments) the lengths that buckets are made of; numbers of words of the references if None
     `groups`      (segments) the group of each segment, such as its speaker: scores are given by group, and with
                   `resample_groups` both tests resample whole groups, whose segments may depend on each other
+    `pairs`       systems to compare besides those with the baseline: a system, and the one that it is compared with
     `text`        name of the text pipeline that made the texts, for the signatures
 
-    Raises ConfigError for an unknown baseline and for `resample_groups` without groups, RerankError where numbers of
-    segments differ or there are no segments.
+    Raises ConfigError for an unknown baseline or system of a pair and for `resample_groups` without groups, RerankError
+    where numbers of segments differ or there are no segments.
     """
     segments = len(references)
     _check(systems, references, nbests, sources, segment_ids, groups)
     baseline = baseline if baseline is not None else next(iter(systems))
-    if baseline not in systems:
-        raise ConfigError(f"no system named {baseline!r} to compare with{suggestion(baseline, systems)}")
+    for compared in (baseline, *(name for pair in pairs for name in pair)):
+        if compared not in systems:
+            raise ConfigError(f"no system named {compared!r} to compare with{suggestion(compared, systems)}")
     names = tuple(systems)
     statistics = {name: system_statistics(list(systems.values()), references, m) for name, m in metrics.items()}
     columns = np.cumsum([0] + [array.shape[2] for array in statistics.values()]).tolist()
@@ -91,20 +96,23 @@ def evaluate(
     units = stacked
     if resample_groups:
         units = np.stack([stacked[:, list(group.segments)].sum(axis=1) for group in named_groups], axis=1)
-    resampled, swapped = _resample(units, names.index(baseline), seed, bootstrap, randomisation)
+    others = [names.index(name) for name in dict.fromkeys((baseline, *(other for _, other in pairs)))]
+    resampled, swapped = _resample(units, others, seed, bootstrap, randomisation)
+    named_pairs = [(names.index(system), names.index(other)) for system, other in pairs]
     buckets = length_buckets(reference_lengths(references) if lengths is None else lengths)
     offsets = np.cumsum([0, *(len(nbest) for nbest in nbests or ())], dtype=np.int64)
     results = []
     for (name, metric), (start, end) in zip(metrics.items(), pairwise(columns), strict=True):
-        scores = _system_scores(
+        samples = _Samples(
             metric,
-            names,
-            names.index(baseline),
             statistics[name],
             resampled[:, :, start:end],
-            swapped[:, :, start:end],
-            buckets,
-            named_groups,
+            {other: moved[:, :, start:end] for other, moved in swapped.items()},
+        )
+        scores = _system_scores(samples, names, names.index(baseline), buckets, named_groups)
+        paired = tuple(
+            PairedComparison(names[system], names[other], samples.comparison(system, other))
+            for system, other in named_pairs
         )
         best_and_worst = None
         if nbests is not None:
@@ -115,7 +123,7 @@ def evaluate(
         errors: tuple[ErrorCounts, ...] = ()
         if isinstance(metric, LevenshteinRate):
             errors = count_errors(metric, list(systems.values()), references, names.index(baseline))
-        results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst, errors))
+        results.append(MetricResult(name, signature, metric.higher_is_better, scores, best_and_worst, errors, paired))
     words = sum(len(refs[0].split()) for refs in references)
     ratios = tuple(sum(len(t.split()) for t in texts) / max(words, 1) for texts in systems.values())
     rows = tuple(
@@ -162,68 +170,79 @@ def system_statistics(
 
 
 def _resample(
-    stacked: FloatArray, baseline: int, seed: int, bootstrap: int, randomisation: int
-) -> tuple[FloatArray, FloatArray]:
-    """Totals of each bootstrap resample (systems, resamples, K), and of what each trial swaps (systems, trials, K)."""
+    stacked: FloatArray, others: Sequence[int], seed: int, bootstrap: int, randomisation: int
+) -> tuple[FloatArray, dict[int, FloatArray]]:
+    """Totals of each bootstrap resample (systems, resamples, K), and for each of the systems `others` what each trial
+    swaps between it and any system (systems, trials, K).
+    """
     systems, segments, width = stacked.shape
     flat = stacked.transpose(1, 0, 2).reshape(segments, systems * width)
     resampled = bootstrap_totals(flat, bootstrap, np.random.default_rng(seed))
-    gaps = (stacked - stacked[baseline]).transpose(1, 0, 2).reshape(segments, systems * width)
-    swapped = swapped_totals(gaps, randomisation, np.random.default_rng(seed))
-    return (
-        resampled.reshape(bootstrap, systems, width).transpose(1, 0, 2),
-        swapped.reshape(randomisation, systems, width).transpose(1, 0, 2),
-    )
+    swapped = {}
+    for other in others:
+        gaps = (stacked - stacked[other]).transpose(1, 0, 2).reshape(segments, systems * width)
+        moved = swapped_totals(gaps, randomisation, np.random.default_rng(seed))
+        swapped[other] = moved.reshape(randomisation, systems, width).transpose(1, 0, 2)
+    return resampled.reshape(bootstrap, systems, width).transpose(1, 0, 2), swapped
+
+
+class _Samples:
+    """The statistics of all systems by one metric (systems, segments, S), and their resamples and swaps."""
+
+    def __init__(
+        self, metric: Metric, statistics: FloatArray, resampled: FloatArray, swapped: Mapping[int, FloatArray]
+    ) -> None:
+        self.metric, self.statistics, self.resampled, self.swapped = metric, statistics, resampled, swapped
+        self.totals = statistics.sum(1)
+        self.scores = metric.score(self.totals)
+        self.resampled_scores = metric.score(resampled)
+        self.sentences = [metric.sentence_scores(array) for array in statistics]
+
+    def of_segments(self, segments: Sequence[int]) -> FloatArray:
+        """(systems): the corpus scores on some of the segments."""
+        return self.metric.score(self.statistics[:, list(segments)].sum(1))
+
+    def interval(self, system: int) -> Interval | None:
+        """The interval of a system's score; None without a bootstrap."""
+        return percentile_interval(self.resampled_scores[system]) if self.resampled.shape[1] else None
+
+    def comparison(self, system: int, other: int) -> Comparison:
+        """A system compared with another."""
+        sign = 1.0 if self.metric.higher_is_better else -1.0
+        observed = float(self.scores[system] - self.scores[other])
+        differences = self.resampled_scores[system] - self.resampled_scores[other]
+        gains = sign * (self.sentences[system] - self.sentences[other])
+        wins, losses = int((gains > EQUAL).sum()), int((gains < -EQUAL).sum())
+        swapped = self.swapped[other][system]
+        return Comparison(
+            observed,
+            percentile_interval(differences) if len(differences) else None,
+            bootstrap_p_value(differences, observed) if len(differences) else None,
+            _randomisation_p(self.metric, self.totals[other], self.totals[system], swapped, observed),
+            float(np.mean(sign * differences > 0)) if len(differences) else None,
+            wins,
+            losses,
+            len(gains) - wins - losses,
+        )
 
 
 def _system_scores(
-    metric: Metric,
-    names: Sequence[str],
-    baseline: int,
-    statistics: FloatArray,
-    resampled: FloatArray,
-    swapped: FloatArray,
-    buckets: Sequence[Bucket],
-    groups: Sequence[Group],
+    samples: _Samples, names: Sequence[str], baseline: int, buckets: Sequence[Bucket], groups: Sequence[Group]
 ) -> tuple[SystemScore, ...]:
-    totals = statistics.sum(1)
-    scores = metric.score(totals)
-    resampled_scores = metric.score(resampled)
-    sentences = [metric.sentence_scores(array) for array in statistics]
-    by_bucket = np.stack([metric.score(statistics[:, list(bucket.segments)].sum(1)) for bucket in buckets], axis=1)
-    by_group = [metric.score(statistics[:, list(group.segments)].sum(1)) for group in groups]
-    sign = 1.0 if metric.higher_is_better else -1.0
-    rows = []
-    for i, name in enumerate(names):
-        interval = percentile_interval(resampled_scores[i]) if resampled.shape[1] else None
-        comparison = None
-        if i != baseline:
-            observed = float(scores[i] - scores[baseline])
-            differences = resampled_scores[i] - resampled_scores[baseline]
-            gains = sign * (sentences[i] - sentences[baseline])
-            wins, losses = int((gains > EQUAL).sum()), int((gains < -EQUAL).sum())
-            comparison = Comparison(
-                observed,
-                percentile_interval(differences) if len(differences) else None,
-                bootstrap_p_value(differences, observed) if len(differences) else None,
-                _randomisation_p(metric, totals[baseline], totals[i], swapped[i], observed),
-                float(np.mean(sign * differences > 0)) if len(differences) else None,
-                wins,
-                losses,
-                len(gains) - wins - losses,
-            )
-        rows.append(
-            SystemScore(
-                name,
-                float(scores[i]),
-                interval,
-                comparison,
-                tuple(sentences[i].tolist()),
-                tuple(by_bucket[i].tolist()),
-                tuple(float(group_scores[i]) for group_scores in by_group),
-            )
+    by_bucket = [samples.of_segments(bucket.segments) for bucket in buckets]
+    by_group = [samples.of_segments(group.segments) for group in groups]
+    return tuple(
+        SystemScore(
+            name,
+            float(samples.scores[system]),
+            samples.interval(system),
+            samples.comparison(system, baseline) if system != baseline else None,
+            tuple(samples.sentences[system].tolist()),
+            tuple(float(scores[system]) for scores in by_bucket),
+            tuple(float(scores[system]) for scores in by_group),
         )
-    return tuple(rows)
+        for system, name in enumerate(names)
+    )
 
 
 def _randomisation_p(

@@ -76,10 +76,20 @@ class OracleScores:
 
 
 @dataclass(frozen=True)
+class PairedComparison:
+    """A system compared with another one, `over`, that is not the baseline."""
+
+    system: str
+    over: str
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
 class MetricResult:
     """The scores of all systems by one metric. `signature` has the form of sacrebleu's.
 
-    `errors` has the kinds of errors of each system where the metric is an error rate of words or characters.
+    `errors` has the kinds of errors of each system where the metric is an error rate of words or characters; `pairs`
+    are comparisons besides those with the baseline.
     """
 
     name: str
@@ -88,6 +98,7 @@ class MetricResult:
     systems: tuple[SystemScore, ...]
     oracle: OracleScores | None
     errors: tuple[ErrorCounts, ...] = ()
+    pairs: tuple[PairedComparison, ...] = ()
 
     def of(self, system: str) -> SystemScore:
         """The scores of the system of that name."""

@@ -25,7 +25,7 @@ from rerank_plugins import __version__
 from rerank_plugins.identity import describe
 from rerank_plugins.plugins import FILE_MODULE
 
-LIBRARIES = ("numpy", "numba", "kenlm")
+LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
 WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end
 TEXT = "rerank_adapters.text"  # the package of the text pipelines
 
@@ -47,22 +47,23 @@ def value_identity(plan: Plan, label: str) -> ValueIdentity:
         "text": text.describe(),
         "source": source.describe(),
     }
-    lasting = extractor.cached
-    packages: dict[str, str | None] = {}
-    if lasting is not False:
-        classes = set(_named(description, "class"))
-        modules = {name.rpartition(".")[0] for name in classes}
-        packages = {package: package_hash(package) for package in sorted({*map(_package, modules), TEXT})}
-        if lasting is None:
-            unsure = "no file" in _texts(description) or any("<locals>" in name for name in classes)
-            lasting = all(packages.values()) and "options" in description["extractor"] and not unsure
-    identity = {
-        "version": __version__,
-        "values": description,
-        "packages": packages,
-        "libraries": {name: _version(name) for name in LIBRARIES},
-    }
+    sure, code = code_of(description, TEXT) if extractor.cached is not False else (False, {})
+    lasting = sure and "options" in description["extractor"] if extractor.cached is None else extractor.cached
+    identity = {"values": description, **code}
     return ValueIdentity(json.dumps(identity, ensure_ascii=False, sort_keys=True), lasting)
+
+
+def code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
+    """What the objects of a description (identity.py) depend on besides it: the code of their packages, and libraries.
+
+    Hashes of the `packages` named are added. The first value says whether this is all that they depend on.
+    """
+    classes = set(_named(description, "class"))
+    names = {_package(name.rpartition(".")[0]) for name in classes}
+    hashes = {package: package_hash(package) for package in sorted({*names, *packages})}
+    sure = all(hashes.values()) and "no file" not in _texts(description) and not any("<locals>" in c for c in classes)
+    libraries = {name: _version(name) for name in LIBRARIES}
+    return sure, {"version": __version__, "packages": hashes, "libraries": libraries}
 
 
 def _named(description: Any, key: str) -> Iterator[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 
 from rerank_adapters.extraction.plan import column_names
@@ -9,11 +12,24 @@ from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.progress import StatusLine
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.contributions import Contributions, contributions
+from rerank_adapters.tuning.contributions import Contribution, Contributions, contributions
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
 
 DECODER = "decoder"
+
+
+def as_json(result: Contributions | None) -> str:
+    """The contributions as JSON."""
+    return json.dumps(None if result is None else asdict(result), ensure_ascii=False, indent=1) + "\n"
+
+
+def from_json(text: str) -> Contributions | None:
+    """The contributions in a text that `as_json` has made."""
+    record = json.loads(text)
+    return record and Contributions(
+        tuple(Contribution(**row) for row in record["rows"]), record["held_out"], record["folds"]
+    )
 
 
 def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:

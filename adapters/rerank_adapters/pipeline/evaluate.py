@@ -21,10 +21,12 @@ def compare(
     sources: Sequence[str | None] | None = None,
     segment_ids: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
 ) -> Evaluation:
     """Compare systems (name -> one output for each segment) by the job's metrics, the tuned one first.
 
-    `groups` has the group of each segment, such as its speaker. With `nbests`, the result has the oracle and the
+    `groups` has the group of each segment, such as its speaker; `pairs` are compared besides each system with the
+    baseline. With `nbests`, the result has the oracle and the
     anti-oracle of these lists too. The texts of its segments are those that the first metric saw.
     """
     settings = job.config.evaluation
@@ -47,6 +49,7 @@ def compare(
                 lengths=lengths,
                 groups=groups,
                 resample_groups=settings.resample_groups,
+                pairs=pairs,
                 text=text.describe() if text.steps else "",
             )
         )

@@ -19,18 +19,31 @@ OF_THE_ORDER = (RANK, "decoder-score")  # features that carry the decoder's orde
 NO_SCORES = f"the lists have no scores: the feature {RANK}, 1 / rank in the recogniser's order, is added"
 
 
+Wanted = dict[str, str | bool | None]  # `format`: the guessed name, or None; `ranks`: whether ranks are added
+
+
 def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Job:
     """The job with the format of the lists that it has read, and with ranks where the lists need them, said in a line.
 
     With `ranks` false the features stay as they are, as where they come from a table.
     """
-    format_ = job.format
-    if isinstance(format_, AutoFormat) and format_.name is not None:
-        job = job.with_config({"nbest": {"use": format_.name}})
-    if not ranks or not needs_ranks(job, nbests):
-        return job
-    click.echo(f"rerank: {NO_SCORES}", err=True)
-    return with_ranks(job)
+    return with_wanted(job, wanted_by(job, nbests, ranks=ranks))
+
+
+def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Wanted:
+    """What the lists ask of a job."""
+    name = job.format.name if isinstance(job.format, AutoFormat) else None
+    return {"format": name, "ranks": ranks and needs_ranks(job, nbests)}
+
+
+def with_wanted(job: Job, wanted: Wanted) -> Job:
+    """The job with what its lists ask for; a line on stderr says where ranks are added."""
+    if wanted["format"] is not None:
+        job = job.with_config({"nbest": {"use": wanted["format"]}})
+    if wanted["ranks"]:
+        click.echo(f"rerank: {NO_SCORES}", err=True)
+        job = with_ranks(job)
+    return job
 
 
 def needs_ranks(job: Job, nbests: Sequence[NBestList]) -> bool:

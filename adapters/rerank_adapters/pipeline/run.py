@@ -1,33 +1,42 @@
-"""The whole job of a config: extract, tune, rerank and evaluate, with the files of every step in the work folder."""
+"""The whole job of a config: extract, tune, rerank and evaluate, with the files of every step in the work folder.
+
+A step whose inputs have not changed since an earlier run, and whose files are as that run wrote them, is not repeated
+(steps.py). Lists are read only for a step that needs them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 
+from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.pipeline import steps as step_inputs
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.carried import what_carried_it
+from rerank_adapters.pipeline.carried import as_json, from_json, what_carried_it
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
 from rerank_adapters.pipeline.job import Data, Job, lists_size
-from rerank_adapters.pipeline.lists import for_lists
+from rerank_adapters.pipeline.lists import Wanted, wanted_by, with_wanted
 from rerank_adapters.pipeline.mismatch import style_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
+from rerank_adapters.pipeline.steps import RECORD, Steps
 from rerank_adapters.pipeline.table_columns import chosen_columns
-from rerank_adapters.pipeline.tune import Learnt, learn
+from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.progress import StatusLine
 from rerank_adapters.report.html import html_page
-from rerank_adapters.report.tables import Table, contribution_table, gain_table
 from rerank_adapters.tuning.contributions import Contributions
-from rerank_adapters.weights import Weights, write_weights
-from rerank_plugins import ConfigError
+from rerank_adapters.weights import read_weights, write_weights
+from rerank_plugins import ConfigError, FeatureTable
 
 Say = Callable[[str], None]
+Tell = Callable[[str], None]  # says a line, and records it as said by the step
 
 
 RERANKED = "reranked"  # the system with all features of the config
@@ -35,118 +44,230 @@ RERANKED = "reranked"  # the system with all features of the config
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a run: the tuned weights, and by name an evaluation of each test set that has references.
+    """The result of a run: by name, an evaluation of each test set that has references.
 
-    `contributions`  what each family of features contributes on the tuning lists; None where it was not measured
-    `gains`          by test set and `[[system]]`, the comparison of the reranked system with it
-    `files`          all files that the run wrote
+    `contributions` is what each family of features contributes on the tuning lists; None where it is not measured.
+    `files` are all files that belong to the run, and `written` those that are new.
     """
 
-    learnt: Learnt
-    metric: str
     evaluations: dict[str, Evaluation]
     contributions: Contributions | None = None
-    gains: dict[str, dict[str, Evaluation]] = field(default_factory=dict)
     files: tuple[Path, ...] = ()
+    written: tuple[Path, ...] = ()
 
     @property
     def pages(self) -> tuple[Path, ...]:
         """The HTML pages among the files: the report with every segment, one for each evaluation."""
         return tuple(file for file in self.files if file.suffix == ".html")
 
-    def tables(self, test: str) -> list[Table]:
-        """The tables beside the scores of a test set: what carried the result, and what it gains over each system."""
-        tables = [] if self.contributions is None else [contribution_table(self.contributions, self.metric)]
-        gains = self.gains.get(test)
-        return [*tables, *([gain_table(gains, RERANKED)] if gains else [])]
 
-
-def run(job: Job, work: Path, say: Say) -> Outcome:
+def run(job: Job, work: Path, say: Say, *, force: bool = False) -> Outcome:
     """Do the whole job, and write feature tables, weights, 1-bests, reranked lists and reports to `work`.
 
-    `say` is called with each line about the progress of the job. Raises ConfigError for wrong settings before any work.
+    Steps that an earlier run has done, and whose inputs have not changed, are not repeated unless `force`. `say` is
+    called with each line about the progress of the job. Raises ConfigError for wrong settings before any work.
     """
     if job.config.tune is None:
         raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
     job.check_options()
-    with StatusLine("reading the lists"):
-        tuning_set = job.read(job.config.tune)
-        tests = [job.read(test) for test in job.config.test]
-    job = for_lists(job, tuning_set.nbests)
-    for test in tests:
-        difference = names_differ(tuning_set.nbests[0].feature_names, test.nbests[0].feature_names)
-        if difference:
-            raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
-    rehearse(job, tuning_set, decoder_table(tuning_set.nbests, dense_rule(job)))
-    work.mkdir(parents=True, exist_ok=True)
-    say(_size("tune", tuning_set))
-    first_texts = [nbest[0].text for nbest in tuning_set.nbests]
-    if warning := style_mismatch(job, {"hypotheses": first_texts}, tuning_set.references):
-        say(f"rerank: warning: {warning}")
-    table = feature_table(job, tuning_set.nbests, work / "tune.npz")
-    files = [work / "tune.npz"]
-    weights: dict[str, Weights] = {}
-    for name, system in {**job.systems, RERANKED: job}.items():
-        columns = chosen_columns(system, tuning_set.nbests, table, work / "tune.npz", folder=work)
-        learnt = learn(system, tuning_set, columns, work)
-        weights[name] = learnt.weights
-        files.append(work / weights_file(name))
-        write_weights(learnt.weights, files[-1])
-        for line in learnt.summary:
-            say(line if name == RERANKED else f"{name}: {line}")
-    contributions = what_carried_it(job, tuning_set, table, learnt.weights)
-    outcome = Outcome(learnt, job.measures[0].name, {}, contributions)
-    for test in tests:
-        _test(job, weights, test, work, say, outcome, files)
-    return replace(outcome, files=tuple(files))
+    running = _Run(job, work, say, Steps(work, force))
+    contributions = running.tune()
+    evaluations = {test.name: running.test(test) for test in job.config.test}
+    known = {name: evaluation for name, evaluation in evaluations.items() if evaluation is not None}
+    written = (*running.written, work / RECORD) if running.written else ()
+    return Outcome(known, contributions, (*running.files, work / RECORD), written)
+
+
+@dataclass
+class _Run:
+    """A run in progress: the files of its steps so far, and those among them that are new."""
+
+    job: Job
+    work: Path
+    say: Say
+    steps: Steps
+    files: list[Path] = field(default_factory=list)
+    written: list[Path] = field(default_factory=list)
+    _read: dict[str, Data] = field(default_factory=dict)
+    _remembered: tuple[str, step_inputs.Inputs, Wanted] | None = None
+
+    def tune(self) -> Contributions | None:
+        """Extract the features of the tuning set, tune the weights of each system, and measure what contributes."""
+        work, data = self.work, self.job.config.tune
+        assert data is not None  # checked in `run`
+        job = self._for_lists(data)
+        path, shares = work / "tune.npz", work / "contributions.json"
+
+        def extract(tell: Tell) -> None:
+            lists = self._rehearsed
+            work.mkdir(parents=True, exist_ok=True)
+            tell(_size("tune", lists))
+            first_texts = [nbest[0].text for nbest in lists.nbests]
+            if warning := style_mismatch(job, {"hypotheses": first_texts}, lists.references):
+                tell(f"rerank: warning: {warning}")
+            feature_table(job, lists.nbests, path)
+
+        def learn_weights(name: str, system: Job, tell: Tell) -> None:
+            table = chosen_columns(system, self._rehearsed.nbests, FeatureTable.load(path), path, folder=work)
+            learnt = learn(system, self._rehearsed, table, work)
+            write_weights(learnt.weights, work / weights_file(name))
+            for line in learnt.summary:
+                tell(line if name == RERANKED else f"{name}: {line}")
+
+        def measure(tell: Tell) -> None:  # noqa: ARG001 -- there is nothing to say
+            table, weights = FeatureTable.load(path), read_weights(work / weights_file(RERANKED))
+            with open_atomic(shares) as stream:
+                stream.write(as_json(what_carried_it(job, self._rehearsed, table, weights)))
+
+        inputs = step_inputs.inputs_of_features(job, data, work)
+        reused = self._step("features", "tune", inputs, [path], extract)
+        for name, system in self._systems.items():
+            what = "weights" if name == RERANKED else f"weights {name}"
+            inputs, files = step_inputs.inputs_of_weights(system, data, work, path), [work / weights_file(name)]
+            reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system))
+        inputs = step_inputs.inputs_of_contributions(job, data, work, path, work / weights_file(RERANKED))
+        reused += self._step("contributions", "tune", inputs, [shares], measure)
+        self._say_reused("tune", reused)
+        return from_json(shares.read_text(encoding="utf-8"))
+
+    def test(self, data: DataSet) -> Evaluation | None:
+        """Rerank and evaluate a test set; None for one without references."""
+        job, work, name = self.job, self.work, data.name
+        path, ranked = work / f"{name}.npz", work / f"{name}.nbest.gz"
+        best = {system: work / best_file(name, system) for system in self._systems}
+        reports = [work / f"{name}.report.{suffix}" for suffix in ("json", "html")]
+
+        def extract(tell: Tell) -> None:
+            tell(_size(name, self._lists(name, data)))
+            feature_table(job, self._lists(name, data).nbests, path)
+
+        def rerank(label: str, system: Job, tell: Tell) -> None:  # noqa: ARG001
+            nbests, tuned = self._lists(name, data).nbests, read_weights(work / weights_file(label))
+            table = chosen_columns(system, nbests, FeatureTable.load(path), path, folder=work)
+            with ExitStack() as files:
+                texts = files.enter_context(open_atomic(best[label]))
+                lists = files.enter_context(open_atomic(ranked)) if label == RERANKED else None
+                for nbest, rescored in apply_weights(system, tuned, table_pairs(nbests, table)):
+                    texts.write(nbest[rescored.order[0]].text + "\n")
+                    if lists is not None:
+                        lists.writelines(job.format.write(nbest, rescored))
+
+        def evaluate(tell: Tell) -> None:  # noqa: ARG001
+            evaluation = self._evaluation(self._lists(name, data), best)
+            for report, text in zip(reports, (evaluation.to_json(), html_page(evaluation, name)), strict=True):
+                with open_atomic(report) as stream:
+                    stream.write(text)
+
+        reused = self._step("features", name, step_inputs.inputs_of_features(job, data, work), [path], extract)
+        for label, system in self._systems.items():
+            what = "reranked lists" if label == RERANKED else f"1-bests {label}"
+            inputs = step_inputs.inputs_of_reranking(system, data, work / weights_file(label), path)
+            files = [best[label], *([ranked] if label == RERANKED else [])]
+            reused += self._step(what, name, inputs, files, partial(rerank, label, system))
+        if not data.references:
+            self._say_reused(name, reused)
+            self.say(f"{name}: there are no references, so nothing is evaluated")
+            return None
+        inputs = step_inputs.inputs_of_evaluation(job, data, best)
+        reused += self._step("report", name, inputs, reports, evaluate)
+        self._say_reused(name, reused)
+        self._read.pop(name, None)  # lists of several test sets need not be in memory at once
+        return Evaluation.from_json(reports[0].read_text(encoding="utf-8"))
+
+    @property
+    def _systems(self) -> dict[str, Job]:
+        """The jobs of all systems by name, that with all features last."""
+        return {**self.job.systems, RERANKED: self.job}
+
+    def _for_lists(self, data: DataSet) -> Job:
+        """The job with what its lists ask for, which is remembered so that lists need not be read for it again."""
+        inputs = step_inputs.inputs_of_lists(self.job, data)
+        wanted = self.steps.recall("lists", inputs)
+        if wanted is None:
+            wanted = wanted_by(self.job, self._lists("tune", data).nbests)
+            self._remembered = ("lists", inputs, wanted)
+        self.job = with_wanted(self.job, wanted)
+        return self.job
+
+    def _step(
+        self, what: str, name: str, inputs: step_inputs.Inputs, files: Sequence[Path], do: Callable[[Tell], None]
+    ) -> list[str]:
+        """Do a step unless it is unchanged; return a list of `what`, which is empty if the step was done."""
+        key = f"{name}: {what}"
+        lines = self.steps.unchanged(key, inputs)
+        self.files += files
+        if lines is not None:
+            for line in lines:
+                self.say(line)
+            return [what]
+        said: list[str] = []
+
+        def tell(line: str) -> None:
+            said.append(line)
+            self.say(line)
+
+        do(tell)
+        if self._remembered is not None:  # not before there is a folder
+            self.steps.remember(*self._remembered)
+            self._remembered = None
+        self.steps.record(key, inputs, files, said)
+        self.written += files
+        return []
+
+    def _say_reused(self, name: str, reused: Sequence[str]) -> None:
+        if reused:
+            self.say(f"{name}: unchanged, so not made again: {', '.join(reused)}")
+
+    def _lists(self, name: str, data: DataSet) -> Data:
+        """A data set, read when it is first needed."""
+        if name not in self._read:
+            with StatusLine("reading the lists"):
+                self._read[name] = self.job.read(data)
+        return self._read[name]
+
+    @cached_property
+    def _rehearsed(self) -> Data:
+        """The tuning set, after checks that would otherwise fail only when its features are there.
+
+        Raises ConfigError for test sets with other features than the tuning set, and for wrong settings of the tuning.
+        """
+        assert self.job.config.tune is not None  # checked in `run`
+        data = self._lists("tune", self.job.config.tune)
+        for test in self.job.config.test:
+            names = self._lists(test.name, test).nbests[0].feature_names
+            if difference := names_differ(data.nbests[0].feature_names, names):
+                raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
+        rehearse(self.job, data, decoder_table(data.nbests, dense_rule(self.job)))
+        return data
+
+    def _evaluation(self, data: Data, best: Mapping[str, Path]) -> Evaluation:
+        """The comparison of the decoder's 1-bests with those of each system, which the files `best` hold."""
+        outputs = {system: path.read_bytes().decode().split("\n")[:-1] for system, path in best.items()}
+        with StatusLine(f"evaluating {data.name}"):
+            return compare(
+                self.job,
+                {"1-best": [nbest[0].text for nbest in data.nbests], **outputs},
+                data.references,
+                nbests=data.nbests,
+                sources=[nbest.source for nbest in data.nbests],
+                segment_ids=[nbest.segment_id for nbest in data.nbests],
+                groups=data.groups,
+                pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
+            )
 
 
 def weights_file(system: str) -> str:
     """The name of a system's weights file: `weights.toml`, or `weights.NAME.toml` for a `[[system]]`."""
-    return "weights.toml" if system == RERANKED else f"weights.{'-'.join(system.split())}.toml"
+    return "weights.toml" if system == RERANKED else f"weights.{_in_file_names(system)}.toml"
 
 
-def _test(
-    job: Job, weights: Mapping[str, Weights], data: Data, work: Path, say: Say, outcome: Outcome, files: list[Path]
-) -> None:
-    """Rerank and evaluate a test set: results are added to the outcome, the names of what is written to `files`."""
-    say(_size(data.name, data))
-    table_file = work / f"{data.name}.npz"
-    table = feature_table(job, data.nbests, table_file)
-    outputs: dict[str, list[str]] = {"1-best": [nbest[0].text for nbest in data.nbests]}
-    for name, system in job.systems.items():
-        columns = chosen_columns(system, data.nbests, table, table_file, folder=work)
-        pairs = apply_weights(system, weights[name], table_pairs(data.nbests, columns))
-        outputs[name] = [nbest[rescored.order[0]].text for nbest, rescored in pairs]
-    chosen = outputs[RERANKED] = []
-    files += [work / f"{data.name}.{suffix}" for suffix in ("npz", "1best", "nbest.gz")]
-    with open_atomic(work / f"{data.name}.1best") as best, open_atomic(work / f"{data.name}.nbest.gz") as lists:
-        for nbest, rescored in apply_weights(job, weights[RERANKED], table_pairs(data.nbests, table)):
-            chosen.append(nbest[rescored.order[0]].text)
-            best.write(chosen[-1] + "\n")
-            lists.writelines(job.format.write(nbest, rescored))
-    if not all(data.references):
-        say(f"{data.name}: there are no references, so nothing is evaluated")
-        return
-    with StatusLine(f"evaluating {data.name}"):
-        evaluation = outcome.evaluations[data.name] = compare(
-            job,
-            outputs,
-            data.references,
-            nbests=data.nbests,
-            sources=[nbest.source for nbest in data.nbests],
-            segment_ids=[nbest.segment_id for nbest in data.nbests],
-            groups=data.groups,
-        )
-        outcome.gains[data.name] = {
-            name: compare(job, {name: outputs[name], RERANKED: chosen}, data.references, groups=data.groups)
-            for name in job.systems
-        }
-    page = html_page(evaluation, data.name, outcome.tables(data.name))
-    for name, text in (("json", evaluation.to_json()), ("html", page)):
-        files.append(work / f"{data.name}.report.{name}")
-        with open_atomic(files[-1]) as report:
-            report.write(text)
+def best_file(test: str, system: str) -> str:
+    """The name of the file of a system's 1-bests: `TEST.1best`, or `TEST.NAME.1best` for a `[[system]]`."""
+    return f"{test}.1best" if system == RERANKED else f"{test}.{_in_file_names(system)}.1best"
+
+
+def _in_file_names(system: str) -> str:
+    return "-".join(system.split())
 
 
 def _size(name: str, data: Data) -> str:

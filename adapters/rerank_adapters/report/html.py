@@ -14,7 +14,7 @@ from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.report import numbers
 from rerank_adapters.report.errors import error_table, group_table
 from rerank_adapters.report.svg import grouped_bars, interval_line
-from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
+from rerank_adapters.report.tables import Table, bucket_table, gain_table, score_table, segment_table
 from rerank_adapters.report.words import word_differences
 
 TAGS = {"kept": "{}", "deleted": "<del>{}</del>", "inserted": "<ins>{}</ins>"}
@@ -32,6 +32,7 @@ def html_page(evaluation: Evaluation, title: str = "Evaluation", tables: Sequenc
         f"<title>{escape(title)}</title><style>\n{style}</style></head><body>",
         f"<h1>{escape(title)}</h1>",
         _table(score_table(evaluation)),
+        *([_table(gain_table(evaluation))] if evaluation.metrics[0].pairs else []),
         *map(_table, tables),
         *(_table(error_table(evaluation, metric)) for metric in evaluation.metrics if metric.errors),
         *_differences(evaluation),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rerank_adapters.evaluation.result import Evaluation, MetricResult
+from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResult
 from rerank_adapters.report import numbers
 from rerank_adapters.tuning import CrossValidation
 from rerank_adapters.tuning.contributions import Contributions
@@ -95,20 +95,14 @@ def contribution_table(result: Contributions, metric: str) -> Table:
     return Table(f"What carried it: {metric}", header, rows, notes)
 
 
-def gain_table(evaluations: Mapping[str, Evaluation], system: str) -> Table:
-    """The differences of `system` to each other system, which is the baseline of the evaluation under its name."""
-    metrics = next(iter(evaluations.values())).metrics
+def gain_table(evaluation: Evaluation) -> Table:
+    """The comparisons besides those with the baseline: a row for each pair of systems, a column per metric."""
     rows = []
-    for name, evaluation in evaluations.items():
-        compared = [metric.of(system).comparison for metric in evaluation.metrics]
-        cells = [
-            "\n".join(filter(None, (numbers.difference(c), numbers.difference_interval(c), numbers.p_values(c))))
-            for c in compared
-            if c is not None
-        ]
-        rows.append((f"over {name}", *cells))
-    header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in metrics))
-    return Table(f"What {system} gains", header, tuple(rows))
+    for number, pair in enumerate(evaluation.metrics[0].pairs):
+        comparisons = [metric.pairs[number].comparison for metric in evaluation.metrics]
+        rows.append((f"{pair.system} over {pair.over}", *map(_comparison_cell, comparisons)))
+    header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in evaluation.metrics))
+    return Table("Gains over other systems", header, tuple(rows))
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
@@ -135,6 +129,11 @@ def _score_cell(metric: MetricResult, system: str) -> str:
     scores = metric.of(system)
     lines = [numbers.score_with_interval(scores)]
     if scores.comparison is not None:
-        compared = scores.comparison
-        lines += [numbers.difference(compared), numbers.difference_interval(compared), numbers.p_values(compared)]
+        lines.append(_comparison_cell(scores.comparison))
+    return "\n".join(lines)
+
+
+def _comparison_cell(comparison: Comparison) -> str:
+    """The difference, its interval and its p-values, as far as they were computed, on lines of their own."""
+    lines = (numbers.difference(comparison), numbers.difference_interval(comparison), numbers.p_values(comparison))
     return "\n".join(line for line in lines if line)

@@ -19,7 +19,7 @@ from rerank_adapters.report import numbers
 from rerank_adapters.report.errors import error_table, group_table
 from rerank_adapters.report.fitting import fitted
 from rerank_adapters.report.plain_characters import plain
-from rerank_adapters.report.tables import Table, bucket_table, score_table, segment_table
+from rerank_adapters.report.tables import Table, bucket_table, gain_table, score_table, segment_table
 from rerank_adapters.report.words import marked, word_differences
 
 STYLES = {"kept": "", "deleted": "red strike", "inserted": "green"}
@@ -50,6 +50,8 @@ def print_evaluation(
     for metric in evaluation.metrics:
         if metric.errors:
             print_table(error_table(evaluation, metric), console)
+    if evaluation.metrics[0].pairs:
+        tables = (*tables, gain_table(evaluation))
     for table in (*tables, score_table(evaluation)):
         print_table(table, console)
 
