@@ -21,6 +21,7 @@ from rerank_adapters.extraction import (
     stream_features,
 )
 from rerank_adapters.extraction.fingerprint import of_lists
+from rerank_adapters.forking import may_fork
 from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
@@ -161,7 +162,7 @@ def small_chunks(monkeypatch):
 @pytest.fixture
 def eager_workers(monkeypatch, small_chunks):
     """Workers start after the first chunk, whatever they cost."""
-    monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs: self.passed > 0)
+    monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
 
 
 def test_columns_names_and_decoder_features(extractors):
@@ -266,7 +267,9 @@ def test_when_workers_pay():
     assert unknown.pays(2)
 
 
-def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers):
+@pytest.mark.parametrize("fork", [True, False])
+def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, monkeypatch, fork):
+    monkeypatch.setattr("rerank_adapters.workers.may_fork", lambda: fork and may_fork())
     (tmp_path / "my_plugin.py").write_text(
         textwrap.dedent("""
         from dataclasses import dataclass
@@ -320,7 +323,9 @@ def test_errors_come_back_from_workers(eager_workers):
         extract_features(nbests, {"mine": Dies(os.getpid())}, jobs=2)
 
 
-def test_an_extractor_that_does_not_pickle(eager_workers):
+def test_an_extractor_that_does_not_pickle(eager_workers, monkeypatch):
+    monkeypatch.setattr("rerank_adapters.workers.may_fork", lambda: False)
+
     @dataclass
     class Local(FeatureExtractor):
         def extract(self, nbest):
@@ -575,7 +580,7 @@ class Slow(FeatureExtractor):
         return np.array([[float(len(text))] for text in nbest.texts])
 
 if __name__ == "__main__":
-    pool.Gauge.pays = lambda self, jobs: self.passed > 0
+    pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0
     value_cache.PACE = 0.2
     nbests = [NBestList(str(s), tuple(Hypothesis("a" * (i + s)) for i in range(100))) for s in range(60)]
     table = extract_features(nbests, {"slow": Slow()}, jobs=2, work=ValueCache(Path(sys.argv[1])))

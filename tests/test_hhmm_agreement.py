@@ -71,7 +71,7 @@ class Where(FeatureExtractor):
 def test_one_process_or_two(path, monkeypatch):
     monkeypatch.setattr("rerank_adapters.extraction.chunk.FIRST", 10)
     monkeypatch.setattr("rerank_adapters.extraction.chunk.LARGEST", 20)
-    monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs: self.passed > 0)
+    monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
     features = {"narrow": HhmmFeature(path, beam=NARROW), "wide": HhmmFeature(path, beam=50), "where": Where()}
     one, two = (extract_features(lists(12), features, jobs=jobs).values for jobs in (1, 2))
     assert one[:, :-1].tobytes() == two[:, :-1].tobytes()

@@ -24,7 +24,7 @@ from rerank_adapters.pipeline import parsing as parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
 from rerank_plugins.trees.dependency import DependencyTree
 
-pool.Gauge.pays = lambda self, jobs: self.passed > 0  # workers start after the first chunk
+pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 parse_pool.BATCH = 5
 
 def work():

@@ -196,3 +196,82 @@ if __name__ == "__main__":
         left = alive(pid)
         os.kill(fork, signal.SIGKILL)
     assert not left
+
+
+FORKS = """
+import os, sys, threading, time
+from rerank_adapters.workers import Workers
+loaded = {"model": 7, "loads": os.getpid()}
+if sys.argv[1] == "thread":
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+class Work:
+    def __call__(self, item):
+        if item == "die":
+            os.kill(os.getpid(), 9)
+        if item == "sleep":
+            time.sleep(60)
+        return loaded["loads"], os.getppid(), os.getpid(), (lambda: 1)() * item
+if __name__ == "__main__":
+    print("buffered", end=" ")
+    with Workers(Work(), 2, "a number", fork=True) as workers:
+        futures = [workers.submit(number) for number in range(20)]
+        print([future.result()[3] for future in futures] == list(range(20)), end=" ")
+        loads, parent, own, _ = futures[0].result()
+        print((loads == os.getpid()) == (sys.argv[1] == "alone"), parent == os.getpid() != own, end=" ")
+        if sys.argv[1] == "alone":
+            try:
+                workers.submit("die").result()
+            except Exception as error:
+                print("signal 9" in str(error), end=" ")
+    late = Workers(Work(), 2, "a number", fork=True)
+    [late.submit("sleep") for _ in range(2)]
+    print(*late.pids, flush=True)
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forks on Linux only")
+@pytest.mark.parametrize("how", ["alone", "thread"])
+def test_forks_have_what_is_loaded_unless_another_thread_runs(tmp_path, how):
+    """A fork has the parent's objects, no copy of what it has not written yet, and ends with it, even by SIGKILL."""
+    (tmp_path / "script.py").write_text(FORKS)
+    ran = subprocess.run(
+        [sys.executable, tmp_path / "script.py", how], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == -signal.SIGKILL
+    assert ran.stderr == ""
+    *said, one, two = ran.stdout.split()
+    assert said == ["buffered", "True", "True", "True", *(["True"] if how == "alone" else [])]
+    deadline = time.monotonic() + 10
+    while any(map(alive, (int(one), int(two)))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not any(map(alive, (int(one), int(two))))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forks on Linux only")
+def test_forks_start_while_a_bar_is_shown(tmp_path):
+    script = """
+import io, os, sys, time
+from rerank_adapters import progress, workers
+progress.DELAY = 0.01
+sys.stderr.isatty = lambda: True
+if __name__ == "__main__":
+    for _ in range(5):
+        with progress.CountingBar("items", 100) as bar:
+            time.sleep(0.05)
+            bar.add(1)
+            assert bar._display is not None
+            with workers.Workers(abs, 2, "a number", fork=True) as shared:
+                assert shared.forks
+                for number in range(30):
+                    bar.add(shared.submit(-1).result())
+            assert bar._display.live.is_started
+    print(bar.done)
+"""
+    (tmp_path / "script.py").write_text(script)
+    ran = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (0, "31\n"), ran.stderr

@@ -11,6 +11,7 @@ import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -22,6 +23,8 @@ Item = TypeVar("Item")
 
 DELAY = 2.0  # seconds before anything appears
 PACE = 0.1  # seconds between two pictures of a bar
+
+_open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
 
 
 class Stopwatch:
@@ -72,6 +75,7 @@ class _LateDisplay(ABC):
         self._timer: Timer | None = None
 
     def __enter__(self) -> Self:
+        _open_displays.append(self)
         if sys.stderr.isatty():
             self._timer = Timer(DELAY, self._appear)
             self._timer.daemon = True
@@ -81,6 +85,8 @@ class _LateDisplay(ABC):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._timer:
             self._timer.cancel()
+        if self in _open_displays:
+            _open_displays.remove(self)
         with self._lock:
             self._ended = True
             if self._display:
@@ -98,6 +104,23 @@ class _LateDisplay(ABC):
 
     def _is_due(self) -> bool:
         return self.watch.seconds > DELAY and sys.stderr.isatty()
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """In the block, no display is shown, and none of their threads runs or holds a lock."""
+    with ExitStack() as locks:
+        displays = list(_open_displays)
+        for display in displays:
+            locks.enter_context(display._lock)
+        shown = [display._display for display in displays if display._display is not None]
+        for picture in shown:
+            picture.stop()
+        try:
+            yield
+        finally:
+            for picture in shown:
+                picture.start()
 
 
 class CountingBar(_LateDisplay):

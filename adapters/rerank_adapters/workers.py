@@ -1,8 +1,8 @@
 """Worker processes: the only way in which this program shares work out over processes.
 
-Workers are started by `spawn`, which is safe in a process with threads. Each worker has a pipe of its own, over which
-it gets one task at a time; workers share nothing, so that each can be killed at any moment. A thread of this process
-waits for each worker.
+Workers are started by `spawn`, which is safe in a process with threads, or by `fork` where the caller asks for it and
+it is safe too (forking.py). Each worker has a pipe of its own, over which it gets one task at a time; workers share no
+state, so that each can be killed at any moment. A thread of this process waits for each worker.
 
 Workers live as long as this process needs them, and this process ends them. They ignore the signals that end a program,
 because Ctrl-C in a terminal and the end of a batch job reach every process of it. If this process dies, even by
@@ -25,13 +25,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
 
+from rerank_adapters.forking import ENDING, may_fork, ready_to_fork, settle
 from rerank_plugins import PluginError, RerankError
 from rerank_plugins.checksums import Identity, checked_files, trust
 from rerank_plugins.plugins import FILE_MODULE, import_file
@@ -44,20 +45,21 @@ Result = TypeVar("Result")
 
 
 class _Worker(NamedTuple):
-    process: SpawnProcess
+    process: BaseProcess
     connection: Connection[Any, Any]
 
 
 class Workers(Generic[Item, Result]):
     """`jobs` processes that call `work` on items; they start when the first item is submitted.
 
-    `work` is pickled once, and loaded once in each worker. The `with` block ends the workers: at once if it is left by
+    `work` is pickled once, and loaded once in each worker; with `fork`, workers have it as it is if that is safe, and
+    start in no time. The `with` block ends the workers: at once if it is left by
     an exception (or, in a generator, by its closing), otherwise when all submitted items are done.
     """
 
-    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str) -> None:
+    def __init__(self, work: Callable[[Item], Result], jobs: int, name: str, *, fork: bool = False) -> None:
         """Prepare workers; messages call `work` by `name`, for instance "the parser"."""
-        self._work, self._jobs, self._name = work, jobs, name
+        self._work, self._jobs, self._name, self._fork = work, jobs, name, fork
         self._workers: list[_Worker] = []
         self._idle: SimpleQueue[_Worker] = SimpleQueue()
         self._threads: ThreadPoolExecutor | None = None
@@ -67,6 +69,11 @@ class Workers(Generic[Item, Result]):
     def started(self) -> bool:
         """Whether the processes have been started."""
         return self._threads is not None
+
+    @property
+    def forks(self) -> bool:
+        """Whether workers that start now are forks, to which nothing need be sent or loaded."""
+        return self._fork and may_fork()
 
     @property
     def pids(self) -> list[int]:
@@ -103,6 +110,24 @@ class Workers(Generic[Item, Result]):
                 worker.connection.close()
 
     def _start(self) -> None:
+        if self.forks:
+            self._start_forks()
+        else:
+            self._start_others()
+
+    def _start_forks(self) -> None:
+        context = multiprocessing.get_context("fork")
+        with ready_to_fork():
+            for _ in range(self._jobs):
+                ours, theirs = context.Pipe()
+                inherited = [ours, *(worker.connection for worker in self._workers)]
+                process = context.Process(target=_serve_fork, args=(theirs, self._work, inherited, os.getpid()))
+                process.start()
+                theirs.close()
+                self._workers.append(_Worker(process, ours))
+                self._idle.put(self._workers[-1])
+
+    def _start_others(self) -> None:
         try:
             pickled = pickle.dumps(self._work)
         except Exception as error:  # the objects of plugins may raise anything
@@ -197,9 +222,7 @@ def _kill(workers: list[_Worker], owner: int) -> None:
 
 def _serve(connection: Connection[Any, Any]) -> None:
     """The main function of a worker: load the work, and answer each item by (result, error) until the pipe closes."""
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        if hasattr(signal, name):  # unlike SIG_IGN, programs that the work starts do not inherit a handler
-            signal.signal(getattr(signal, name), lambda number, frame: None)
+    _ignore_signals()
     parent = multiprocessing.parent_process()
     assert parent is not None
     sentinel = int(parent.sentinel)  # the end of a pipe that becomes readable when the parent ends
@@ -211,6 +234,23 @@ def _serve(connection: Connection[Any, Any]) -> None:
         return
     _kill_with_parent(sentinel)
     work, failure = _attempt(_load, pickled, files, checked)
+    _answer(connection, work, failure)
+
+
+def _serve_fork(
+    connection: Connection[Any, Any], work: Callable[[Any], Any], inherited: list[Connection[Any, Any]], parent: int
+) -> None:
+    """The main function of a worker that is a fork: answer each item as `_serve` does."""
+    settle(inherited, parent, _ignore_signals)
+    _answer(connection, work, None)
+
+
+def _ignore_signals() -> None:
+    for number in ENDING:  # unlike SIG_IGN, programs that the work starts do not inherit a handler
+        signal.signal(number, lambda number, frame: None)
+
+
+def _answer(connection: Connection[Any, Any], work: Callable[[Any], Any], failure: BaseException | None) -> None:
     with suppress(EOFError, OSError):
         while True:
             item = connection.recv()

@@ -1,8 +1,9 @@
 """Extraction of chunks in this process or, where that is quicker, in worker processes.
 
-Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Each costs an
-interpreter and the loading of the models, so they start only when the expected gain is larger. The first chunks, which
-are small, show how long a chunk and the loading take. Values that are known from an earlier run are not extracted.
+Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Where they cannot
+be forks of this process, each costs an interpreter and the loading of the models, so they start only when the expected
+gain is larger. The first chunks, which are small, show how long a chunk and the loading take. Values that are known
+from an earlier run are not extracted.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from rerank_adapters.workers import Workers, as_finished, in_order
 from rerank_plugins import FloatArray, NBestList
 
 START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again
+FORKED = 0.2  # seconds that forks must gain
+LOADED = 1.0  # seconds that a first chunk takes only if it is costly or has loaded what forks should have
 
 Chunk = list[NBestList]
 
@@ -57,11 +60,13 @@ class Gauge:
             self.seconds += seconds
             self.measured += rows
 
-    def pays(self, jobs: int) -> bool:
-        """Whether workers gain more than they cost."""
+    def pays(self, jobs: int, *, forks: bool = False) -> bool:
+        """Whether workers gain more than they cost; `forks` have everything loaded, so that they cost little."""
+        if forks and not self.measured:
+            return self.loading > LOADED
         left = self.passed if self.rows is None else self.rows - self.passed
         pace = self.seconds / max(1, self.measured)
-        return left * pace * (1 - 1 / jobs) > START + self.loading
+        return left * pace * (1 - 1 / jobs) > (FORKED if forks else START + self.loading)
 
 
 def extract_groups(
@@ -80,7 +85,7 @@ def extract_groups(
     extraction = _Extraction(plan)
     collect = in_order if ordered else as_finished
     try:
-        with Workers(extraction, jobs, "an extractor") as workers:
+        with Workers(extraction, jobs, "an extractor", fork=True) as workers:
             results = _shared_out(extraction, groups, known, workers, jobs, rows)
             for (number, looked_up), extracted in collect(results, 2 * jobs):
                 values = known.add(looked_up, extracted)
@@ -115,7 +120,7 @@ def _shared_out(
         if not looked_up.task.wanted:
             gauge.add(size, None)
             yield item, Extracted({}, {})
-        elif workers.started or (jobs > 1 and gauge.pays(jobs)):
+        elif workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks)):
             gauge.add(size, None)
             yield item, workers.submit(looked_up.task)
         else:

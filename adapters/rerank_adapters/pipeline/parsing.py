@@ -38,7 +38,7 @@ def parse_in_order(
 ) -> Iterator[tuple[Words, Parse]]:
     """Yield each sentence with its parse, in order, and count it in `counts`; at most 2 * jobs + 1 batches are held."""
     parsing = _Parsing(parser)
-    with Workers(parsing, jobs, "the parser") as workers:
+    with Workers(parsing, jobs, "the parser", fork=True) as workers:
         for batch, (parses, parsed) in in_order(_shared_out(parsing, sentences, workers, jobs), 2 * jobs):
             counts.parsed += parsed
             for words, parse in zip(batch, parses, strict=True):
