@@ -1,5 +1,8 @@
 import ast
+import json
 import pickle
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +12,9 @@ from hypothesis import strategies as st
 from rerank_adapters.text import TextPipeline, looks_like, vocabulary_warnings
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
 from rerank_adapters.text.steps import KINDS
+from rerank_adapters.text.transcripts import FILLERS
 from rerank_plugins import ConfigError
+from tests.command_line import done, rerank
 
 TRUECASE = "paris (9/9)\nParis (3/12) paris (9)\nthe (90/99) The (9)\nI (5/5)\n"
 
@@ -208,3 +213,86 @@ def test_pipeline_of_paths_is_relative_to_its_base(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("tc.en").write_text(TRUECASE)
     assert TextPipeline(("truecase:tc.en",)).apply(["The"]) == ["the"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "text", "wanted"),
+    [
+        (("no-punctuation",), "“So,” he said—it’s twenty-one; 3.5%!", "So he said it's twenty one 3 5"),
+        (("no-punctuation",), "'tis the dogs' o'clock ...", "tis the dogs o'clock"),
+        (("no-punctuation:-",), "twenty-one isn't - well", "twenty-one isnt well"),
+        (("expand-contractions",), "I won't; it's John's, they're gonna say you'd've", "I will not; it is John's, they are going to say you would have"),
+        (("expand-contractions",), "We CAN'T and don’t", "We can not and do not"),
+        (("no-fillers",), "Uh, so um it uhm is hmm", "so it is"),
+        (("no-fillers:äh,hm",), "äh so um", "so um"),
+        (("no-unknown",), "so <unk> it [UNK] is ⁇ <noise>", "so it is <noise>"),
+        (("no-noise",), "so [background noise] it <laugh> is {breath} <unk>", "so it is <unk>"),
+        (("no-noise", "no-unknown", "no-fillers", "lowercase", "no-punctuation"), "[noise] Uh, So <unk> it IS.", "so it is"),
+    ],
+)  # fmt: skip
+def test_steps_for_transcripts(steps, text, wanted):
+    pipeline = TextPipeline(steps)
+    assert pipeline.apply([text]) == [wanted]
+    assert pipeline.apply([wanted]) == [wanted]
+    assert pipeline.describe() == "+".join(describe(step) for step in steps)
+
+
+def describe(step):
+    defaults = {"no-punctuation": "no-punctuation:'", "no-fillers": f"no-fillers:{FILLERS}"}
+    return defaults.get(step, step)
+
+
+NORMALISING = ("no-punctuation", "expand-contractions", "no-fillers", "no-unknown", "no-noise")
+
+
+@given(st.text(alphabet="ab'’ .,-<>[]{}uhmk1st", max_size=30), st.sampled_from(NORMALISING))
+def test_steps_for_transcripts_change_nothing_the_second_time(text, step):
+    pipeline = TextPipeline((step,))
+    (once,) = pipeline.apply([text])
+    if step not in ("no-unknown", "no-noise"):  # removing a mark may bring two halves of another one together
+        assert pipeline.apply([once]) == [once]
+
+
+def test_numbers_to_words():
+    pytest.importorskip("num2words")
+    texts = {
+        "the 3rd of 21 in 1,234.5 (2)": "the third of twenty one in one thousand two hundred thirty four point five (two)",
+        "v1.2 b2b 1.2.3 a1": "v1.2 b2b 1.2.3 a1",
+        "none": "none",
+    }
+    assert TextPipeline(("numbers-to-words",)).apply(list(texts)) == list(texts.values())
+    assert TextPipeline(("numbers-to-words:de",)).apply(["21 3rd"]) == ["einundzwanzig 3rd"]
+    assert TextPipeline(("numbers-to-words",)).describe().startswith("numbers-to-words:en(num2words-")
+    with pytest.raises(ConfigError, match="num2words has no such language"):
+        TextPipeline(("numbers-to-words:zz",)).apply(["1"])
+
+
+def test_whisper_normaliser():
+    pytest.importorskip("whisper_normalizer")
+    assert TextPipeline(("whisper",)).apply(["Uh, I can't colour twenty-one [noise]!"]) == ["i can not color 21"]
+    assert TextPipeline(("whisper:basic",)).apply(["Größe, (x) so!"]) == ["größe so"]
+    assert TextPipeline(("whisper",)).describe().startswith("whisper:en(whisper-normalizer-")
+    with pytest.raises(ConfigError, match="wanted en or basic"):
+        TextPipeline(("whisper:de",)).apply(["x"])
+
+
+@pytest.mark.parametrize(("step", "package"), [("whisper", "whisper_normalizer"), ("numbers-to-words", "num2words")])
+def test_a_package_that_is_missing_is_named(step, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setitem(sys.modules, f"{package}.basic", None)
+    with pytest.raises(ConfigError, match=r"needs .*: pip install 'rerank-plugins\[speech\]'"):
+        TextPipeline((step,)).apply(["1"])
+
+
+def test_steps_joined_by_plus_are_a_pipeline_of_both_sides(tmp_path):
+    (tmp_path / "ref").write_text("So it is.\nOh, no!\n")
+    (tmp_path / "out").write_text("so it is\noh <unk> no\n")
+    steps = "no-unknown+lowercase+no-punctuation"
+    ran = done("evaluate", "-r", tmp_path / "ref", "-m", f"wer,text={steps}", f"a={tmp_path / 'out'}", "--as", "json")
+    report = json.loads(ran.out)
+    assert '"a"' in ran.out
+    assert steps.replace("no-punctuation", "no-punctuation:'") in ran.out, "the signature records the steps"
+    assert re.findall(r'"score": ([-\d.]+)', ran.out)[:1] == ["0.0"], report
+    said = rerank("evaluate", "-r", tmp_path / "ref", "-m", "wer,text=lowercase+nonesuch", f"a={tmp_path / 'out'}")
+    assert said.code == 2
+    assert "no text pipeline named 'lowercase+nonesuch'" in said.err

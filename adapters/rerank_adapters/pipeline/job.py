@@ -16,7 +16,7 @@ from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.progress import counted
-from rerank_adapters.text import TextPipeline
+from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, Metric, NBestFormat, NBestList, Tuner
 from rerank_plugins.builder import Builder
 from rerank_plugins.model_file import is_model_file
@@ -85,9 +85,15 @@ class Job:
         return nbest_format
 
     def pipeline(self, name: str | None, where: str) -> TextPipeline:
-        """The text pipeline of that name; None gives one without steps. Raises ConfigError for an unknown name."""
+        """The text pipeline of that name, or of steps joined by `+`; None gives one without steps.
+
+        Raises ConfigError for a name that is neither a pipeline of the config nor a step.
+        """
         if name is None:
             return TextPipeline(())
+        steps = tuple(name.split("+"))
+        if name not in self.config.text and all(is_step(step) for step in steps):
+            return TextPipeline(steps, self.config.base)
         if name not in self.config.text:
             raise ConfigError(f"{where}: no text pipeline named {name!r}{suggestion(name, self.config.text)}")
         return TextPipeline(tuple(self.config.text[name]), self.config.base)

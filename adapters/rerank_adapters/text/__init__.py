@@ -2,5 +2,6 @@
 
 from rerank_adapters.text.diagnostics import looks_like, vocabulary_warnings
 from rerank_adapters.text.pipeline import TextPipeline
+from rerank_adapters.text.steps import is_step
 
-__all__ = ["TextPipeline", "looks_like", "vocabulary_warnings"]
+__all__ = ["TextPipeline", "is_step", "looks_like", "vocabulary_warnings"]

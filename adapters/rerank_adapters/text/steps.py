@@ -7,9 +7,10 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.registry import suggestion
@@ -46,7 +47,13 @@ class StepKind:
         if self.takes_file:
             return f"{self.name}:sha256-{_digest(argument)}"
         full = f"{self.name}:{argument}" if argument else self.name
-        return f"{full}({self.package}-{version(self.package)})" if self.package else full
+        if not self.package:
+            return full
+        try:
+            return f"{full}({self.package}-{version(self.package)})"
+        except PackageNotFoundError:
+            self.make(argument)  # raises an error that says what to install
+            return full
 
 
 def undo_bpe(text: str) -> str:
@@ -126,9 +133,23 @@ KINDS = {
         StepKind("uppercase", _plain(str.upper)),
         StepKind("truecase", _truecase, "a model file (truecase:truecase-model.en)", takes_file=True),
         StepKind("classes", _classes, "a file of classes (classes:classes.tsv)", takes_file=True),
+        StepKind("no-punctuation", transcripts.no_punctuation, "the characters kept within words", default="'"),
+        StepKind("expand-contractions", _plain(transcripts.expand_contractions)),
+        StepKind("no-fillers", transcripts.no_fillers, "the fillers (no-fillers:uh,um)", default=transcripts.FILLERS),
+        StepKind("no-unknown", _plain(transcripts.no_unknown)),
+        StepKind("no-noise", _plain(transcripts.no_noise)),
+        StepKind(
+            "numbers-to-words", transcripts.numbers_to_words, "a language code", default="en", package="num2words"
+        ),
+        StepKind("whisper", transcripts.whisper, "en or basic", default="en", package="whisper-normalizer"),
         StepKind("normalize-unicode", _normalize, "a normal form (NFC, NFKC)", default="NFC"),
     )
 }
+
+
+def is_step(step: str) -> bool:
+    """Whether a text begins with the name of a step."""
+    return step.partition(":")[0] in KINDS
 
 
 def find_step(step: str) -> tuple[StepKind, str]:
