@@ -5,10 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.formats.automatic import AutoFormat
 from rerank_adapters.formats.guessing import guess
+from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins.errors import FormatError
+from rerank_plugins.plugins import load_plugins
 from tests.command_line import done, rerank
 
 GOLDEN = Path(__file__).parent / "golden" / "formats"
@@ -161,3 +164,31 @@ def test_one_bests_with_ids(tmp_path, monkeypatch):
     assert not Path("none").exists()
     evaluated = done("evaluate", "-r", "ref", "-m", "wer", "--nbest", "lists", "out=out.trn")
     assert "WER" in evaluated.out.upper()
+
+
+@pytest.mark.parametrize("format", ["moses", "hyporadise", "nemo,beam=2", "julius", "whisper", "sockeye"])
+def test_lists_are_converted(format, tmp_path, monkeypatch):
+    """The lists of a lattice, with their features and totals, in another format; and in the same one they read back."""
+    monkeypatch.chdir(tmp_path)
+    lattice = GOLDEN / "htk.slf"
+    done("merge", lattice, "--format", "htk-slf,n=2", "--to", format, "-o", "converted")
+    (before,) = read_nbest([lattice], HtkSlfFormat(n=2))
+    (after,) = read_nbest(
+        ["converted"],
+        load_plugins(BUILTIN, installed=False)
+        .get("format", format.split(",")[0])
+        .factory(**({"beam": 2} if "beam" in format else {})),
+    )
+    assert after.texts == before.texts
+    assert [h.score for h in after] == [h.score for h in before]
+    assert [h.features for h in after] == [h.features for h in before]
+
+
+def test_what_a_format_has_no_place_for_is_said(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(GOLDEN / "kaldi.text", "lists")
+    Path("ref").write_text("utt-07 so is it\nutt-12 the mill\n")
+    done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
+    applied = done("apply", "lists", "-w", "w.toml", "--nbest-out", "out", "-o", "best")
+    assert "this format has no place for totals: the reranked lists have the new order alone" in applied.err
+    assert sorted(Path("out").read_text().split()) == sorted(Path("lists").read_text().split())

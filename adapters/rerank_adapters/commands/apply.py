@@ -108,5 +108,9 @@ def command(
                 ranked.writelines(job.format.write(read, rescored))
             lists_read += 1
     if nbest_out:
+        if not job.format.keeps_totals:
+            click.echo(
+                "rerank: this format has no place for totals: the reranked lists have the new order alone", err=True
+            )
         closing.wrote("the reranked lists", nbest_out)
     closing.wrote(counted(lists_read, "1-best"), output)

@@ -6,8 +6,9 @@ decides for all files of a job. A list that is written without having been read 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
+from typing import Any
 
 import click
 
@@ -68,7 +69,7 @@ class AutoFormat(NBestFormat):
     def _choose(self, found: Guess, path: str) -> None:
         from rerank_adapters.formats import register_nbest_formats
 
-        factories: dict[str, type[NBestFormat]] = {}
+        factories: dict[str, Callable[..., Any]] = {}
         register_nbest_formats(factories.__setitem__)
         self._guess, self._format = found, factories[found.name]()
         if found != MOSES:

@@ -54,7 +54,7 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     filled = [line for line in head if line.strip()]
     if not filled:
         raise FormatError("the file holds no n-best list", path=path)
-    found = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
+    found: Guess | str | None = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
     found = found or _by_lines(head, filled)
     if found is None:
         message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"

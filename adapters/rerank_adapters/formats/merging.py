@@ -141,6 +141,11 @@ def _ascending(stream: Iterable[NBestList], title: str) -> Iterator[tuple[int, N
         yield number, nbest
 
 
+def without_lines(nbest: NBestList) -> NBestList:
+    """The list without the lines that it was read from, so that another format composes its own."""
+    return replace(nbest, hypotheses=tuple(hypothesis._replace(raw="") for hypothesis in nbest))
+
+
 def is_number(segment_id: str) -> bool:
     """Whether an id can be a line number, that is, consists of ASCII digits only."""
     return segment_id.isascii() and segment_id.isdigit()

@@ -188,7 +188,7 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
     columns = [read_lines(path) for path in paths]
     names = tuple(display_name(path) for path in paths)
     shown = shown_form(names[0], columns[0]) if form == "auto" else form
-    if shown in AGGREGATED:
+    if shown is not None and shown in AGGREGATED:
         read = [AGGREGATED[shown](column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
@@ -207,7 +207,8 @@ def read_outputs(path: str | Path, ids: Sequence[str], form: ReferenceForm) -> l
     Raises FormatError where the numbers of lines and of segments differ, and for a segment whose id is missing.
     """
     lines, name = read_lines(path), display_name(path)
-    if (shown := shown_form(name, lines)) in AGGREGATED:
+    shown = shown_form(name, lines)
+    if shown is not None and shown in AGGREGATED:
         lines = [f"{id_} {text}" for id_, text in AGGREGATED[shown](lines, name).items()]
         form = "kaldi"
     if form in WITH_IDS:

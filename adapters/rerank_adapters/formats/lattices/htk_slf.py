@@ -92,7 +92,8 @@ class HtkSlfFormat(LatticeFormat):
         """Yield a lattice in which each path has its total as the LM score of its first arc."""
         scale = 1.0 if self.lm_scale is None else self.lm_scale
         penalty = self.word_penalty or 0.0
-        nodes, links = ["I=0"], []
+        nodes = ["I=0"]
+        links: list[str] = []
         for words, total in sequences:
             score, before = (total - penalty * len(words)) / scale, 0
             for word in words or ["!NULL"]:
