@@ -46,6 +46,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "speech.sweep_command"),
         "Sweep weights over a grid: LM weight, word penalty.",
     ),
+    "substitutes": (
+        *(APPLICATIONS, "substitutes.command"),
+        "Find the most probable substitutes of words.",
+    ),
     "parse": (
         *(APPLICATIONS, "parsing.command"),
         "Parse a TEXT, or the hypotheses of n-best lists.",

@@ -35,6 +35,14 @@ class Substitutes:
     ln_p: FloatArray
     pops: LongArray
 
+    @property
+    def shares(self) -> FloatArray:
+        """(m, K) the probability of each substitute divided by that of all K at its place: each row sums to one."""
+        if self.ln_p.size == 0:
+            return self.ln_p
+        weights = np.exp(self.ln_p - self.ln_p[:, :1])
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True), np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class FastSubs:
@@ -85,7 +93,7 @@ class FastSubs:
         """
         if k < 1:
             raise ValueError(f"k = {k}: wanted at least 1")
-        most = min(k, len(self.ngrams.vocabulary) - (2 if self.unknown else 3))
+        most = min(k, self.candidates)
         words = np.full((len(places), most), -1, np.int32)
         scores = np.full((len(places), most), -np.inf)
         sizes, pops = np.zeros((2, len(places)), np.int64)
@@ -104,6 +112,11 @@ class FastSubs:
         scores = np.empty(len(places))
         score_places(*self._model, self.ngrams.tables.unseen, tokens, places, BOS, EOS, words, scores)
         return scores * LN10
+
+    @property
+    def candidates(self) -> int:
+        """How many words of the model may be substitutes."""
+        return len(self.ngrams.vocabulary) - (2 if self.unknown else 3)
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
         """The numbers of the words of sentences, each between `<s>` and `</s>`; unknown words are `<unk>`."""
