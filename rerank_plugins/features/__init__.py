@@ -16,6 +16,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.oov_count import OovCountFeature
     from rerank_plugins.features.random_indexing import RandomIndexingFeature
     from rerank_plugins.features.slr import SlrFeature
+    from rerank_plugins.features.substitutes import SubstitutesFeature
     from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
     from rerank_plugins.features.treelet_lm import TreeletFeature
     from rerank_plugins.features.unigram import UnigramFeature
@@ -38,3 +39,4 @@ def register_feature_extractors(register: Register) -> None:
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
+    register("substitutes", SubstitutesFeature)
