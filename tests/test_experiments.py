@@ -66,6 +66,10 @@ RUNS = {
         "{root}/mt/tune.nbest --count 1 -f dependency-lm",
         r"\| dependency-lm \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     ),
+    "fastsubs_scaling": (
+        "{root}/mt/train.en {text} --sizes 50 --synthetic 100 --counts 1,5 --places 20 --order 3",
+        r"\| synthetic \| 100 \| \d+ \| \d+ \| [\d.]+ \|(?s:.*)\| synthetic \| 100 \|( [\d,.]+ \|){5}",
+    ),
     "grammar_table": ("{data} {grammar} --every 9", r"\| small.pcfg \| \d+ \| \d+ \| Natural Stories \|"),
     "hhmm_grammars": ("{data} {grammar} --sentences 6 --parsed 3", r"\| small.pcfg \| \d+ \| \d+ \|"),
     "hhmm_parsing": ("{data} {grammar} --every 5", r"\| small.pcfg \| [\d.]+ \| [\d.]+ \|"),
@@ -73,6 +77,7 @@ RUNS = {
         "{data} {grammar} --beams 20 --sentences 6 --lines 50",
         r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms per word\n\d+-best list",
     ),
+    "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
@@ -131,6 +136,9 @@ def made(small, treebank_path, tmp_path_factory):
         write(f"{lists.name}/{part}.nbest.xz", (small / f"{part}.nbest").read_text(encoding="utf-8"))
         for language, ending in (("de", "src"), ("en", "ref")):
             write(f"{lists.name}/{part}.{ending}", (small / f"{part}.{language}").read_text(encoding="utf-8"))
+    write("eval_only/lexsub/lst_all.preprocessed", "dog.n\t1\t1\tthe dog saw a cat\nsee.v\t2\t2\tthe dog saw a cat\n")
+    write("eval_only/lexsub/lst_all.gold", "dog.n 1 :: animal 2;cat 1;\nsee.v 2 :: watch 1;look at 2;\n")
+    write("eval_only/lexsub/lst.gold.candidates", "dog.n::animal;cat;pet\nsee.v::watch;look at;hear\n")
     pairs = "".join((EXAMPLE / "similarity/pairs.tsv").read_text(encoding="utf-8").splitlines(True)[:24])
     for name in ("2012.SMTeuroparl.train", "2012.SMTeuroparl.test", "2012.OnWN.test", "2013.headlines.test",
                  "2013.OnWN.test", "2013.FNWN.test", "2014.images.test", "2015.headlines.test"):  # fmt: skip

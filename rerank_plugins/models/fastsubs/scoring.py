@@ -75,6 +75,10 @@ def score_places(
     at = 0
     start = 0
     context = np.int64(0)
+    if len(places) > 0:  # start at the sentence of the first place
+        at = places[0]
+        while tokens[at] != bos:
+            at -= 1
     for row in range(len(places)):
         place = places[row]
         while at < place:
