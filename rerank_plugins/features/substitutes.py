@@ -1,7 +1,7 @@
 """The words of a hypothesis among their substitutes, which see the context on both sides (Yuret 2012).
 
-S(w) is ln p of all n-grams that hold the place of a word, with w in it (models/fastsubs). With the K best substitutes of
-each place, averaged over the words e_i of a hypothesis:
+S(w) is ln p of all n-grams that hold the place of a word, with w in it (models/fastsubs). With the K best substitutes
+of each place, averaged over the words e_i of a hypothesis:
 
     log_probability = mean S(e_i)
     rank            = -mean ln r_i, r_i the rank of e_i among all words, K + 1 if it is not among the K best
