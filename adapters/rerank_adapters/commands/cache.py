@@ -1,4 +1,4 @@
-"""`rerank cache`: parses and feature values on disk, and compiled kernels that could not be kept beside the code."""
+"""`rerank cache`: parses, feature values and sorted queues on disk, and kernels that could not be kept beside the code."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from rerank_plugins import ConfigError, RerankError
 @click.option(
     "--folder", type=Path, metavar="FOLDER", help="Look into this folder instead of the one that commands use."
 )
-@click.option("--clear", is_flag=True, help="Delete all parses, feature values and compiled kernels.")
+@click.option("--clear", is_flag=True, help="Delete all parses, feature values, sorted queues and compiled kernels.")
 def command(folder: Path | None, clear: bool) -> None:
     """Show how much room the cache takes, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
     are kept, so that no run parses or extracts them again. Feature values take at most 2 GB; those that have not been
-    used for the longest time are removed first. Compiled kernels are kept there too if the folder of the installed
+    used for the longest time are removed first. The queues of models that substitutes were searched with are kept there
+    too. Compiled kernels are kept there too if the folder of the installed
     program cannot be written.
 
     The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
@@ -34,21 +35,24 @@ def command(folder: Path | None, clear: bool) -> None:
     rerank cache --clear
     """  # noqa: D301
     from rerank_adapters.extraction.value_cache import FEATURES, ValueCache
-    from rerank_plugins.kernel_cache import FOLDER
+    from rerank_plugins import kernel_cache
+    from rerank_plugins.models.fastsubs import queue_files
     from rerank_plugins.parsers.parse_cache import ParseCache
     from rerank_plugins.paths import cache_folder
 
     folder = folder or cache_folder()
     if folder is None:
         raise ConfigError("nothing is kept, because RERANK_CACHE is set to nothing")
-    parses, values, kernels = ParseCache(folder), ValueCache(folder / FEATURES), folder / FOLDER
+    parses, values = ParseCache(folder), ValueCache(folder / FEATURES)
+    others = {folder / kernel_cache.FOLDER: "compiled kernels", folder / queue_files.FOLDER: "sorted queues"}
     if clear:
         before = parses.size() + values.size()
         try:
             parses.clear()
             values.clear()
-            if kernels.is_dir():
-                shutil.rmtree(kernels)
+            for other in others:
+                if other.is_dir():
+                    shutil.rmtree(other)
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be cleared ({error})") from None
         click.echo(f"{folder}: cleared, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
@@ -62,9 +66,10 @@ def command(folder: Path | None, clear: bool) -> None:
     for kept in values.holdings():
         name = _name(json.loads(kept.identity)["values"]["extractor"])
         click.echo(f"{kept.rows} hypotheses, {kept.size / 1e6:.1f} MB: {name}")
-    if kernels.is_dir():
-        size = sum(path.stat().st_size for path in kernels.rglob("*") if path.is_file())
-        click.echo(f"{kernels}: {size / 1e6:.1f} MB of compiled kernels")
+    for other, what in others.items():
+        if other.is_dir():
+            size = sum(path.stat().st_size for path in other.rglob("*") if path.is_file())
+            click.echo(f"{other}: {size / 1e6:.1f} MB of {what}")
 
 
 def _name(description: dict[str, Any]) -> str:
