@@ -60,6 +60,7 @@ CASES = {
             {"posterior": "spread", "value": "mean", "scale": 2.0},
             {"posterior": "uniform"},
         ],
+        "substitutes": [{"model": ARPA, "k": 5}],
         "random-indexing": [
             {"model": "micro.ri"},
             {"model": "micro.ri", "space": "positional", "weight": "sif", "to": ["context", "list", "source"]},

@@ -81,10 +81,9 @@ def read_items(folder: Path, names: Sequence[str], every: int) -> tuple[list[Ite
             if given := gold.get((target, number)):
                 items.append(Item(target, int(position), sentence.split(), given))
     by_target = {}
-    with open_text(candidates) as lines:
-        for line in lines:
-            target, _, given = line.strip().partition("::")
-            by_target[target] = [lemma for lemma in given.split(";") if lemma and " " not in lemma]
+    for line in candidates.read_text("utf-8", errors="replace").splitlines():  # CoInCo has stray bytes
+        target, _, given = line.strip().partition("::")
+        by_target[target] = [lemma for lemma in given.split(";") if lemma and " " not in lemma]
     return items[::every], by_target
 
 
