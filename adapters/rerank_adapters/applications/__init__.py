@@ -54,6 +54,26 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "parsing.command"),
         "Parse a TEXT, or the hypotheses of n-best lists.",
     ),
+    "remove-word": (
+        *(APPLICATIONS, "restoration.remove_command"),
+        "Remove one inner word from each sentence of a TEXT.",
+    ),
+    "locate": (
+        *(APPLICATIONS, "restoration.locate_command"),
+        "Tell where a word is missing in each sentence of TEXT.",
+    ),
+    "fill": (
+        *(APPLICATIONS, "restoration.fill_command"),
+        "Fill the blank of each sentence of TEXT with the most probable words.",
+    ),
+    "restore": (
+        *(APPLICATIONS, "restoration.restore_command"),
+        "Restore each sentence of TEXT, which lacks one of its inner words.",
+    ),
+    "edit-distance": (
+        *(APPLICATIONS, "restoration.edit_distance_command"),
+        "Score restored sentences by their mean edit distance.",
+    ),
 }
 
 

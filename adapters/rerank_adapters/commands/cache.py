@@ -1,4 +1,4 @@
-"""`rerank cache`: parses, feature values and sorted queues on disk, and kernels that could not be kept beside the code."""
+"""`rerank cache`: parses, feature values, sorted queues, and kernels that could not be kept beside the code."""
 
 from __future__ import annotations
 

@@ -41,6 +41,11 @@ class ContextTable:
         """All arrays, for kernels and model files."""
         return self.starts, self.seconds, self.rows, self.totals, self.words, self.counts
 
+    @property
+    def words_arrays(self) -> tuple[Any, Any, Any, Any]:
+        """The arrays of the words of all contexts: `rows`, `totals`, `words`, `counts`."""
+        return self.rows, self.totals, self.words, self.counts
+
     def contexts_of(self, neighbours: IntArray) -> LongArray:
         """(n) the context of each row of (n, 1 or 2) neighbours, the nearest first; -1 where it does not occur."""
         found = np.full(len(neighbours), -1, np.int64)

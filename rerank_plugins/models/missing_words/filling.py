@@ -75,7 +75,7 @@ def parts_of_words(
     """(n, 6) the probability of one word for each gap by each of COMPONENTS."""
     parts = np.zeros((len(contexts), len(COMPONENTS)))
     for i, context in enumerate(CONTEXTS):
-        word_parts(*tables[context].arrays[2:], contexts[:, i], words, parts[:, i])
+        word_parts(*tables[context].words_arrays, contexts[:, i], words, parts[:, i])
     parts[:, -1] = unigrams[words]
     return parts
 
@@ -89,11 +89,13 @@ def best_words(
     """
     n, width = len(contexts), min(k, end - FIRST)
     words, p = np.full((n, k), -1, np.int32), np.zeros((n, k))
-    arrays: Any = tuple(tables[context].arrays[2:] for context in CONTEXTS)
+    left2, around, right2, left1, right1 = (tables[context].words_arrays for context in CONTEXTS)
 
     def fill(start: int, stop: int) -> None:
         some = slice(start, stop)
-        fill_gaps(*arrays, unigrams, contexts[some], weights, width, end, words[some], p[some])
+        fill_gaps(
+            left2, around, right2, left1, right1, unigrams, contexts[some], weights, width, end, words[some], p[some]
+        )
 
     over_ranges(fill, np.ones(n), LEAST)
     norms = (components_seen(contexts) @ weights)[:, None]

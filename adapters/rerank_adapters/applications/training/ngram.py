@@ -82,7 +82,7 @@ def command(
     settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed)  # type: ignore[arg-type]
     workspace = Workspace(memory, temporary or output.parent)
     trained, size = train_ngram(texts, output, settings, workspace, arpa=arpa, jobs=jobs or os.cpu_count() or 1)
-    for line in (*_text_lines(trained), *_order_lines(trained), _memory_line(workspace)):
+    for line in (*_text_lines(trained), *_order_lines(trained), memory_line(workspace)):
         say(line)
     for text in held_out:
         echo_perplexity(NgramLanguageModel(output), text)
@@ -110,7 +110,7 @@ def train_ngram(
     from rerank_plugins.models.ngram.training import train
 
     with StatusLine() as stages:
-        trained = train(_opened(texts), settings, workspace=workspace, jobs=jobs, progress=stages)
+        trained = train(opened(texts), settings, workspace=workspace, jobs=jobs, progress=stages)
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
         size = trained.ngrams.save(output)
@@ -120,7 +120,8 @@ def train_ngram(
     return trained, size
 
 
-def _opened(texts: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
+def opened(texts: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the name of each file and its lines. Raises FormatError for a file that cannot be read."""
     from rerank_adapters.formats.compressed import display_name, open_text
 
     for text in texts:
@@ -156,7 +157,8 @@ def _order_lines(trained: Trained) -> Iterator[str]:
         yield line + ("" if counts.enough else " (fixed: there is too little text to estimate them)")
 
 
-def _memory_line(workspace: Workspace) -> str:
+def memory_line(workspace: Workspace) -> str:
+    """How much memory this process has used at most, and how much was sorted on disk."""
     import resource
     import sys
 

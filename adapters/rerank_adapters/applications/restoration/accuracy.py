@@ -1,0 +1,55 @@
+"""How often the right answer is among the first 1, 2, 3, 5 and 10 answers (Song 2016, Tables 2 and 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rerank_adapters.evaluation.proportions import wilson_interval
+from rerank_adapters.report.tables import Table
+from rerank_plugins.arrays import FloatArray, LongArray
+
+TOPS = (1, 2, 3, 5, 10)
+
+
+def top_accuracies(ranks: Sequence[int | None] | LongArray) -> FloatArray:
+    """(5) the shares of answers whose rank, from 0, is below each of TOPS; None is not among the answers."""
+    known = np.array([TOPS[-1] if rank is None else rank for rank in ranks], np.int64)
+    return np.array([float((known < top).mean()) if len(known) else 0.0 for top in TOPS])
+
+
+def chance(gaps: Sequence[int]) -> FloatArray:
+    """(5) the expected shares where the gaps of each sentence, so many, are put in random order."""
+    sizes = np.maximum(np.array(gaps, np.float64), 1.0)
+    return np.array([float(np.minimum(top / sizes, 1.0).mean()) if len(sizes) else 0.0 for top in TOPS])
+
+
+def accuracy_records(shares: Mapping[str, FloatArray], sentences: int) -> list[dict[str, Any]]:
+    """A record for each system: its shares, and the 95 % interval of the share of right answers in first place."""
+    records = []
+    for system, values in shares.items():
+        low, high = wilson_interval(values[0] * sentences, sentences)
+        tops = {f"top{top}": float(value) for top, value in zip(TOPS, values, strict=True)}
+        records.append({"system": system, "sentences": sentences, **tops, "low": low, "high": high})
+    return records
+
+
+def accuracy_table(title: str, records: Sequence[Mapping[str, Any]]) -> Table:
+    """The same as a table in per cent."""
+    rows = [
+        (
+            str(record["system"]),
+            *(f"{100 * record[f'top{top}']:.2f}" for top in TOPS),
+            f"{100 * record['low']:.1f} to {100 * record['high']:.1f}",
+        )
+        for record in records
+    ]
+    header = ("%", *(f"top {top}" for top in TOPS), "interval")
+    note = (
+        f"Of {records[0]['sentences']:,} sentences. The intervals are those of top 1 at 95 %, by Wilson."
+        if records
+        else "There is no sentence."
+    )
+    return Table(title, header, tuple(rows), (note,))

@@ -1,0 +1,112 @@
+"""Sentences that lack one word, read from any of three forms, which the first line tells apart.
+
+    incomplete<TAB>position<TAB>word     what `rerank remove-word` writes, with the right answers
+    "id","sentence"                      CSV of the billion-word imputation task (imputation_file.py)
+    he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
+
+A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in models/
+missing_words: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
+from rerank_plugins.errors import FormatError
+
+COLUMNS = ("incomplete", "position", "word")
+BLANK = re.compile(r"_{3,}")
+
+
+@dataclass(frozen=True)
+class Incomplete:
+    """A sentence without one of its words; `gap` is where it is missing and `word` the word, None where unknown.
+
+    `id` is that of the file or the number of the sentence, from 0; `line` is its line in the file, from 1.
+    """
+
+    id: str
+    words: tuple[str, ...]
+    line: int
+    gap: int | None = None
+    word: str | None = None
+
+    def restored(self, gap: int, word: str) -> str:
+        """The sentence with a word in a gap."""
+        return " ".join((*self.words[: gap + 1], word, *self.words[gap + 1 :]))
+
+    @property
+    def complete(self) -> str | None:
+        """The sentence with its word, if that is known."""
+        return None if self.gap is None or self.word is None else self.restored(self.gap, self.word)
+
+
+def parse_incomplete(lines: Iterable[str], name: str, *, gaps: bool = False) -> Iterator[Incomplete]:
+    """Yield the sentences of a file in any of the forms; with `gaps`, all must say where the word is missing.
+
+    Raises FormatError, with the file and line, for a line of another form, for an empty line and a sentence of one
+    word, for a position or a blank that is not inside a sentence, and for a missing or a second blank.
+    """
+    stream = iter(lines)
+    first = next(stream, "")
+    stream = chain([first] if first else [], stream)
+    if first.rstrip("\r\n").split("\t") == list(COLUMNS):
+        yield from _tabs(stream, name)
+    elif is_header(first):
+        if gaps:
+            raise FormatError("the sentences of the imputation task do not say where a word is missing", path=name)
+        for number, (line, id_, sentence) in enumerate(parse_rows(stream, name)):
+            yield Incomplete(id_ or str(number), _checked(sentence.split(), name, line), line)
+    else:
+        yield from (_plain(line, number, name, gaps) for number, line in enumerate(stream, 1))
+
+
+def incomplete_lines(sentences: Iterable[Incomplete]) -> Iterator[str]:
+    """The lines of a file of sentences whose missing words are known, header first."""
+    yield "\t".join(COLUMNS) + "\n"
+    for sentence in sentences:
+        assert sentence.gap is not None
+        yield f"{' '.join(sentence.words)}\t{sentence.gap + 2}\t{sentence.word}\n"
+
+
+def _tabs(lines: Iterator[str], name: str) -> Iterator[Incomplete]:
+    next(lines)
+    for number, line in enumerate(lines):
+        cells, at = line.rstrip("\r\n").split("\t"), number + 2
+        if len(cells) != len(COLUMNS):
+            wanted = f"{len(cells)} columns, wanted {len(COLUMNS)}: {', '.join(COLUMNS)}"
+            raise FormatError(wanted, path=name, line=at)
+        words = _checked(cells[0].split(), name, at)
+        if not cells[1].isdecimal() or not 2 <= int(cells[1]) <= len(words):
+            raise FormatError(f"position {cells[1]!r}, wanted a number from 2 to {len(words)}", path=name, line=at)
+        if len(cells[2].split()) != 1:
+            raise FormatError(f"the missing word is {cells[2]!r}, wanted one word", path=name, line=at)
+        yield Incomplete(str(number), words, at, int(cells[1]) - 2, cells[2].strip())
+
+
+def _plain(line: str, number: int, name: str, gaps: bool) -> Incomplete:
+    words = line.split()
+    blanks = [place for place, word in enumerate(words) if BLANK.fullmatch(word)]
+    if not blanks:
+        if gaps and words:
+            raise FormatError("no blank in the sentence, wanted one (____)", path=name, line=number)
+        return Incomplete(str(number - 1), _checked(words, name, number), number)
+    if len(blanks) > 1:
+        raise FormatError(f"{len(blanks)} blanks in the sentence, wanted one (____)", path=name, line=number)
+    (place,) = blanks
+    if place in (0, len(words) - 1):
+        where = "first" if place == 0 else "last"
+        raise FormatError(f"the blank is the {where} word, wanted it between two words", path=name, line=number)
+    return Incomplete(str(number - 1), tuple(words[:place] + words[place + 1 :]), number, place - 1)
+
+
+def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:
+    if not words:
+        raise FormatError("an empty line, wanted a sentence that lacks a word", path=name, line=line)
+    if len(words) == 1:
+        raise FormatError("a sentence of one word has no place for a missing inner word", path=name, line=line)
+    return tuple(words)

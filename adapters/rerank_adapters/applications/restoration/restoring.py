@@ -1,0 +1,151 @@
+"""Restored sentences: lists of insertions, reranked by weights if there are any, and what is written of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import tee
+from pathlib import Path
+from typing import NamedTuple
+
+from rerank_adapters.applications.restoration.accuracy import accuracy_records, accuracy_table, top_accuracies
+from rerank_adapters.applications.restoration.imputation_file import row_lines
+from rerank_adapters.applications.restoration.incomplete import Incomplete
+from rerank_adapters.applications.restoration.insertions import Inserting
+from rerank_adapters.applications.restoration.locating_accuracy import answered
+from rerank_adapters.applications.restoration.sharing import in_batches
+from rerank_adapters.config import Config
+from rerank_adapters.formats.compressed import open_atomic
+from rerank_adapters.pipeline.apply import apply_weights
+from rerank_adapters.pipeline.extract import stream_tables
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.provenance import recorded_job
+from rerank_adapters.progress import CountingBar
+from rerank_adapters.report.records import write_records
+from rerank_adapters.weights import Weights, read_weights
+from rerank_plugins import NBestList, Rescored
+from rerank_plugins.registry import Registry
+
+COLUMNS = ("sentence", "position", "word", "score", "restored")
+
+
+class Restored(NamedTuple):
+    """An incomplete sentence, the list of its insertions, and their new order if weights gave one."""
+
+    sentence: Incomplete
+    nbest: NBestList
+    rescored: Rescored | None
+
+    def texts(self) -> list[str]:
+        """The restored sentences, the best first."""
+        texts = self.nbest.texts
+        return texts if self.rescored is None else [texts[row] for row in self.rescored.order]
+
+    @property
+    def score(self) -> float:
+        """The score of the best one: that of the weights, or ln p(gap) + ln p(word | gap)."""
+        if self.rescored is None:
+            return self.nbest[0].score or 0.0
+        return float(self.rescored.scores[self.rescored.order[0]])
+
+    def inserted(self) -> tuple[int, str]:
+        """The position (from 1) and the word of the best insertion."""
+        after = self.texts()[0].split()
+        words = self.sentence.words
+        place = next((i for i, word in enumerate(words) if after[i] != word), len(words))
+        return place + 1, after[place]
+
+
+@dataclass(frozen=True)
+class Restoring:
+    """How sentences are restored: their insertions, and the weights that choose among these, if there are any."""
+
+    job: Job
+    weights: Weights | None
+    inserting: Inserting
+
+    @classmethod
+    def create(cls, config: Config, registry: Registry, weights: Path | None, inserting: Inserting) -> Restoring:
+        """The job of the config, or of the weights' record. Raises ConfigError for weights that cannot be read."""
+        job = Job.create(config, registry)
+        if weights is None:
+            return cls(job, None, inserting)
+        tuned = read_weights(weights)
+        recorded = recorded_job(tuned.provenance, weights, registry)
+        return cls(recorded.with_config({"jobs": config.jobs}), tuned, inserting)
+
+    def restored(self, sentences: Iterable[Incomplete]) -> Iterator[Restored]:
+        """Yield each sentence with its insertions, in order and in bounded memory."""
+        pairs = in_batches(self.inserting, sentences, self.job.config.jobs, "the model")
+        if self.weights is None:
+            yield from (Restored(sentence, nbest, None) for sentence, nbest in pairs)
+            return
+        ours, theirs = tee(pairs)
+        tables = stream_tables(self.job, (nbest for _, nbest in theirs))
+        for (sentence, _), (nbest, rescored) in zip(ours, apply_weights(self.job, self.weights, tables), strict=True):
+            yield Restored(sentence, nbest, rescored)
+
+    def write(self, sentences: Iterable[Incomplete], layout: str, output: Path, nbest_out: Path | None) -> int:
+        """Write the best restored sentences in a layout, and all of them to `nbest_out`; returns their number."""
+        with ExitStack() as files:
+            out = files.enter_context(open_atomic(output))
+            restored = self._with_lists(self.restored(sentences), nbest_out, files)
+            bar = None if self.weights else files.enter_context(CountingBar("sentences restored"))
+            number = 0
+
+            def counted() -> Iterator[Restored]:
+                nonlocal number
+                for one in restored:
+                    yield one
+                    number += 1
+                    if bar is not None:
+                        bar.add(1)
+
+            if layout == "imputation":
+                out.writelines(row_lines((one.sentence.id, one.texts()[0]) for one in counted()))
+            else:
+                writer = {"text": _as_text, "tsv": _as_table, "json": _as_json}[layout]
+                out.writelines(writer(counted()))
+        return number
+
+    def report_accuracies(
+        self, sentences: Iterable[Incomplete], name: str, style: str, output: Path, nbest_out: Path | None
+    ) -> int:
+        """Write how often the complete sentence is among the first ones; returns the number of sentences."""
+        ranks = []
+        with ExitStack() as files:
+            for one in self._with_lists(self.restored(answered(sentences, name)), nbest_out, files):
+                texts, complete = one.texts(), one.sentence.complete
+                ranks.append(texts.index(complete) if complete in texts else None)
+        records = accuracy_records({"restored": top_accuracies(ranks)}, len(ranks))
+        write_records(records, [accuracy_table("Restored sentences", records)], style, output)
+        return len(ranks)
+
+    def _with_lists(self, restored: Iterable[Restored], nbest_out: Path | None, files: ExitStack) -> Iterator[Restored]:
+        """Yield the restored sentences, each after its list was written."""
+        out = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
+        for one in restored:
+            if out is not None:
+                out.writelines(self.job.format.write(one.nbest, one.rescored))
+            yield one
+
+
+def _as_text(restored: Iterable[Restored]) -> Iterator[str]:
+    for one in restored:
+        yield one.texts()[0] + "\n"
+
+
+def _as_table(restored: Iterable[Restored]) -> Iterator[str]:
+    yield "\t".join(COLUMNS) + "\n"
+    for one in restored:
+        position, word = one.inserted()
+        yield f"{one.sentence.id}\t{position}\t{word}\t{one.score:.6g}\t{one.texts()[0]}\n"
+
+
+def _as_json(restored: Iterable[Restored]) -> Iterator[str]:
+    for one in restored:
+        position, word = one.inserted()
+        record = {"sentence": one.sentence.id, "position": position, "word": word, "score": one.score}
+        yield json.dumps({**record, "restored": one.texts()[0]}, ensure_ascii=False) + "\n"
