@@ -56,7 +56,7 @@ def command(
     closing = Closing()
     if (model is None) == (ngram is None):
         raise ConfigError("give one of -m (a model of missing words) and --ngram (an n-gram model)")
-    source = filling_source(model, ngram, candidates)
+    source = filling_source(model, ngram, candidates, most)
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text), gaps=True)
         if accuracy:

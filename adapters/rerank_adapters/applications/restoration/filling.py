@@ -44,6 +44,11 @@ class Filling(Protocol):
         """The names of the parts of a probability."""
         ...
 
+    @property
+    def size(self) -> int:
+        """The number of words that it can fill with."""
+        ...
+
     def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
         """The `k` best candidates for one gap of each sentence, the best first."""
         ...
@@ -71,6 +76,11 @@ class ContextFilling(PickledFields):
         from rerank_plugins.models.missing_words.filling import COMPONENTS
 
         return COMPONENTS
+
+    @property
+    def size(self) -> int:
+        """The number of candidates."""
+        return self.model.checked_candidates(self.candidates)
 
     def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
         """The candidates with ln p by the mixture; a part that does not have the word has ln 1e-9."""
@@ -104,12 +114,16 @@ class SubstituteFilling(PickledFields):
         """The ln p of the windows as it is."""
         return ("windows",)
 
+    @property
+    def size(self) -> int:
+        """The number of words of the n-gram model."""
+        from rerank_plugins.models.missing_words.filling import FIRST
+
+        return len(self.substitutes.ngrams.vocabulary) - FIRST
+
     def fill(self, sentences: Sequence[Incomplete], gaps: Sequence[int], k: int) -> list[list[Candidate]]:
-        """The exact best substitutes. Raises ConfigError for more candidates than the n-gram model has words."""
+        """The exact best substitutes."""
         model = self.substitutes
-        known = len(model.ngrams.vocabulary) - 3
-        if k > known:
-            raise ConfigError(f"{self.path}: {k:,} candidates are more than the {known:,} words of the n-gram model")
         texts = [
             (*sentence.words[: gap + 1], PLACEHOLDER, *sentence.words[gap + 1 :])
             for sentence, gap in zip(sentences, gaps, strict=True)
@@ -126,22 +140,24 @@ class SubstituteFilling(PickledFields):
 
 
 def filling_source(
-    model: Path | None, ngram: Path | None, candidates: int | None
+    model: Path | None, ngram: Path | None, candidates: int | None, k: int
 ) -> ContextFilling | SubstituteFilling:
-    """The source of candidates that options name: the n-gram model if there is one, else the model of missing words.
+    """The source of `k` words for a gap: the n-gram model if options name one, else the model of missing words.
 
-    Raises ConfigError for a number of candidates of an n-gram model, ModelError for a model that cannot be read.
+    The model is read, so that errors come before any work. Raises ConfigError for a number of candidates of an n-gram
+    model, and for more words than there are; ModelError for a model that cannot be read.
     """
+    if ngram is not None and candidates is not None:
+        raise ConfigError("--candidates limits the words of a model of missing words (-m), not of --ngram")
+    source: ContextFilling | SubstituteFilling
     if ngram is not None:
-        if candidates is not None:
-            raise ConfigError("--candidates limits the words of a model of missing words (-m), not of --ngram")
-        substitutes = SubstituteFilling(ngram)
-        substitutes.substitutes  # noqa: B018  a model that cannot be read is reported before any work
-        return substitutes
-    assert model is not None
-    contexts = ContextFilling(model, candidates)
-    contexts.model  # noqa: B018
-    return contexts
+        source = SubstituteFilling(ngram)
+    else:
+        assert model is not None
+        source = ContextFilling(model, candidates)
+    if k > source.size:
+        raise ConfigError(f"-k {k}: there are only {source.size:,} words to fill with")
+    return source
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,9 @@ def report_accuracies(
     """Write how often the right word is among the first words; returns the number of sentences."""
     ranks = []
     with CountingBar("sentences filled") as bar:
-        filled = in_batches(FillGaps(filling, TOPS[-1]), answered(sentences, name), jobs, "the model")
+        filled = in_batches(
+            FillGaps(filling, min(TOPS[-1], filling.size)), answered(sentences, name), jobs, "the model"
+        )
         for sentence, candidates in bar.over(filled):
             words = [candidate.word for candidate in candidates]
             ranks.append(words.index(sentence.word) if sentence.word in words else None)

@@ -71,7 +71,7 @@ def command(
     from rerank_adapters.formats.compressed import display_name, open_text
 
     closing = Closing()
-    filling = filling_source(model, ngram, candidates)
+    filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
     locating.model  # noqa: B018  a model that cannot be read is reported before any work
     restoring = Restoring.create(
