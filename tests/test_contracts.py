@@ -34,6 +34,10 @@ from tests.naive_svs_parsing import random_model
 ROOT = Path(__file__).resolve().parent.parent
 ARPA = str(ROOT / "example_nbest" / "mt" / "lm.arpa")
 GOLDEN = Path(__file__).parent / "golden" / "formats"
+REFERENTIAL = {
+    "world": str(ROOT / "example_nbest" / "referential" / "worlds" / "files.toml"),
+    "grammar": str(ROOT / "example_nbest" / "referential" / "grammars" / "files.grammar"),
+}
 REGISTRY = load_plugins(BUILTIN, installed=False)
 ENTRIES = [entry for kind in KINDS for entry in REGISTRY.entries[kind].values()]
 
@@ -70,6 +74,7 @@ CASES = {
             {},
             {"model": "micro.svs", "threshold": 0.0, "longest": 5, "to": ["context", "list", "source"]},
         ],
+        "referential-lm": [REFERENTIAL, {**REFERENTIAL, "semantics": "trigram", "depth": 4}],
     },
     "language_model": {
         "kenlm": [{"model": ARPA}],
@@ -79,6 +84,10 @@ CASES = {
         "hhmm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "treelet-lm": [{}, {"k": 1, "parser": "pcfg"}],
         "headlex": [{"model": "micro.headlex"}],
+        "referential": [
+            REFERENTIAL,
+            {**REFERENTIAL, "semantics": "none", "inference": "viterbi", "beam": 5, "description": "sizes"},
+        ],
         "mixture": [{"models": ["arpa", "ngram-arpa"], "weights": [0.25, 0.75]}],
     },
     "parser": {

@@ -15,6 +15,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.ngram_lm import NgramFeature
     from rerank_plugins.features.oov_count import OovCountFeature
     from rerank_plugins.features.random_indexing import RandomIndexingFeature
+    from rerank_plugins.features.referential_lm import ReferentialFeature
     from rerank_plugins.features.slr import SlrFeature
     from rerank_plugins.features.substitutes import SubstitutesFeature
     from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
@@ -40,3 +41,4 @@ def register_feature_extractors(register: Register) -> None:
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
     register("substitutes", SubstitutesFeature)
+    register("referential-lm", ReferentialFeature)

@@ -12,6 +12,7 @@ def register_language_models(register: Register) -> None:
     from rerank_plugins.language_models.mixture import MixtureLanguageModel
     from rerank_plugins.language_models.ngram import NgramLanguageModel
     from rerank_plugins.language_models.pcfg import PcfgLanguageModel
+    from rerank_plugins.language_models.referential import ReferentialLanguageModel
     from rerank_plugins.language_models.treelet import TreeletLanguageModel
     from rerank_plugins.language_models.unigram import UnigramLanguageModel
 
@@ -23,3 +24,4 @@ def register_language_models(register: Register) -> None:
     register("hhmm", HhmmLanguageModel)
     register("treelet-lm", TreeletLanguageModel)
     register("headlex", HeadlexLanguageModel)
+    register("referential", ReferentialLanguageModel)

@@ -50,6 +50,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "substitutes.command"),
         "Find the most probable substitutes of words.",
     ),
+    "ground": (
+        *(APPLICATIONS, "referential.ground_command"),
+        "Show what the words of a TEXT refer to.",
+    ),
     "parse": (
         *(APPLICATIONS, "parsing.command"),
         "Parse a TEXT, or the hypotheses of n-best lists.",

@@ -125,7 +125,7 @@ class ReferentialModel:
         pending = self.transitions.pending(stack)
         return pending[0] if len(pending) == 1 else pending[-2]
 
-    def has_referent(self, state: Beam) -> bool:
+    def refers(self, state: Beam) -> bool:
         """Whether the best hypothesis denotes anything in the end."""
         return self.final_referent(state) != EMPTY
 

@@ -117,14 +117,17 @@ class World:
         return [self.names[i] for i in self.sets.members(referent).tolist()]
 
     def describe(self, referent: int, most: int = 5) -> str:
-        """A referent as text: `{f1 f2}`, `{} ` as `∅`, all individuals as `⊤`, a concept by its name and `…`."""
+        """A referent as text: `{f1 f2}`, `∅`, `⊤` for all individuals, `{sports …}` for a concept with all below it.
+
+        At most `most` members are shown; 0 shows all.
+        """
         if referent in (EMPTY, TOP):
             return "∅" if referent == EMPTY else "⊤"
         count = self.sets.count(referent)
         if self.taxonomy and count > 1 and self.taxonomy.is_concept(referent):
             return f"{{{self.names[self.taxonomy.smallest(referent)[0]]} …}}"
-        shown = [self.names[i] for i in self.sets.members(referent)[:most].tolist()]
-        return f"{{{' '.join(shown)}{f' … {count} in all' if count > most else ''}}}"
+        shown = [self.names[i] for i in self.sets.members(referent)[: most or None].tolist()]
+        return f"{{{' '.join(shown)}{f' … {count} in all' if 0 < most < count else ''}}}"
 
     def _resolved(self, label: str) -> Transition:
         name, *parts = label.split(":")

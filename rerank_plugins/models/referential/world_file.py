@@ -44,6 +44,17 @@ def read_world(path: Path) -> World:
     return facts.world(str(path))
 
 
+def files_of_world(path: Path) -> list[Path]:
+    """The files that a world model in TOML or JSON names; none for another format, or if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+        table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
+        return [path.parent / name for name in names]
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # `read_world` says what is wrong
+        return []
+
+
 def _read_described(path: Path, facts: Facts) -> None:
     try:
         text = path.read_text(encoding="utf-8")
