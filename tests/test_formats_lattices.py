@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
@@ -47,6 +47,7 @@ def graphs(draw):
     return arcs, finals, name[0]
 
 
+@settings(max_examples=60)
 @given(graphs(), st.integers(1, 30), st.sampled_from([(1.0, 1.0, 0.0), (0.5, 2.0, 0.25), (0.125, 1.0, -1.0)]))
 def test_the_best_sequences_are_those_of_an_enumeration(graph, n, weights):
     arcs, finals, start = graph

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.formats.line_lists import stem
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_adapters.formats.speech.alternatives import AlternativesFormat
 from rerank_adapters.formats.speech.espnet import EspnetFormat
@@ -111,6 +112,11 @@ def test_kaldi():
     assert first[1].features == (-5204.02, -14.25)
     assert (second.segment_id, second.line, second[0].features) == ("utt-12", 4, (-8111.5, -21.75))
     assert lists("kaldi.text")[0].feature_names == ()
+
+
+def test_the_utterance_of_a_file():
+    names = ("a/utt.07.nbest.gz", "utt-07.wav.json", "utt", "-", "utt-07.lat.xz", ".x")
+    assert [stem(name) for name in names] == ["utt.07", "utt-07", "utt", "0", "utt-07", ".x"]
 
 
 def test_kaldi_integers_and_order(tmp_path):

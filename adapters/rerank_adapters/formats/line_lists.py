@@ -20,6 +20,7 @@ from rerank_plugins.interfaces import NBestFormat, Rescored
 from rerank_plugins.nbest import Hypothesis, NBestList
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
+AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")
 
 
 class OrderFormat(NBestFormat):
@@ -55,15 +56,20 @@ def line_end(nbest: NBestList) -> str:
 
 
 def stem(path: str) -> str:
-    """The name of a file without its folder and endings, the id of an utterance that has a file of its own.
+    """The name of a file without its folder and ending, the id of an utterance that has a file of its own.
 
-    >>> stem("lists/utt-07.nbest.gz")
-    'utt-07'
+    The endings of compression and of audio files do not count.
+
+    >>> stem("lists/utt.07.nbest.gz"), stem("utt-07.wav.json")
+    ('utt.07', 'utt-07')
     """
+    if path in (STANDARD, "<stdin>"):
+        return "0"
     name = Path(path).name
     for ending in COMPRESSED:
         name = name.removesuffix(ending)
-    return (name.partition(".")[0] or name) if path != STANDARD else "0"
+    name = Path(name).stem
+    return Path(name).stem if name.endswith(AUDIO) else name
 
 
 def files_in(folder: str, endings: Collection[str] = ()) -> list[Path]:

@@ -42,7 +42,7 @@ class KaldiFormat(OrderFormat):
         utterance, start = "", 0
         ranks: dict[int, Hypothesis] = {}
         for number, line in enumerate(lines, 1):
-            key, _, words = line.strip().partition(" ") if " " in line else line.strip().partition("\t")
+            key, words = (*line.split(maxsplit=1), "", "")[:2]
             match = KEY.fullmatch(key)
             if match is None:
                 found = f"the key {key!r}" if key else "an empty line"

@@ -12,7 +12,8 @@ list.
 Features: `logprob`, the log probability of the tokens (Σ avg_logprob · (tokens + 1) over the segments, natural), and
 the means over the segments, weighted by their tokens, of `avg_logprob`, `no_speech_prob`, `compression_ratio` and
 `temperature`. The total is the mean `avg_logprob`, by which Whisper itself ranks. A number that a hypothesis lacks is
-no feature of its list.
+no feature of its list. Segments of one window of 30 s share its numbers, so that `logprob` is exact for utterances of a
+single segment, and close to it otherwise.
 """
 
 from __future__ import annotations
