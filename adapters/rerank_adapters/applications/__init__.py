@@ -60,19 +60,19 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
     ),
     "remove-word": (
         *(APPLICATIONS, "restoration.remove_command"),
-        "Remove one inner word from each sentence of a TEXT.",
+        "Remove an inner word from each sentence of a TEXT.",
     ),
     "locate": (
         *(APPLICATIONS, "restoration.locate_command"),
-        "Tell where a word is missing in each sentence of TEXT.",
+        "Tell where a word of each sentence is missing.",
     ),
     "fill": (
         *(APPLICATIONS, "restoration.fill_command"),
-        "Fill the blank of each sentence of TEXT with the most probable words.",
+        "Fill the blank of each sentence of a TEXT.",
     ),
     "restore": (
         *(APPLICATIONS, "restoration.restore_command"),
-        "Restore each sentence of TEXT, which lacks one of its inner words.",
+        "Restore the missing word of each sentence of a TEXT.",
     ),
     "edit-distance": (
         *(APPLICATIONS, "restoration.edit_distance_command"),

@@ -35,7 +35,7 @@ def command(
     text: str, model: Path | None, ngram: Path | None, candidates: int | None, most: int, layout: str, accuracy: bool,
     style: str, output: Path, jobs: int,
 ) -> None:  # fmt: skip
-    """Fill the blank of each sentence of TEXT with the most probable words.
+    """Fill the blank of each sentence of a TEXT.
 
     TEXT has a tokenised sentence a line, with a blank of three or more underscores between two words, or is a file of
     `rerank remove-word`. The words come from the five contexts of a model (-m), as relative frequencies mixed with

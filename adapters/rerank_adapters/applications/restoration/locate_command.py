@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def command(
     text: str, model: Path, method: Method, most: int, layout: str, accuracy: bool, style: str, output: Path, jobs: int
 ) -> None:
-    """Tell where a word is missing in each sentence of TEXT.
+    """Tell where a word of each sentence is missing.
 
     Each sentence lacks one of its inner words. TEXT has a sentence a line (tokenised), or is a file of `rerank
     remove-word`, or the CSV of the billion-word imputation task. A position, from 1, is that of the missing word in the

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @output_option("Write the incomplete sentences to this file.")
 @seed_option
 def command(text: str, layout: str, complete: Path | None, output: Path, seed: int | None) -> None:
-    """Remove one inner word from each sentence of a TEXT.
+    """Remove an inner word from each sentence of a TEXT.
 
     TEXT has one tokenised sentence per line. The word is chosen at random, but is neither the first nor the last;
     sentences of fewer than three words are left out. `rerank locate`, `rerank fill` and `rerank restore` read the

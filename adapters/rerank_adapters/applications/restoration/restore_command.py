@@ -49,7 +49,7 @@ def command(
     candidates: int | None, gaps: int, words: int, known_gaps: bool, weights: Path | None, layout: str,
     nbest_out: Path | None, accuracy: bool, style: str, output: Path,
 ) -> None:  # fmt: skip
-    """Restore each sentence of TEXT, which lacks one of its inner words.
+    """Restore the missing word of each sentence of a TEXT.
 
     The most probable gaps are filled with their most probable words, and the sentence of the highest ln p(gap) + ln
     p(word | gap) is printed. All insertions form an n-best list (--nbest-out), so that any feature can rerank them:
