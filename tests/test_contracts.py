@@ -65,6 +65,7 @@ CASES = {
             {"posterior": "uniform"},
         ],
         "substitutes": [{"model": ARPA, "k": 5}],
+        "word-posteriors": [{}, {"posterior": "rank", "scale": 2.0}, {"posterior": "uniform"}],
         "random-indexing": [
             {"model": "micro.ri"},
             {"model": "micro.ri", "space": "positional", "weight": "sif", "to": ["context", "list", "source"]},

@@ -22,6 +22,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.treelet_lm import TreeletFeature
     from rerank_plugins.features.unigram import UnigramFeature
     from rerank_plugins.features.untranslated import UntranslatedFeature
+    from rerank_plugins.features.word_posteriors import WordPosteriorsFeature
 
     register("length", LengthFeature)
     register("word-penalty", WordPenaltyFeature)
@@ -40,5 +41,6 @@ def register_feature_extractors(register: Register) -> None:
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
+    register("word-posteriors", WordPosteriorsFeature)
     register("substitutes", SubstitutesFeature)
     register("referential-lm", ReferentialFeature)

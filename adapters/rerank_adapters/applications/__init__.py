@@ -42,6 +42,14 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "completion.command"),
         "Answer QUESTIONS: choose the word for the blank.",
     ),
+    "confusion-network": (
+        *(APPLICATIONS, "speech.confusion_network_command"),
+        "Find the words of highest posterior in n-best lists.",
+    ),
+    "rover": (
+        *(APPLICATIONS, "speech.rover_command"),
+        "Combine the outputs of several systems by voting.",
+    ),
     "sweep": (
         *(APPLICATIONS, "speech.sweep_command"),
         "Sweep weights over a grid: LM weight, word penalty.",
