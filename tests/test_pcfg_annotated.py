@@ -98,8 +98,8 @@ def test_likely_symbols_are_those_of_all_trees(seed, sentence):
             expected[cell_number(begin, end, len(sentence)), label] += p
     total = sum(p for p, _ in trees)
     parser.chart.fill(words)
-    everything = np.ones((len(spans(len(words))), len(grammar.bases)), np.bool_)
-    chart = PrunedChart(parser.blocks, items_of(everything, parser.blocks), words, parser.chart.scales[1:])
+    everything = np.ones((len(spans(len(words))), len(grammar.bases)))
+    chart = PrunedChart(parser.blocks, items_of(everything, 0.0, parser.blocks), words, parser.chart.scales[1:])
     if not trees:
         assert chart.total == 0
         return

@@ -31,9 +31,9 @@ def pruned(grammar, sentence, threshold=0.0):
     chart = Chart(compile_rules(coarse))
     words = grammar.lexicon.ids(sentence)
     chart.fill(words)
-    kept = expected_nodes(chart) > threshold
+    counts = expected_nodes(chart)
     blocks = compile_blocks(grammar)
-    return PrunedChart(blocks, items_of(kept, blocks), words, chart.scales[1 : len(words) + 1])
+    return PrunedChart(blocks, items_of(counts, threshold, blocks), words, chart.scales[1 : len(words) + 1])
 
 
 @pytest.mark.slow

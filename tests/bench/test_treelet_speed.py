@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from rerank_plugins.language_models.treelet import TreeletLanguageModel
+from rerank_plugins.models.pcfg.embedded import EMBEDDED as GRAMMAR
+from rerank_plugins.models.pcfg.inside import Chart
 from rerank_plugins.models.treelet import Settings
 from rerank_plugins.models.treelet.sampling import TreeletSampler
 from rerank_plugins.models.treelet.training import collect, train
@@ -12,6 +15,7 @@ from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.shared import SharedTrees
 from rerank_plugins.trees.treelet_transforms import Transformations, transform
 from tests.bench.timing import seconds
+from tests.experiments.constituency_speed import nbest_lists
 from tests.naive_treelet import NaiveTreelet
 from tests.test_tree_transforms import one_after_the_other
 from tests.test_treelet import BANK
@@ -86,3 +90,26 @@ def test_transformations_in_arrays_against_trees(trees):
     numbering = seconds(lambda: arrays([SharedTrees.of(trees)]))
     print(f"{len(trees) / changing:,.0f} trees/s as trees, {len(trees) / numbering:,.0f} as arrays")
     assert changing > 2 * numbering
+
+
+@pytest.mark.skipif(not GRAMMAR.is_file(), reason="no embedded grammar")
+def test_a_list_against_each_hypothesis_alone(benchmark):
+    """The whole model, parser included: hypotheses of a list share chart cells and subtrees."""
+    lists = nbest_lists(300)
+    lm = TreeletLanguageModel(parser=PcfgParser(k=10))
+    parser, trees = lm.parser.parser, lm.trees
+    lm.totals(lists[0][:2])
+
+    def totals(parts):
+        for part in parts:
+            parser.chart = Chart(parser.chart.rules)
+            trees.__dict__.pop("_transformations", None)
+            lm.__dict__.pop("_totals", None)
+            lm.totals(part)
+
+    benchmark(totals, lists)
+    together = seconds(lambda: totals(lists), 3)
+    alone = seconds(lambda: totals([words] for texts in lists for words in texts))
+    benchmark.extra_info["ms a hypothesis"] = 1000 * together / sum(map(len, lists))
+    benchmark.extra_info["times faster"] = alone / together
+    assert alone > 1.3 * together

@@ -22,15 +22,19 @@ from rerank_plugins.trees.shared import SharedTrees
 
 
 @njit(cache=True, nogil=True)
-def fill_values(
-    blocks: Any, bases: Any, cells: Any, words: Any, scales: Any, tails: Any, derivations: Any, needed: Any,
-    offsets: Any, values: Any,
-) -> None:  # fmt: skip
-    """Set values[offsets[d] + a] = p(words under derivation d | symbol a of its base), times the words' scales."""
+def tree_probabilities(
+    blocks: Any, bases: Any, cells: Any, words: Any, scales: Any, tails: Any, derivations: Any, best: Any
+) -> Any:
+    """Return (k) p(tree, words) of the best derivations' trees, times the scales of the words.
+
+    In between, values[offsets[d] + a] is p(words under derivation d | symbol a of its base), times the words' scales.
+    """
     vertices, edges, lefts, rights = derivations
+    offsets = np.zeros(len(vertices) + 1, np.int64)
     for d in range(len(vertices)):
-        if not needed[d]:
-            continue
+        offsets[d + 1] = offsets[d] + blocks.states[bases[vertices[d] // 2]]
+    values = np.zeros(offsets[len(vertices)])
+    for d in range(len(vertices)):
         item, edge, here = vertices[d] // 2, edges[d], offsets[d]
         base = bases[item]
         # An emission: p(word | a) · scale.
@@ -64,58 +68,41 @@ def fill_values(
                 block += 1
             for e in range(unary.entries[block], unary.entries[block + 1]):
                 values[here + unary.a[e]] += unary.p[e] * values[left + unary.b[e]]
+    chosen = np.empty(len(best))
+    for rank in range(len(best)):
+        chosen[rank] = values[offsets[best[rank]]]
+    return chosen
 
 
 def log_probabilities(
     blocks: Blocks, items: Items, graph: Hypergraph, derivations: Derivations, words: IntArray, scales: FloatArray
 ) -> FloatArray:
     """Return (k) ln p(tree, words) of the best derivations' trees; `items` and split `blocks` have the same bases."""
-    bases = items.base
-    needed = parts(derivations)
-    widths = np.where(needed, blocks.states[bases[derivations.vertex // 2]], 0)
-    offsets = np.concatenate(([0], np.cumsum(widths)))
-    values = np.zeros(int(offsets[-1]))
     tails = graph.left, graph.right
-    columns = derivations.vertex, derivations.edge, derivations.left, derivations.right
-    fill_values(blocks, bases, items.cell, words, scales, tails, columns, needed, offsets, values)
+    best = derivations.best
+    p = tree_probabilities(blocks, items.base, items.cell, words, scales, tails, derivations[:4], best)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())
-
-
-def parts(derivations: Derivations) -> BoolArray:
-    """Return (D) whether each derivation is part of one of the best."""
-    needed = np.zeros(len(derivations.edge), np.bool_)
-    needed[derivations.best] = True
-    _mark(derivations.left, derivations.right, needed)
-    return needed
+        return np.asarray(np.log(p) - np.log(scales).sum())
 
 
 @njit(cache=True, nogil=True)
-def _mark(lefts: Any, rights: Any, needed: Any) -> None:
-    """Mark the parts of all marked derivations; parts come before wholes."""
-    for d in range(len(needed) - 1, -1, -1):
-        if needed[d]:
-            if lefts[d] >= 0:
-                needed[lefts[d]] = True
-            if rights[d] >= 0:
-                needed[rights[d]] = True
-
-
-@njit(cache=True, nogil=True)
-def share(
-    bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, needed: Any, span: Any, pool: Any,
-    label: Any, bounds: Any, slots: Any,
-) -> int:  # fmt: skip
-    """Number the distinct subtrees of the needed derivations; return how many there are.
+def share(bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, best: Any, length: int) -> Any:
+    """Return label, bounds, children and roots of `SharedTrees` for the best derivations of a sentence of this length.
 
     The nodes that a derivation has in a tree are pool[span[d, 0] : span[d, 1]]: one, or below an intermediate base its
     children. Subtree x has the base label[x] and the children pool[bounds[x, 0] : bounds[x, 1]], or -1 - w for word w.
     """
     vertices, edges, firsts, seconds = derivations
-    nodes, end, mask = 0, 0, len(slots) - 1
-    for d in range(len(vertices)):
-        if not needed[d]:
-            continue
+    size = len(vertices)
+    span, bounds, label = np.empty((size, 2), np.int32), np.empty((size, 2), np.int32), np.empty(size, np.int32)
+    pool, roots = np.empty(size * (length + 1), np.int32), np.empty(len(best), np.int32)
+    mask = 1
+    while mask < 2 * size:
+        mask *= 2
+    slots = np.full(mask, -1, np.int32)
+    mask -= 1
+    nodes, end = 0, 0
+    for d in range(size):
         item, edge = vertices[d] // 2, edges[d]
         left, right, base = tails[0][edge], tails[1][edge], bases[item]
         if left >= 0 and right < 0 and left % 2 == 0:  # the empty chain of unary rules
@@ -154,7 +141,9 @@ def share(
         pool[end] = slots[slot]
         span[d, 0], span[d, 1] = end, end + 1
         end += 1
-    return nodes
+    for rank in range(len(best)):
+        roots[rank] = pool[span[best[rank], 0]]
+    return label[:nodes], bounds[:nodes], pool[:end], roots
 
 
 def trees(
@@ -169,17 +158,9 @@ def trees(
 
     `labels` are those of the items' bases; `intermediate` says which of them begin with @. Equal trees have one root.
     """
-    needed = parts(derivations)
-    size, count = len(needed), int(needed.sum())
-    span, bounds = np.empty((size, 2), np.int32), np.empty((count, 2), np.int32)
-    label, pool = np.empty(count, np.int32), np.empty(count * (len(sentence) + 1), np.int32)
-    slots = np.full(1 << (2 * count).bit_length(), -1, np.int32)
-    columns = derivations.vertex, derivations.edge, derivations.left, derivations.right
-    tails = graph.left, graph.right
-    nodes = share(items.base, items.cell, intermediate, tails, columns, needed, span, pool, label, bounds, slots)
-    roots = pool[span[derivations.best, 0]]
-    used = int(span[needed, 1].max()) if count else 0
-    return SharedTrees(labels, tuple(sentence), label[:nodes], bounds[:nodes], pool[:used], roots)
+    tails, best = (graph.left, graph.right), derivations.best
+    arrays = share(items.base, items.cell, intermediate, tails, derivations[:4], best, len(sentence))
+    return SharedTrees(labels, tuple(sentence), *arrays)
 
 
 def shapes(items: Items, graph: Hypergraph, derivations: Derivations) -> list[int]:
@@ -203,9 +184,7 @@ def shapes(items: Items, graph: Hypergraph, derivations: Derivations) -> list[in
 
 
 def _steps(graph: Hypergraph, derivations: Derivations) -> Iterator[tuple[int, int, int, int, int, int]]:
-    """Yield the derivations that are needed, parts first: number, item, tails of the edge, derivations of the tails."""
-    chosen = np.flatnonzero(parts(derivations))
-    edges = derivations.edge[chosen]
-    columns = (chosen, derivations.vertex[chosen] // 2, derivations.left[chosen], derivations.right[chosen])
-    number, item, first, second = (column.tolist() for column in columns)
-    return zip(number, item, graph.left[edges].tolist(), graph.right[edges].tolist(), first, second, strict=True)
+    """Yield the derivations, parts first: number, item, tails of the edge, derivations of the tails."""
+    edges = derivations.edge
+    columns = (derivations.vertex // 2, graph.left[edges], graph.right[edges], derivations.left, derivations.right)
+    return zip(range(len(edges)), *(column.tolist() for column in columns), strict=True)

@@ -201,36 +201,61 @@ def _answer(
 
 
 @njit(cache=True, nogil=True)
-def _fill(
-    top: int, edges: Any, scores: Any, best: Any, derivations: Any, values: Any, heap: Any, counts: Any, ranked: Any
-) -> int:
-    """Fill `ranked` with the best derivations of the top vertex, as many as exist; FULL if the arrays are full."""
-    opened = np.zeros(len(best) + len(values), np.bool_)  # vertices from the front, derivations from the back
-    stack = np.empty((len(best) + len(values) + 2, 2), np.int64)
-    last = -1
+def _keep_parts(ranked: Any, count: int, columns: Any, values: Any) -> int:
+    """Renumber the derivations that are parts of the best, which come first then; return their number."""
+    vertices, edges, lefts, rights, number = columns
+    number[:count] = -1
     for rank in range(len(ranked)):
-        last = _answer(top, last, edges, scores, best, derivations, values, heap, counts, opened, stack)
-        if last < 0:
-            return last
-        ranked[rank] = last
-    return 0
+        number[ranked[rank]] = 0
+    for d in range(count - 1, -1, -1):
+        if number[d] == 0:
+            if lefts[d] >= 0:
+                number[lefts[d]] = 0
+            if rights[d] >= 0:
+                number[rights[d]] = 0
+    kept = 0
+    for d in range(count):
+        if number[d] == 0:
+            number[d] = kept
+            vertices[kept], edges[kept], values[kept] = vertices[d], edges[d], values[d]
+            lefts[kept] = number[lefts[d]] if lefts[d] >= 0 else -1
+            rights[kept] = number[rights[d]] if rights[d] >= 0 else -1
+            kept += 1
+    for rank in range(len(ranked)):
+        ranked[rank] = number[ranked[rank]]
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def derive(top: int, edges: Any, scores: Any, best: Any, k: int) -> Any:
+    """Return the columns of `Derivations` for the k best derivations of the top vertex, and their scores."""
+    room = 1024 + 64 * k
+    while True:
+        columns = np.full((5, room), UNKNOWN, np.int32)
+        by_vertex = np.full((2, len(best)), UNKNOWN, np.int32)
+        values, keys = np.empty(room), np.empty(room + len(scores))
+        nodes = np.empty((5, len(keys)), np.int32)
+        derivations = (columns[0], columns[1], columns[2], columns[3], columns[4], by_vertex[0], by_vertex[1])
+        heap = (keys, nodes[0], nodes[1], nodes[2], nodes[3], nodes[4])
+        counts, ranked = np.zeros(2, np.int64), np.empty(k, np.int32)  # counts of derivations and of candidates
+        opened = np.zeros(len(best) + room, np.bool_)  # vertices from the front, derivations from the back
+        stack = np.empty((len(best) + room + 2, 2), np.int64)
+        last, rank = -1, 0
+        while rank < k and top >= 0 and best[top] > -math.inf:
+            last = _answer(top, last, edges, scores, best, derivations, values, heap, counts, opened, stack)
+            if last < 0:
+                break
+            ranked[rank] = last
+            rank += 1
+        if last != FULL:
+            parts = (columns[0], columns[1], columns[2], columns[3], columns[4])
+            kept = _keep_parts(ranked[:rank], counts[0], parts, values)
+            return columns[:4, :kept], values[:kept], ranked[:rank]
+        room *= 4  # the arrays were full: start again with larger ones
 
 
 def k_best(graph: Hypergraph, k: int) -> Derivations:
-    """Return the k best derivations of the top vertex, or all if there are fewer."""
+    """Return the k best derivations of the top vertex, or all if there are fewer, and all their parts."""
     edges = (graph.first, graph.next, graph.left, graph.right)
-    room = 4096 + 64 * k
-    while True:
-        counts, ranked = np.zeros(2, np.int64), np.full(k, -1, np.int32)  # counts of derivations and candidates
-        parts = [np.full(room, UNKNOWN, np.int32) for _ in range(5)]
-        derivations = (*parts, *(np.full(len(graph.first), UNKNOWN, np.int32) for _ in range(2)))
-        values, candidates = np.empty(room), room + len(graph.left)
-        heap = (np.empty(candidates), *(np.empty(candidates, np.int32) for _ in range(5)))
-        state = 0
-        if graph.top >= 0 and graph.best[graph.top] > -math.inf:
-            state = _fill(graph.top, edges, graph.score, graph.best, derivations, values, heap, counts, ranked)
-        if state != FULL:
-            size = int(counts[0])
-            vertex, edge, left, right = (part[:size] for part in parts[:4])
-            return Derivations(vertex, edge, left, right, values[:size], ranked[ranked >= 0])
-        room *= 4  # the arrays were full: start again with larger ones
+    (vertex, edge, left, right), score, best = derive(graph.top, edges, graph.score, graph.best, k)
+    return Derivations(vertex, edge, left, right, score, best)

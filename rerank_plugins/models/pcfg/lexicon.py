@@ -12,11 +12,18 @@ from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.vocabulary.signatures import known_form
 from rerank_plugins.trees.penn import known_spelling
 
+REMEMBERED = 1 << 18  # words whose numbers are kept
+
 
 class NumberedWords:
     """A vocabulary: `words`, sorted, including signatures of unknown words and `UNK`, with their numbers."""
 
     words: tuple[str, ...]
+
+    @cached_property
+    def _numbers(self) -> dict[tuple[str, bool], int]:
+        """The numbers of words that were looked up, as first words of sentences or as others."""
+        return {}
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -28,7 +35,13 @@ class NumberedWords:
 
     def number(self, word: str, position: int) -> int:
         """Return the number of a word, or of its most specific known signature; `position` counts from 0."""
-        return self.index[known_form(word, position, self.index)]
+        key = word, position == 0
+        number = self._numbers.get(key)
+        if number is None:
+            number = self.index[known_form(word, position, self.index)]
+            if len(self._numbers) < REMEMBERED:
+                self._numbers[key] = number
+        return number
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,8 +120,8 @@ class ChartParser:
     def _parse(self, sentence: Sentence, words: IntArray, decoding: Decoding, threshold: float) -> Sequence[ScoredTree]:
         """Parse with one threshold; the coarse chart has been filled."""
         scales = self.chart.scales[1 : len(words) + 1].copy()
-        kept = expected_nodes(self.chart, PRUNED_EARLY * threshold) > threshold
-        chart = PrunedChart(self.blocks, items_of(kept, self.blocks), words, scales)
+        counts = expected_nodes(self.chart, PRUNED_EARLY * threshold)
+        chart = PrunedChart(self.blocks, items_of(counts, threshold, self.blocks), words, scales)
         if not 0 < chart.total < np.inf:
             return []
         if decoding.criterion == "mbr" or threshold > 0:
@@ -133,7 +133,7 @@ class ChartParser:
         # Viterbi: a chart over single symbols. Also if no max-rule-product tree is possible as a whole.
         blocks = self.symbol_blocks()
         cell, symbol = self._likely(chart, threshold)
-        symbols = PrunedChart(blocks, items_at(cell, symbol, len(kept), blocks), words, scales)
+        symbols = PrunedChart(blocks, items_at(cell, symbol, len(counts), blocks), words, scales)
         return self._trees(sentence, symbols, rule_probabilities(symbols), self.grammar.base[symbol], decoding.k)
 
     def _likely(self, chart: PrunedChart, threshold: float) -> tuple[IntArray, IntArray]:

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.outside import cell_number
 
@@ -43,10 +43,32 @@ class Items(NamedTuple):
     offsets: IntArray
 
 
-def items_of(kept: BoolArray, blocks: Blocks) -> Items:
-    """Return the items of a chart; `kept` (cells, C) says which bases are left in each cell."""
-    cell, base = np.nonzero(kept)
-    return items_at(cell, base, len(kept), blocks)
+@njit(cache=True, nogil=True)
+def select(counts: Any, threshold: float, states: Any) -> Any:
+    """Return starts, base, cell and offsets of the items whose count is above the threshold."""
+    cells, bases = counts.shape
+    starts = np.empty(cells + 1, np.int32)
+    items = 0
+    for cell in range(cells):
+        starts[cell] = items
+        for base in range(bases):
+            items += counts[cell, base] > threshold
+    starts[cells] = items
+    base_of, cell_of, offsets = np.empty(items, np.int32), np.empty(items, np.int32), np.empty(items + 1, np.int32)
+    item, offset = 0, 0
+    for cell in range(cells):
+        for base in range(bases):
+            if counts[cell, base] > threshold:
+                base_of[item], cell_of[item], offsets[item] = base, cell, offset
+                offset += states[base]
+                item += 1
+    offsets[items] = offset
+    return starts, base_of, cell_of, offsets
+
+
+def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
+    """Return the items of a chart: for each cell, the bases whose count in `counts` (cells, C) is above `threshold`."""
+    return Items(*select(counts, threshold, blocks.states))
 
 
 def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
