@@ -18,7 +18,7 @@ FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
     """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
 

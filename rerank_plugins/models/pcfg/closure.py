@@ -83,7 +83,7 @@ def by_child(closure: Closure, size: int) -> Chains:
     return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def apply_chains(chains: Any, below: Any, above: Any) -> None:
     """Set above[a] = Σ_b closure[a, b] below[b]."""
     above[:] = 0.0

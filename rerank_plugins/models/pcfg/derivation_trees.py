@@ -106,7 +106,7 @@ def share(bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: An
         item, edge = vertices[d] // 2, edges[d]
         left, right, base = tails[0][edge], tails[1][edge], bases[item]
         if left >= 0 and right < 0 and left % 2 == 0:  # the empty chain of unary rules
-            span[d] = span[firsts[d]]
+            span[d, 0], span[d, 1] = span[firsts[d], 0], span[firsts[d], 1]
             continue
         begin = end
         if left < 0:

@@ -35,7 +35,7 @@ START = math.exp(3.0)  # makes up for the probability of the rules, which is abo
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
 def sum_of_splits(
     rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
 ) -> None:
@@ -66,7 +66,7 @@ def sum_of_splits(
             below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def emit(rules: Any, word: int, scale: float, below: Any) -> None:
     """Set below[a] = p(word | a) · scale."""
     below[:] = 0.0
@@ -74,22 +74,13 @@ def emit(rules: Any, word: int, scale: float, below: Any) -> None:
         below[rules.word_symbol[e]] = rules.word_p[e] * scale
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def first_scale(rules: Any, word: int) -> float:
     """Return the scale that brings the largest emission of the word to START."""
     largest = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
         largest = max(largest, rules.word_p[e])
     return START / largest if largest > 0.0 else 1.0
-
-
-@njit(cache=True, nogil=True)
-def place(value: float, i: int, s: int, j: int, from_start: Any, to_end: Any, begins: Any, ends: Any) -> None:
-    """Set I(s, i, j), and the bits of its ends."""
-    from_start[i, s, j] = to_end[j, s, i] = value
-    if value != 0.0:
-        begins[i, s] |= np.uint64(1) << np.uint64(j & 63)
-        ends[j, s] |= np.uint64(1) << np.uint64(i & 63)
 
 
 @njit(cache=True, nogil=True)
@@ -115,7 +106,7 @@ def fill_columns(
             scales[j] = first_scale(rules, words[j - 1])
             powers[j] = 0
         total_power[j] = total_power[j - 1] + powers[j]
-        ends[j] = 0
+        ends[j, :] = 0
         new = False
         for i in range(j - 1, -1, -1):
             nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
@@ -126,32 +117,31 @@ def fill_columns(
                 continue
             new = True
             if i == j - 1:
-                begins[i] = 0
+                begins[i, :] = 0
                 emit(rules, words[i], scales[j], below)
-                for s in range(size):
-                    if rules.narrow[s]:
-                        place(below[s], i, s, j, from_start, to_end, begins, ends)
-            # A cell that an earlier sentence had.
             node, power = nodes[i], total_power[j] - total_power[i]
             if node >= 0 and row_powers[node] != EMPTY:
+                # A cell that an earlier sentence had; the memory has no narrow symbols, whose values are emissions.
+                for s in range(size):
+                    above[s] = below[s]
                 shift = power - row_powers[node]
                 for w in range(len(rules.wide)):
-                    value = rows[node, w]
-                    if shift != 0:
-                        value = math.ldexp(value, shift)
-                    place(value, i, rules.wide[w], j, from_start, to_end, begins, ends)
-                continue
-            # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
-            new_cells += 1
-            if i < j - 1:
-                sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, chosen, below)
-            apply_chains(rules.chains, below, above)
-            for s in rules.wide:
-                place(above[s], i, s, j, from_start, to_end, begins, ends)
-            if node >= 0:
-                row_powers[node] = power
-                for w in range(len(rules.wide)):
-                    rows[node, w] = above[rules.wide[w]]
+                    above[rules.wide[w]] = rows[node, w] if shift == 0 else math.ldexp(rows[node, w], shift)
+            else:
+                # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
+                new_cells += 1
+                if i < j - 1:
+                    sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, chosen, below)
+                apply_chains(rules.chains, below, above)
+                if node >= 0:
+                    row_powers[node] = power
+                    for w in range(len(rules.wide)):
+                        rows[node, w] = above[rules.wide[w]]
+            for s in range(size):
+                if i == j - 1 or not rules.narrow[s]:
+                    from_start[i, s, j] = to_end[j, s, i] = above[s]
+                    begins[i, s] |= np.uint64(above[s] != 0.0) << np.uint64(j & 63)
+                    ends[j, s] |= np.uint64(above[s] != 0.0) << np.uint64(i & 63)
         if new:
             power = _rescale(rules, j, kept, from_start, to_end, scales, maxima)
             powers[j] += power
@@ -159,7 +149,7 @@ def fill_columns(
     return new_cells
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
     """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
     size = len(rules.narrow)

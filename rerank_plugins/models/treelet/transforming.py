@@ -144,7 +144,7 @@ class _Flat(NamedTuple):
     pool: IntArray
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
     """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
@@ -156,7 +156,7 @@ def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjun
     return place
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def spliced(
     source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,
