@@ -62,67 +62,86 @@ def build(rules: Any, words: Any, kept: Any, forest: Any) -> int:
     """
     n, symbols, groups = len(words), len(rules.relation), kept.shape[1]
     starts, symbol, used, split_starts = forest.starts, forest.symbol, forest.used, forest.split_starts
-    here, where = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
-    has = np.zeros((len(kept), groups), np.bool_)  # categories of the items of each cell
-    size, pairs, split = 0, 0, 0
+    where = np.full(symbols, -1, np.int32)
+    state = np.zeros(symbols, np.uint8)  # 1 if the symbol's category is kept in the cell, 3 if it derives the span
+    # Items are sorted by category: runs of items with the same category, and where those of each cell begin.
+    run_starts, run_item, run_group = np.zeros(len(kept) + 1, np.int32), np.empty_like(symbol), np.empty_like(symbol)
+    here = np.empty(groups, np.int32)
+    size, pairs, split, run = 0, 0, 0, 0
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             cell = cell_number(i, i + width, n)
-            begin = size
-            if size + symbols > len(symbol):
+            if size + symbols >= len(symbol):
                 return FULL
-            some = False
+            # The symbols of the kept categories.
+            number = 0
             for group in range(groups):
-                some = some or kept[cell, group]
-            if some and width == 1:
+                if kept[cell, group]:
+                    here[number] = group
+                    number += 1
+                    for member in range(rules.member_starts[group], rules.member_starts[group + 1]):
+                        state[rules.members[member]] = 1
+            # Those that derive the span: preterminals, and parents of pairs at any split point.
+            if number and width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
-                    if kept[cell, rules.group[rules.word_symbol[entry]]]:
-                        symbol[size] = rules.word_symbol[entry]
-                        here[symbol[size]] = size
-                        size += 1
+                    state[rules.word_symbol[entry]] |= (state[rules.word_symbol[entry]] & 1) << 1
             for k in range(i + 1, i + width):
                 split_starts[split] = pairs
                 split += 1
                 left_cell, right_cell = cell_number(i, k, n), cell_number(k, i + width, n)
-                if not some or starts[left_cell] == starts[left_cell + 1]:
+                if not number or starts[left_cell] == starts[left_cell + 1]:
                     continue
                 for y in range(starts[right_cell], starts[right_cell + 1]):
                     where[symbol[y]] = y
-                for x in range(starts[left_cell], starts[left_cell + 1]):
-                    for block in range(rules.block_starts[symbol[x]], rules.block_starts[symbol[x] + 1]):
-                        if not has[right_cell, rules.block_group[block]]:
+                for one in range(run_starts[left_cell], run_starts[left_cell + 1]):
+                    for two in range(run_starts[right_cell], run_starts[right_cell + 1]):
+                        right_group = run_group[two]
+                        couple = rules.couples[run_group[one], right_group]
+                        if couple < 0:
                             continue
-                        for pair in range(rules.block_pairs[block], rules.block_pairs[block + 1]):
-                            y = where[rules.pair_right[pair]]
-                            if y < 0:
+                        fits = False
+                        for parent in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                            fits = fits or kept[cell, rules.couple_parents[parent]]
+                        if not fits:
+                            continue
+                        for x in range(run_item[one], run_item[one + 1]):
+                            block = rules.blocks[symbol[x], right_group]
+                            if block < 0:
                                 continue
-                            fits = False
-                            for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
-                                parent = rules.parent[rule]
-                                if kept[cell, rules.group[parent]]:
-                                    fits = True
-                                    if here[parent] < 0:
-                                        here[parent], symbol[size] = size, parent
-                                        size += 1
-                            if fits:
-                                if pairs == len(forest.pair):
-                                    return FULL
-                                forest.left[pairs], forest.right[pairs], forest.pair[pairs] = x, y, pair
-                                pairs += 1
+                            for pair in range(rules.block_pairs[block], rules.block_pairs[block + 1]):
+                                y = where[rules.pair_right[pair]]
+                                if y < 0:
+                                    continue
+                                some = 0
+                                for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
+                                    flags = state[rules.parent[rule]]
+                                    some |= flags
+                                    state[rules.parent[rule]] = flags | ((flags & 1) << 1)
+                                if some:
+                                    if pairs == len(forest.pair):
+                                        return FULL
+                                    forest.left[pairs], forest.right[pairs], forest.pair[pairs] = x, y, pair
+                                    pairs += 1
                 for y in range(starts[right_cell], starts[right_cell + 1]):
                     where[symbol[y]] = -1
-            # Symbols with unary rules over the others.
-            for item in range(begin, size):
-                for place in range(rules.chain_starts[symbol[item]], rules.chain_starts[symbol[item] + 1]):
-                    parent = rules.above[rules.chains[place]]
-                    if here[parent] < 0 and kept[cell, rules.group[parent]]:
-                        here[parent], symbol[size] = size, parent
+            # Those with unary rules over the others.
+            for place in range(number):
+                for member in range(rules.member_starts[here[place]], rules.member_starts[here[place] + 1]):
+                    child = rules.members[member]
+                    if state[child] == 3:
+                        for chain in range(rules.chain_starts[child], rules.chain_starts[child + 1]):
+                            parent = rules.above[rules.chains[chain]]
+                            state[parent] |= (state[parent] & 1) << 1
+            # Their items.
+            for place in range(number):
+                run_item[run], run_group[run] = size, here[place]
+                for member in range(rules.member_starts[here[place]], rules.member_starts[here[place] + 1]):
+                    if state[rules.members[member]] == 3:
+                        symbol[size], used[size] = rules.members[member], False
                         size += 1
-            starts[cell + 1] = size
-            for item in range(begin, size):
-                has[cell, rules.group[symbol[item]]] = True
-                here[symbol[item]] = -1
-                used[item] = False
+                    state[rules.members[member]] = 0
+                run += size > run_item[run]
+            starts[cell + 1], run_starts[cell + 1], run_item[run] = size, run, size
     split_starts[split] = pairs
     # From the top down: what is below ROOT.
     top = int(starts[len(kept) - 1])
@@ -135,23 +154,21 @@ def build(rules: Any, words: Any, kept: Any, forest: Any) -> int:
         for i in range(n - width, -1, -1):
             cell = cell_number(i, i + width, n)
             for item in range(starts[cell], starts[cell + 1]):
-                if used[item]:
-                    here[symbol[item]] = item
+                state[symbol[item]] = used[item]
             for item in range(starts[cell], starts[cell + 1]):
                 for place in range(rules.chain_starts[symbol[item]], rules.chain_starts[symbol[item] + 1]):
-                    if here[rules.above[rules.chains[place]]] >= 0 and not used[item]:
+                    if state[rules.above[rules.chains[place]]]:
                         used[item] = True
-                        here[symbol[item]] = item
+                        state[symbol[item]] = 1
             split -= width - 1
             for place in range(split_starts[split], split_starts[split + width - 1]):
-                fits = False
-                pair = forest.pair[place]
+                some, pair = 0, forest.pair[place]
                 for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
-                    fits = fits or here[rules.parent[rule]] >= 0
-                if fits:
+                    some |= state[rules.parent[rule]]
+                if some:
                     used[forest.left[place]] = used[forest.right[place]] = True
                 else:
                     forest.pair[place] = -1
             for item in range(starts[cell], starts[cell + 1]):
-                here[symbol[item]] = -1
+                state[symbol[item]] = 0
     return top

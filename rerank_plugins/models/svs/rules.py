@@ -24,8 +24,11 @@ class VectorRules(NamedTuple):
 
     `group`         (S) the number of each symbol's plain category (projection.py)
     `pair_starts`   (S + 1) pairs whose left symbol is l: pair_starts[l] to pair_starts[l + 1]; `pair_right` (P)
-    `block_starts`  (S + 1) blocks of pairs with left symbol l and right symbols of one category: `block_group`
-                    (blocks); block b has the pairs block_pairs[b] to block_pairs[b + 1]
+    `members`       (S) the symbols by category: those of g are member_starts[g] to member_starts[g + 1]
+    `blocks`        (S, G) the block of pairs with this left symbol and right symbols of this category, -1 for none;
+                    block b has the pairs block_pairs[b] to block_pairs[b + 1]
+    `couples`       (G, G) the couple of categories of children, -1 if they have no rule; `couple_parents` has the
+                    categories of the parents of couple c from couple_starts[c] to couple_starts[c + 1]
     `rule_starts`   (P + 1) rules of a pair
     `parent`, `left`, `right`  (B); `p` (B, K) P_M; `weight` (B, K) P_M times the prior of the parent
     `levels`        (3) symbols of level v: levels[v] to levels[v + 1] of `symbols` (S); `chained` (S) those of level 1
@@ -38,9 +41,13 @@ class VectorRules(NamedTuple):
 
     group: IntArray
     pair_starts: IntArray
-    block_starts: IntArray
-    block_group: IntArray
+    members: IntArray
+    member_starts: IntArray
+    blocks: IntArray
     block_pairs: IntArray
+    couples: IntArray
+    couple_starts: IntArray
+    couple_parents: IntArray
     pair_right: IntArray
     rule_starts: IntArray
     parent: IntArray
@@ -77,6 +84,12 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     rule_starts = np.flatnonzero(np.diff(left * size + right, prepend=-1))
     pair_left, pair_right = left[rule_starts], right[rule_starts]
     block_pairs = np.flatnonzero(np.diff(pair_left * size + group[pair_right], prepend=-1))
+    groups = int(group.max()) + 1
+    blocks, couples = np.full((size, groups), -1, np.int32), np.full((groups, groups), -1, np.int32)
+    blocks[pair_left[block_pairs], group[pair_right[block_pairs]]] = np.arange(len(block_pairs))
+    triples = np.unique(np.stack((group[left], group[right], group[parent]), axis=1).astype(np.int64), axis=0)
+    pairs_of = np.unique(triples[:, 0] * groups + triples[:, 1])
+    couples.ravel()[pairs_of] = np.arange(len(pairs_of))
     chained = np.zeros(size, np.bool_)
     chained[model.unary[:, 0]] = True
     above, below = model.unary.T
@@ -84,9 +97,13 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     return VectorRules(
         group,
         np.searchsorted(pair_left, np.arange(size + 1)).astype(np.int32),
-        np.searchsorted(pair_left[block_pairs], np.arange(size + 1)).astype(np.int32),
-        group[pair_right[block_pairs]].astype(np.int32),
+        np.argsort(group, kind="stable").astype(np.int32),
+        np.searchsorted(np.sort(group), np.arange(groups + 1)).astype(np.int32),
+        blocks,
         np.append(block_pairs, len(rule_starts)).astype(np.int32),
+        couples,
+        np.searchsorted(triples[:, 0] * groups + triples[:, 1], np.append(pairs_of, groups * groups)).astype(np.int32),
+        np.ascontiguousarray(triples[:, 2], np.int32),
         pair_right.astype(np.int32),
         np.append(rule_starts, len(order)).astype(np.int32),
         parent.astype(np.int32),
