@@ -16,6 +16,7 @@ from rerank_plugins.parsers.biaffine.network import Sizes, initial
 from rerank_plugins.parsers.biaffine.parsing import parse_all
 from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
 from rerank_plugins.parsers.biaffine.spanning_tree import best_tree, best_trees
+from rerank_plugins.parsers.biaffine.states import halved, lower_states, upper_states
 from rerank_plugins.parsers.biaffine.training import Schedule, train
 from rerank_plugins.parsers.biaffine.vectors import word_vectors
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
@@ -47,6 +48,18 @@ def test_bilstm_over_packed_sentences_is_that_of_each_alone():
     states, _ = bilstm(x, params, "lstm1", packing)
     for rows, n in zip(packing.grid(), LENGTHS, strict=True):
         np.testing.assert_allclose(states[rows[:n]], naive_parsing.bilstm(x[rows[:n]], params, "lstm1"), 1e-5, 1e-5)
+
+
+def test_parsing_has_the_states_of_training():
+    """Words and beginnings that recur, which parsing computes once, and sentences of several lengths."""
+    rng = np.random.default_rng(2)
+    params, packing = random_params(rng, np.float32), Packing.of(LENGTHS)
+    words = rng.normal(size=(3, 8)).astype(np.float32)
+    for ids in (rng.integers(0, 3, sum(LENGTHS)), np.zeros(sum(LENGTHS), np.int64)):
+        lower, upper, _ = network.encode(words[ids], params, packing)
+        layers = halved(params)
+        np.testing.assert_allclose(lower_states(words, ids, layers[0], packing), lower, 1e-5, 1e-6)
+        np.testing.assert_allclose(upper_states(lower, layers[1], packing), upper, 1e-5, 1e-6)
 
 
 def test_scores_are_those_of_the_equations():

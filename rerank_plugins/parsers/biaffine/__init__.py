@@ -7,6 +7,7 @@ Modules:
     lstm, network           the equations of the network
     gradients, training     its gradient and its training
     spanning_tree           the best tree under the scores of arcs
+    states                  the states of the network while parsing
     parsing                 from sentences to trees
     model_file              a trained parser as a file
 """

@@ -24,6 +24,7 @@ import numpy as np
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
+from rerank_plugins.parsers.biaffine.states import Direction, halved
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums
@@ -59,6 +60,11 @@ class BiaffineModel:
     def vector_rows(self) -> dict[str, int]:
         """The row of the vector of each form."""
         return {form: row for row, form in enumerate(self.forms)}
+
+    @cached_property
+    def layers(self) -> tuple[tuple[Direction, ...], ...]:
+        """The weights of the LSTM layers, for parsing."""
+        return halved(self.params)
 
     def to_bytes(self) -> bytes:
         """The archive without checksums; the same model always gives the same bytes."""

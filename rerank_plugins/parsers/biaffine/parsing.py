@@ -12,13 +12,15 @@ import numpy as np
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.parsers.biaffine.lstm import Float32, Packing
 from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-from rerank_plugins.parsers.biaffine.network import arc_scores, encode, label_inputs, label_scores, roles, sum_pieces
+from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles, sum_pieces
 from rerank_plugins.parsers.biaffine.pieces import piece_rows
 from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
+from rerank_plugins.parsers.biaffine.states import lower_states, upper_states
 from rerank_plugins.parsers.biaffine.vectors import text_form
 from rerank_plugins.trees.dependency import DependencyTree
 
 BATCH = 2_000  # words
+BLOCK = 100  # words whose relations are scored at once: their products fit in the processor's cache
 
 
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
@@ -87,7 +89,8 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     ids = np.empty(packing.starts[-1], np.int64)
     for sentence, rows in zip(sentences, grid, strict=True):
         ids[rows[: len(sentence)]] = [distinct.setdefault(word, len(distinct)) for word in sentence]
-    lower, upper, _ = encode(word_inputs(model, list(distinct))[ids], params, packing)
+    lower = lower_states(word_inputs(model, list(distinct)), ids, model.layers[0], packing)
+    upper = upper_states(lower, model.layers[1], packing)
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
     tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
     _, parts = roles(upper, params)
@@ -97,7 +100,9 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     inside = grid < len(ids)
     rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
     heads[grid[inside]] = rows_of_heads[inside]
-    scores, _ = label_scores(*label_inputs(parts, params, heads), params)
+    dependents, governors = label_inputs(parts, params, heads)
+    blocks = [slice(start, start + BLOCK) for start in range(0, len(ids), BLOCK)]
+    scores = np.concatenate([label_scores(dependents[block], governors[block], params)[0] for block in blocks])
     return _trees(model, sentences, grid, positions, tags, _relations(model, scores, heads))
 
 

@@ -51,25 +51,38 @@ def best_tree(scores: Float32) -> Int64:
 
 
 def _arborescence(scores: FloatArray) -> Int64:
-    """The head of each node in the best arborescence from node 0; `scores[d, h]` is that of the arc from h to d."""
+    """The head of each node in the best arborescence from node 0; `scores[d, h]` is that of the arc from h to d.
+
+    The scores are overwritten: a cycle is contracted to the first of its nodes, in place, until there is none.
+    """
     # The best head of each node: if there is no cycle, this is the best arborescence.
     heads: Int64 = scores.argmax(axis=1)
     heads[0] = 0
-    cycle = _cycle(heads)
-    if cycle is None:
-        return heads
-    # Contract the cycle to one node. An arc that enters it replaces the arc of the cycle to the same node.
-    rest = np.setdiff1d(np.arange(len(heads)), cycle)
-    entering = scores[np.ix_(cycle, rest)] - scores[cycle, heads[cycle], None]  # gain over the arc of the cycle
-    leaving = scores[np.ix_(rest, cycle)]
-    merged = np.pad(scores[np.ix_(rest, rest)], (0, 1), constant_values=-np.inf)  # the cycle as one node, the last
-    merged[-1, :-1], merged[:-1, -1] = entering.max(axis=0), leaving.max(axis=1)
-    # Solve the smaller problem, and expand the cycle: it keeps its arcs, but for that to the node that is entered.
-    contracted = _arborescence(merged)
-    heads[rest] = np.where(
-        contracted[:-1] == len(rest), cycle[leaving.argmax(axis=1)], rest[np.minimum(contracted[:-1], len(rest) - 1)]
-    )
-    heads[cycle[entering[:, contracted[-1]].argmax()]] = rest[contracted[-1]]
+    contracted = []
+    member = np.empty(len(heads), np.bool_)
+    while (cycle := _cycle(heads)) is not None:
+        # An arc that enters the cycle replaces the arc of the cycle to the same node.
+        one, others = cycle[0], cycle[1:]
+        within = heads[cycle]
+        entering = scores[cycle] - scores[cycle, within][:, None]  # the gain over the arc of the cycle
+        leaving = scores[:, cycle]
+        entered, left = entering.argmax(axis=0), leaving.argmax(axis=1)
+        contracted.append((cycle, within, entered, left))
+        scores[one] = entering.max(axis=0)
+        scores[:, one] = leaving.max(axis=1)
+        scores[one, cycle] = scores[:, others] = -np.inf
+        member[:] = False
+        member[cycle] = True
+        heads[member[heads]] = one
+        heads[others] = 0  # they are no nodes any more
+        heads[one] = scores[one].argmax()
+    # Expand the cycles, the last one first: each keeps its arcs, but for that to the node that is entered.
+    for cycle, within, entered, left in reversed(contracted):
+        head = heads[cycle[0]]
+        below = np.flatnonzero(heads == cycle[0])
+        heads[below] = cycle[left[below]]
+        heads[cycle] = within
+        heads[cycle[entered[head]]] = head
     return heads
 
 
