@@ -7,7 +7,8 @@ which is removed when the process ends. The variable NUMBA_CACHE_DIR overrides a
 
 Several processes may compile at once. numba writes each file atomically, but not a kernel's two files together: the
 index, and the code to which it points. This module therefore reads and writes both under a lock, removes the code of
-older sources before new code gets the same number, and treats an unreadable file as missing.
+older sources before new code gets the same number, and treats an unreadable file as missing. Which of them compiles a
+kernel is decided in kernel_compilation.py.
 
 numba is slow to import, so it is imported only where it is needed; an import hook sets up its cache at that moment.
 """
@@ -28,6 +29,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from rerank_plugins.kernel_compilation import claim_kernels
 from rerank_plugins.paths import cache_folder
 
 CACHING = "numba.core.caching"
@@ -69,6 +71,7 @@ def _set_up(caching: Any) -> None:
         if not caching.config.CACHE_DIR and not _writable(BESIDE):
             caching.config.CACHE_DIR = str(_own_folder())
         share(caching.IndexDataCacheFile)
+        claim_kernels(caching.Cache)
 
 
 def _own_folder() -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_plugins import kernel_cache
+from rerank_plugins import kernel_cache, kernel_compilation
 from tests.command_line import RERANK, done
 
 caching = pytest.importorskip("numba.core.caching")
@@ -196,3 +196,48 @@ def test_processes_that_compile_at_once_do_not_break_each_other(tmp_path):
     processes = [subprocess.Popen(command, cwd=tmp_path) for command in commands]
     assert [process.wait(timeout=120) for process in processes] == [0, 0]
     subprocess.run(commands[0], cwd=tmp_path, check=True)
+
+
+ONCE = """
+import rerank_plugins, numpy, sys
+from rerank_plugins.kernel_compilation import told
+from kernels import total
+with told(print):
+    total(numpy.ones(3))
+print(sum(total.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.slow
+def test_a_kernel_is_compiled_by_one_of_the_processes_that_need_it(tmp_path):
+    """The others wait for it. A kernel that takes no time to compile would show nothing: this one has a slow one in it."""
+    lines = [f"        s += y * {i} if y > {i} else {i}" for i in range(60)]
+    (tmp_path / "kernels.py").write_text(
+        "\n".join(
+            ["from numba import njit", "@njit(cache=True)", "def total(x):", "    s = 0.0", "    for y in x:", *lines]
+        )
+        + "\n    return s\n"
+    )
+    (tmp_path / "once.py").write_text(ONCE)
+    processes = [
+        subprocess.Popen([sys.executable, "once.py"], cwd=tmp_path, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    said = [process.communicate(timeout=120)[0].split() for process in processes]
+    assert sorted(lines[-1] for lines in said) == ["0", "1"]
+    assert any(lines[0] == "kernels.total" for lines in said)
+
+
+def test_a_claim_that_ends_with_its_process_or_never(tmp_path, monkeypatch):
+    """One who waits goes on when the other has died, and in the end if it has not."""
+    monkeypatch.setattr(kernel_compilation, "PATIENCE", 0.3)
+    kernel = tmp_path / "kernel-1.py3.nbi"
+    holder = "import sys; from pathlib import Path; from rerank_plugins.kernel_compilation import _claim\n"
+    holder += "_claim(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", holder, str(kernel)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        process.stdout.readline()
+        assert kernel_compilation._claim(kernel)  # waited in vain
+        assert not kernel_compilation._claim(tmp_path / "other-1.py3.nbi")
+        process.kill()
+        process.wait()
+    assert not kernel_compilation._claim(kernel)

@@ -16,12 +16,15 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from rerank_plugins.kernel_compilation import told
+
 if TYPE_CHECKING:
     from rerank_plugins import TuningStep
 
 Item = TypeVar("Item")
 
 DELAY = 2.0  # seconds before anything appears
+HYPOTHESES = "hypotheses"
 PACE = 0.1  # seconds between two pictures of a bar
 
 _open_displays: list[_LateDisplay] = []  # those whose block has begun and not ended
@@ -163,11 +166,32 @@ class ExtractionProgress(CountingBar):
     """
 
     def __init__(self, total: int | None = None) -> None:
-        super().__init__("hypotheses", total)
+        super().__init__(HYPOTHESES, total)
         self.seconds: Counter[str] = Counter()
+        self._told = ExitStack()
+
+    def __enter__(self) -> Self:
+        self._told.enter_context(told(self._compiling))
+        return super().__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._told.close()
+        super().__exit__(kind, error, at)
+
+    def _compiling(self, kernel: str) -> None:
+        """Say why nothing seems to happen."""
+        self._name(f"compiling kernels, in the first run only ({kernel})")
+
+    def _name(self, what: str) -> None:
+        with self._lock:
+            self.what = what
+            if self._display:
+                self._display.update(self._task, description=what)
 
     def __call__(self, rows: int, seconds: Mapping[str, float]) -> None:
         """Count `rows` more hypotheses, extracted in `seconds` by label (empty for values that were there already)."""
+        if self.what != HYPOTHESES:
+            self._name(HYPOTHESES)
         self.seconds.update(seconds)
         self.add(rows)
 

@@ -102,12 +102,16 @@ class Workers(Generic[Item, Result]):
                 for worker in self._workers:
                     worker.process.join(PATIENCE)
         finally:
-            self._kill()
-            if self._threads:
-                self._threads.shutdown(cancel_futures=True)
-            for worker in self._workers:
-                worker.process.join()
-                worker.connection.close()
+            self.stop()
+
+    def stop(self) -> None:
+        """End the workers at once, whatever they are doing."""
+        self._kill()
+        if self._threads:
+            self._threads.shutdown(cancel_futures=True)
+        for worker in self._workers:
+            worker.process.join()
+            worker.connection.close()
 
     def _start(self) -> None:
         if self.forks:

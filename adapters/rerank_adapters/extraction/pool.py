@@ -11,9 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from rerank_adapters.extraction.chunk import Extracted, Task, extract_chunk
+from rerank_adapters.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
+from rerank_adapters.extraction.first_use import compiled_in_two
 from rerank_adapters.extraction.known import KnownValues, LookedUp
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.workers import Workers, as_finished, in_order
@@ -125,6 +127,8 @@ def _shared_out(
             yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
-            extracted = extraction(looked_up.task)
+            lists = looked_up.task.nbests
+            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, jobs):
+                extracted = extraction(looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted
