@@ -263,7 +263,10 @@ if __name__ == "__main__":
             time.sleep(0.05)
             bar.add(1)
             assert bar._display is not None
-            with workers.Workers(abs, 2, "a number", fork=True) as shared:
+            def count(number):
+                bar.add(1)  # in the fork, which shows nothing and holds no lock
+                return abs(number)
+            with workers.Workers(count, 2, "a number", fork=True) as shared:
                 assert shared.forks
                 for number in range(30):
                     bar.add(shared.submit(-1).result())

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from rerank_adapters.progress import paused
+from rerank_adapters.progress import detach, paused
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 PR_SET_PDEATHSIG = 1
@@ -58,6 +58,7 @@ def settle(inherited: Sequence[Connection[Any, Any]], parent: int, ignore: Calla
     signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     _be_killed_with(parent)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__  # in place of those of a display
+    detach()
     from threadpoolctl import ThreadpoolController
 
     ThreadpoolController().limit(limits=1)

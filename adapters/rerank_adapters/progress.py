@@ -126,6 +126,14 @@ def paused() -> Iterator[None]:
                 picture.start()
 
 
+def detach() -> None:
+    """In a fork of a process whose displays are paused: nothing is shown, and no lock is held."""
+    for display in _open_displays:
+        display._lock = Lock()
+        display._display, display._ended = None, True
+    _open_displays.clear()
+
+
 class CountingBar(_LateDisplay):
     """Counts what is done: a bar with the time that is left where the `total` is known, else the pace."""
 
@@ -143,6 +151,8 @@ class CountingBar(_LateDisplay):
         now = self.watch.seconds
         if self._display is None:
             self._appear()
+            if self._display is None:
+                return
         elif now - self._shown < PACE and self.done != self.total:
             return
         self._shown = now
@@ -216,7 +226,8 @@ class StatusLine(_LateDisplay):
         self._stage = f"{stage}{words}"
         if self._is_due():
             self._appear()
-            self._display.update(f"{self._stage}, {self.watch}")
+            if self._display is not None:
+                self._display.update(f"{self._stage}, {self.watch}")
 
     def _opened(self) -> Any:
         from rich.console import Console

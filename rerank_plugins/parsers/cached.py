@@ -16,7 +16,7 @@ from rerank_plugins.interfaces import KBestTrees, Parse, Parser, Sentence
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder
 
-REMEMBERED = 200_000  # trees kept in memory, about 2 kB each
+REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these
 
 logger = logging.getLogger(__name__)
