@@ -68,7 +68,8 @@ def command(
 
     The 1-bests are written in the order of the lists, as lines or, with --output-form, with the ids of the
     segments. A weights.toml records the features it was tuned for; they are extracted while the lists are read, in
-    bounded memory. With --table, or with several files, which are merged, all lists are read into memory first.
+    bounded memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all
+    lists are read into memory first.
 
     \b
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\

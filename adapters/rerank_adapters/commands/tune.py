@@ -53,7 +53,8 @@ def command(
     """Tune weights for the first metric (BLEU by default).
 
     Lists of the same segments in several files are merged. The weights file records the features, the tuner, the
-    metric and the seed, so that `rerank apply` needs nothing else.
+    metric and the seed, so that `rerank apply` needs nothing else. Values of features that a command has extracted
+    before come from a cache (`rerank cache`).
 
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
