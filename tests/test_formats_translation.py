@@ -76,6 +76,22 @@ def test_plain_lines(tmp_path):
         read_nbest([tmp_path / "h"], PlainFormat(n=3))
 
 
+def test_plain_lines_that_begin_with_a_score():
+    text = "-0.41 ||| the old mill\n-0.63 ||| an old mill\n"
+    (nbest,) = read(PlainFormat(n=2, prefix=True), text)
+    assert (nbest.texts, [h.score for h in nbest], nbest[1].features) == (
+        ["the old mill", "an old mill"],
+        [-0.41, -0.63],
+        (-0.63,),
+    )
+    turned = Rescored((), np.zeros((2, 0)), np.array([0.0, 1.0]), [1, 0])
+    assert "".join(PlainFormat(n=2, prefix=True).write(nbest, turned)) == "".join(text.splitlines(True)[::-1])
+    with pytest.raises(FormatError, match=r"x:1: found 'a', expected score \|\|\| text"):
+        read(PlainFormat(n=1, prefix=True), "a\n")
+    with pytest.raises(FormatError, match=r"x:1: the total score is 'a', expected a number"):
+        read(PlainFormat(n=1, prefix=True), "a ||| b\n")
+
+
 def test_sockeye():
     first, second = lists("sockeye.jsonl")
     assert (first.segment_id, first.texts) == ("0", ["the old mill", "an old mill"])

@@ -96,6 +96,8 @@ def _named(filled: Sequence[str], path: str) -> Guess | None:
 def _by_lines(head: Sequence[str], filled: Sequence[str]) -> Guess | str | None:
     """A guess by the form of the lines; a text is an error message."""
     if any(BAR in line for line in filled) and not any(FAIRSEQ.fullmatch(line) for line in filled):
+        if all(re.fullmatch(rf"{NUMBER} \|\|\| .*", line) and line.count(BAR) == 1 for line in filled):
+            return "reads as score ||| text; name the number of lines of each segment, --format plain,n=N,prefix=true"
         return _dialect([line.split(BAR) for line in filled if BAR in line])
     if any(re.match(r"sentence1:", line) for line in filled) or filled[0].startswith(("STAT: ", "### ")):
         return Guess("julius", "the output of Julius")

@@ -9,8 +9,9 @@ So are the hypotheses stored that fairseq's and transformers' scripts print, and
 qaware-decode read. The id of a segment is its number, from 0. Totals may stand in a file beside the lists, one number a
 line, and features in another one, `name= value name= value` a line: a line for each line of the lists, blank ones
 included. The files have the name of the lists with `.scores` or `.features` after it, where they exist, or with the
-endings that the options `scores` and `features` give, which must exist. The totals are the feature `score`, too, unless
-there is a file of features.
+endings that the options `scores` and `features` give, which must exist. With `prefix` each line begins with its total,
+`-0.41 ||| the old mill`, as CTranslate2's `ct2-translator --n_best n --with_score` writes (CTranslate2 1 to 4). The
+totals are the feature `score`, too, unless there is a file of features.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import open_text
-from rerank_adapters.formats.delimited import BLANK
+from rerank_adapters.formats.delimited import BAR, BLANK
 from rerank_adapters.formats.feature_field import FeatureField
 from rerank_adapters.formats.line_lists import OrderFormat, line_end, value
+from rerank_adapters.formats.numbers import shortest
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import option
 from rerank_plugins.nbest import Hypothesis, NBestList
@@ -34,6 +36,7 @@ class PlainFormat(OrderFormat):
     """Plain text: n lines for each segment, or groups between blank lines; scores and features in files beside it."""
 
     n: int = option(0, doc="number of hypotheses of each segment; 0: blank lines end the lists")
+    prefix: bool = option(False, doc="whether each line begins with its total, `-0.41 ||| text`, as CTranslate2 has it")
     scores: str = option("", doc="ending of the file with a total on each line; default: .scores, if there is one")
     features: str = option("", doc="ending of the file with `name= value` on each line; default: .features, if any")
 
@@ -63,9 +66,15 @@ class PlainFormat(OrderFormat):
                     lead += line
                 continue
             start = start if hypotheses else number
-            score = value(total, "the total score", totals.path, number) if total is not None else None
+            text, where = line.strip(BLANK), totals.path
+            if self.prefix:
+                total, bar, text = (part.strip(BLANK) for part in line.partition(BAR))
+                where = path
+                if not bar:
+                    raise FormatError(f"found {line.strip()!r}, expected score {BAR} text", path=path, line=number)
+            score = value(total, "the total score", where, number) if total is not None else None
             values, sparse = parser.parse(field if field is not None else f"score= {total}" if total else "", number)
-            hypotheses.append(Hypothesis(line.strip(BLANK), values, score, sparse, lead + line))
+            hypotheses.append(Hypothesis(text, values, score, sparse, lead + line))
             lead = ""
             if self.n and len(hypotheses) == self.n:
                 yield NBestList(str(segment), tuple(hypotheses), parser.names, line=start)
@@ -80,7 +89,8 @@ class PlainFormat(OrderFormat):
         """Yield a line for each hypothesis, and a blank line after the list where blank lines end lists."""
         end = line_end(nbest)
         for hypothesis in hypotheses:
-            yield hypothesis.text + end
+            total = f"{shortest(hypothesis.score or 0.0)} {BAR} " if self.prefix else ""
+            yield f"{total}{hypothesis.text}{end}"
         if not self.n:
             yield end
 
