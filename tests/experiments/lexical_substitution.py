@@ -71,8 +71,8 @@ def read_items(folder: Path, names: Sequence[str], every: int) -> tuple[list[Ite
     gold: dict[tuple[str, str], dict[str, float]] = {}
     with open_text(golds) as lines:
         for line in lines:
-            key, _, given = line.partition(" :: ")
-            pairs = (part.rpartition(" ") for part in given.strip().split(";") if part.strip())
+            key, _, lemmas = line.partition(" :: ")
+            pairs = (part.rpartition(" ") for part in lemmas.strip().split(";") if part.strip())
             gold[*key.split(" ")] = {lemma: float(weight) for lemma, _, weight in pairs}  # type: ignore[index]
     items = []
     with open_text(texts) as lines:
@@ -82,8 +82,8 @@ def read_items(folder: Path, names: Sequence[str], every: int) -> tuple[list[Ite
                 items.append(Item(target, int(position), sentence.split(), given))
     by_target = {}
     for line in candidates.read_text("utf-8", errors="replace").splitlines():  # CoInCo has stray bytes
-        target, _, given = line.strip().partition("::")
-        by_target[target] = [lemma for lemma in given.split(";") if lemma and " " not in lemma]
+        target, _, lemmas = line.strip().partition("::")
+        by_target[target] = [lemma for lemma in lemmas.split(";") if lemma and " " not in lemma]
     return items[::every], by_target
 
 

@@ -35,7 +35,7 @@ def block_and_bits(blocks: int, first: int, second: int, third: int) -> Any:
 def may_have(blocks: Any, first: int, second: int, third: int) -> bool:
     """Whether the model may have an n-gram that ends in these words; `first` is -1 for a pair."""
     block, bits = block_and_bits(len(blocks), first, second, third)
-    return (blocks[block] & bits) == bits
+    return bool((blocks[block] & bits) == bits)
 
 
 @njit(cache=True, nogil=True)
@@ -46,9 +46,9 @@ def insert(blocks: Any, contexts: Any, words: Any, owner: Any, rows: Any, length
         while context >= longer:
             context = contexts[context]["parent"]
         nearest = contexts[context]["symbol"]
-        first = np.int64(-1)
+        first = -1
         if length == 3:
-            first, nearest = np.int64(nearest), contexts[contexts[context]["parent"]]["symbol"]
+            first, nearest = int(nearest), contexts[contexts[context]["parent"]]["symbol"]
         block, bits = block_and_bits(len(blocks), first, nearest, words[row])
         blocks[block] |= bits
 

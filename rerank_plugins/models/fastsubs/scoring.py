@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
 from rerank_plugins.models.backoff.scoring import look_up
@@ -25,16 +24,16 @@ def score_word(
 ) -> float:
     """S(word), where `left` is the longest known context of the `length` tokens before it, `right` c_1 c_2 …."""
     score = 0.0
-    context = np.int64(left)
-    symbol = np.int64(word)
+    context = int(left)
+    symbol = int(word)
     for j in range(len(right) + 1):
         if unseen != 0.0:
             score += unseen * unseen_symbols(levels, context, length + j)
         term, event = look_up(contexts, events, context, symbol)
         score += term
         if j < len(right):
-            context = np.int64(events[event]["next"])
-            symbol = np.int64(right[j])
+            context = int(events[event]["next"])
+            symbol = int(right[j])
     return score
 
 
@@ -51,9 +50,9 @@ def score_every_word(
 def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
     """The longest known context after a token, the start of a sentence included."""
     if token == bos:
-        return np.int64(events[bos]["next"])
-    _, event = look_up(contexts, events, context, np.int64(token))
-    return np.int64(events[event]["next"])
+        return int(events[bos]["next"])
+    _, event = look_up(contexts, events, context, int(token))
+    return int(events[event]["next"])
 
 
 @njit(cache=True, nogil=True)
@@ -74,7 +73,7 @@ def score_places(
     order = len(levels) - 1
     at = 0
     start = 0
-    context = np.int64(0)
+    context = 0
     if len(places) > 0:  # start at the sentence of the first place
         at = places[0]
         while tokens[at] != bos:

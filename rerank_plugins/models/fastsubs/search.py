@@ -93,7 +93,7 @@ def search(
     order = len(levels) - 1
     length = place - start
     right = tokens[place + 1 : window_end(tokens, place, order, EOS)]
-    previous = np.int64(tokens[place - 1])
+    previous = int(tokens[place - 1])
     (
         base_words, base_keys, halves, left_words, left_keys, right_rows, right_symbols, right_starts, right_words,
         right_keys, middle_rows, middle_symbols, middle_starts, middle_words, middle_keys, children, pairs, triples,
@@ -116,26 +116,26 @@ def search(
     middle_constant = 0.0
     if unseen != 0.0:
         passed += unseen * unseen_symbols(levels, left, length)
-    context = np.int64(left)
+    context = int(left)
     while context > 0:
         at[lefts] = contexts[context]["events"] - symbols
         end[lefts] = contexts[context + 1]["events"] - symbols
         constant[lefts] = passed
         middle_constant = passed
         passed += contexts[context]["backoff"]
-        context = np.int64(contexts[context]["parent"])
+        context = int(contexts[context]["parent"])
         lefts += 1
     base_constant = passed
     # Step 2: the queues of the right part, and log p of the words after the substitute without it.
     count = lefts
     fixed = 0.0
-    after = np.int64(0)
+    after = 0
     for j in range(len(right)):
-        symbol = np.int64(right[j])
+        symbol = int(right[j])
         # The queue of w c_1 … c_{j+1} is in the row of the context of exactly c_1 … c_j.
         row = after
         if not levels[j] <= row < levels[j + 1]:
-            row = np.int64(0)
+            row = 0
             for i in range(j - 1, -1, -1):
                 row = find_context(contexts, children, row, right[i])
                 if row < 0:
@@ -149,7 +149,7 @@ def search(
             fixed += unseen * (unseen_symbols(levels, after, j) + min(order - 1, length + j + 1) - min(order - 1, j))
         term, event = look_up(contexts, events, after, symbol)
         fixed += term
-        after = np.int64(events[event]["next"])
+        after = int(events[event]["next"])
     for i in range(lefts):
         constant[i] += fixed
         if at[i] < end[i]:
@@ -162,8 +162,8 @@ def search(
     base = 0
     # Step 3: empty the middle queue.
     if len(right) > 0:
-        before = np.int64(tokens[place - 2]) if length > 1 else np.int64(-1)
-        then = np.int64(right[1]) if len(right) > 1 else np.int64(-1)
+        before = int(tokens[place - 2]) if length > 1 else -1
+        then = int(right[1]) if len(right) > 1 else -1
         queue = find_queue(middle_rows, middle_symbols, previous, right[0])
         if queue >= 0:
             for i in range(middle_starts[queue], middle_starts[queue + 1]):
@@ -245,7 +245,7 @@ def search_places(
     contexts, events, _ = model
     visited = np.zeros(len(queues[0]), np.int32)
     at = 0
-    context = np.int64(0)
+    context = 0
     start = 0
     if len(places) > 0:  # start at the sentence of the first place
         at = places[0]

@@ -110,7 +110,11 @@ class FastSubs:
     def scores(self, tokens: IntArray, places: LongArray, words: IntArray) -> FloatArray:
         """(m) ln p of one word at each of m ascending places, as `top_places` scores it."""
         scores = np.empty(len(places))
-        score_places(*self._model, self.ngrams.tables.unseen, tokens, places, BOS, EOS, words, scores)
+        tables = self.ngrams.tables
+        score_places(
+            tables.contexts, tables.events, tables.context_levels, tables.unseen,
+            tokens, places, BOS, EOS, words, scores,
+        )  # fmt: skip
         return scores * LN10
 
     @property
