@@ -79,6 +79,11 @@ RUNS = {
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
+    "missing_words_table": (
+        "{root}/mt/test.en {root}/mt/train.en --min-count 1 --tuned 12 --most 15 --listed 8 --words 3 "
+        "--feature length=length",
+        r"\| odds, contexts, n-gram \|( [\d.]+ \|){5}(?s:.*)\| n-gram \+ length \|( [\d.]+ \|){5} \d+, \d+, [\d.]+ \|",
+    ),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (

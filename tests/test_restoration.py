@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -16,10 +17,12 @@ from rerank_adapters.applications.restoration.imputation_file import parse_rows,
 from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_lines, parse_incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
 from rerank_adapters.applications.restoration.locating import Locating
+from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import FormatError
 from rerank_plugins.models.missing_words.model_file import read_model
 from rerank_plugins.models.missing_words.tuning import remove_words
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
+from tests.conftest import ROOT
 
 WORDS = st.text(st.characters(exclude_categories=["Z", "C"]), min_size=1, max_size=5).filter(
     lambda word: "_" not in word
@@ -394,3 +397,28 @@ def test_substitutes_at_a_gap_are_those_of_fastsubs(folder):
         words, ln_p = model.top(sentence.restored(sentence.gap, "____").split(), sentence.gap + 1, 3)
         assert [candidate.word for candidate in candidates] == [model.ngrams.vocabulary.words[word] for word in words]
         assert [candidate.parts[0] for candidate in candidates] == pytest.approx(ln_p.tolist())
+
+
+@pytest.mark.slow
+def test_the_example_is_made_by_the_commands_of_its_readme(tmp_path):
+    """All but the bytes of compression: texts and lists."""
+    example = ROOT / "example_nbest"
+    model = tmp_path / "train.mw"
+    done("train", "missing-words", example / "mt" / "train.en", "--min-count", "1", "-o", model)
+    for part in ("tune", "test"):
+        removed = ("-o", tmp_path / f"{part}.incomplete", "--complete", tmp_path / f"{part}.complete")
+        done("remove-word", example / "mt" / f"{part}.en", "--seed", "1", *removed)
+        lists = ("--gaps", "4", "-k", "8", "--nbest-out", tmp_path / f"{part}.nbest.xz")
+        done("restore", tmp_path / f"{part}.incomplete", "-m", model, *lists)
+    csv = ("--layout", "imputation", "-o", tmp_path / "test.csv", "--complete", tmp_path / "solution.csv")
+    done("remove-word", example / "mt" / "test.en", "--seed", "1", *csv)
+    made = [path for path in tmp_path.iterdir() if path != model]
+    kept = example / "restoration"
+    assert {path.name for path in made} | {"README.md"} == {path.name for path in kept.iterdir()}
+    for path in made:
+        if path.suffix != ".xz":
+            assert path.read_bytes() == (kept / path.name).read_bytes()
+            continue
+        with open_text(path) as ours, open_text(kept / path.name) as theirs:
+            for line, wanted in zip(ours, theirs, strict=True):  # other processors, other roundings
+                assert re.sub(r"-?\d+\.\d+", "#", line) == re.sub(r"-?\d+\.\d+", "#", wanted)

@@ -51,7 +51,7 @@ from rerank_plugins.models.missing_words.model_file import write_model
 from rerank_plugins.models.missing_words.training import Settings
 from rerank_plugins.models.missing_words.training import train as train_missing_words
 from rerank_plugins.models.missing_words.tuning import Removed, remove_words
-from rerank_plugins.models.ngram.training import NgramSettings
+from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
 from rerank_plugins.models.ngram.training import train as train_ngram
 from rerank_plugins.plugins import load_plugins
 from tests.experiments.experiment import FILE, experiment, named_values, say
@@ -200,13 +200,14 @@ def print_shares(title: str, shares: dict[str, FloatArray]) -> None:
 @click.option("--min-count", default=2, help="Treat rarer words as unknown in both models.")
 @click.option("--window", default=4, help="The window of location.")
 @click.option("--order", default=4, help="The order of the n-gram model.")
+@click.option("--prune", default="0", help="The cut-offs of the n-gram model, as of `rerank train ngram`.")
 @click.option("--most", default=5000, help="The number of sentences of the test text.")
 @click.option("--tuned", default=1000, help="The number of sentences kept out to tune weights on.")
 @click.option("--words", default=10, help="The number of words that fill a gap in the lists.")
 @click.option("--listed", default=1000, help="The number of test sentences whose fillings are reranked by features.")
 @click.option("--seed", default=7, help="The seed of the removed words.")
 def main(
-    test_file: Path, training: tuple[Path, ...], added: tuple[str, ...], min_count: int, window: int, order: int,
+    test_file: Path, training: tuple[Path, ...], added: tuple[str, ...], min_count: int, window: int, order: int, prune: str,
     most: int, tuned: int, words: int, listed: int, seed: int,
 ) -> None:  # fmt: skip
     """Train both models, and print the tables."""
@@ -223,7 +224,7 @@ def main(
         )
         write_model(trained, model)
         say("training the n-gram model")
-        settings = NgramSettings(order, min_count=min_count)
+        settings = NgramSettings(order, prune=parse_prune(prune), min_count=min_count)
         train_ngram(kept_out.without(training), settings, workspace=workspace, jobs=2).ngrams.save(ngram)
         tuning = incomplete(remove_words(kept_out.sentences, seed))
         known = sum((sentence.word or "") in trained.vocabulary for sentence in test) / max(len(test), 1)
