@@ -16,9 +16,11 @@ from rerank_adapters.applications.restoration.filling import ContextFilling, Sub
 from rerank_adapters.applications.restoration.imputation_file import parse_rows, row_lines
 from rerank_adapters.applications.restoration.incomplete import Incomplete, incomplete_lines, parse_incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
+from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating import Locating
+from rerank_adapters.applications.restoration.restoring import Restored, _as_table, _as_text
 from rerank_adapters.formats.compressed import open_text
-from rerank_plugins import FormatError
+from rerank_plugins import FormatError, Hypothesis, NBestList
 from rerank_plugins.models.missing_words.model_file import read_model
 from rerank_plugins.models.missing_words.tuning import remove_words
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
@@ -146,6 +148,40 @@ def test_the_score_of_a_submission(tmp_path):
     assert said.endswith(f"short.csv: no sentence 2: it has 1 sentences, {tmp_path / 'solution.csv'} has 2")
     (tmp_path / "empty").write_text("", encoding="utf-8")
     assert refused("edit-distance", tmp_path / "empty", tmp_path / "short.csv").endswith("there is no sentence")
+
+
+@given(
+    st.text("ab ", max_size=6),
+    st.lists(st.text("ab ", max_size=8), min_size=1, max_size=5),
+    st.lists(st.floats(-5, 0), min_size=5, max_size=5),
+    st.floats(0, 0.9),
+)
+def test_the_fewest_edits_are_expected(incomplete, restored, scores, rest):
+    p = np.exp(scores[: len(restored)])
+    p *= (1 - rest) / p.sum()
+
+    def expected(choice):
+        risk = sum(q * levenshtein(choice, other) for q, other in zip(p, restored, strict=True))
+        return risk + rest * (len(choice) - len(incomplete))
+
+    row = least_edits(incomplete, restored, np.array(scores[: len(restored)]), rest)
+    chosen = incomplete if row < 0 else restored[row]
+    assert expected(chosen) <= min(map(expected, [*restored, incomplete])) + 1e-9
+
+
+def test_an_unlikely_restoration_is_left_out():
+    assert least_edits("so it", ["so was it", "so extraordinarily it"], np.log([0.5, 0.5]), 0.0) >= 0
+    assert least_edits("so it", ["so was it", "so extraordinarily it"], np.log([0.5, 0.5]), 0.9) == -1
+    assert least_edits("so it", ["so was it"], np.zeros(1), 0.1) == 0
+
+
+def test_a_sentence_that_is_left_as_it_is_has_no_position():
+    incomplete = Incomplete("0", ("so", "it"), 1)
+    nbest = NBestList("0", (Hypothesis("so was it", (), -3.0), Hypothesis("so is it", (), -4.0)))
+    assert Restored(incomplete, nbest, None, fewest_edits=True).details() == ("so it", None, None, None)
+    assert Restored(incomplete, nbest, None).details() == ("so was it", 2, "was", -3.0)
+    for writer, wanted in ((_as_table, "0\t\t\t\tso it\n"), (_as_text, "so it\n")):
+        assert list(writer([Restored(incomplete, nbest, None, fewest_edits=True)]))[-1] == wanted
 
 
 def test_words_are_removed_from_a_text(tmp_path):

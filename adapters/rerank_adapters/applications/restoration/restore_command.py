@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 @click.option("--known-gaps", is_flag=True, help="Fill only the right gap where TEXT says which it is.")
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Choose among the restored sentences by these weights, which record their features.")  # fmt: skip
+@click.option("--decision", type=click.Choice(["likeliest", "fewest-edits"]), default="likeliest", show_default=True,
+              help="Choose the likeliest restoration, or the one of the least expected edit distance in characters, "
+                   "which leaves a sentence as it is where every word is likely to be wrong.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["text", "tsv", "json", "imputation"]), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
@@ -46,7 +49,7 @@ if TYPE_CHECKING:
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, model: Path, method: Method, ngram: Path | None,
-    candidates: int | None, gaps: int, words: int, known_gaps: bool, weights: Path | None, layout: str,
+    candidates: int | None, gaps: int, words: int, known_gaps: bool, weights: Path | None, decision: str, layout: str,
     nbest_out: Path | None, accuracy: bool, style: str, output: Path,
 ) -> None:  # fmt: skip
     """Restore the missing word of each sentence of a TEXT.
@@ -56,7 +59,8 @@ def command(
     weights tuned on such lists are used with -w. TEXT has the same forms as for `rerank locate`.
 
     \b
-    rerank restore test.csv -m news.mw --layout imputation -o submission.csv
+    rerank restore test.csv -m news.mw --layout imputation \\
+        --decision fewest-edits -o submission.csv
     rerank restore dev.incomplete -m news.mw --nbest-out dev.nbest -o dev.1best
     rerank tune dev.nbest -r dev.ref -m accuracy -f ngram-lm,model=lm.ngram \\
         -o weights.toml
@@ -74,9 +78,8 @@ def command(
     filling = filling_source(model, ngram, candidates, words)
     locating = Locating(model, method, gaps)
     locating.model  # noqa: B018  a model that cannot be read is reported before any work
-    restoring = Restoring.create(
-        flags.settings, registry, weights, Inserting(locating, filling, gaps, words, known_gaps)
-    )
+    inserting = Inserting(locating, filling, gaps, words, known_gaps)
+    restoring = Restoring.create(flags.settings, registry, weights, inserting, decision == "fewest-edits")
     with open_text(text) as lines:
         sentences = parse_incomplete(lines, display_name(text))
         if accuracy:

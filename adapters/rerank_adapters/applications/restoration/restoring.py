@@ -10,10 +10,13 @@ from itertools import tee
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from rerank_adapters.applications.restoration.accuracy import accuracy_records, accuracy_table, top_accuracies
 from rerank_adapters.applications.restoration.imputation_file import row_lines
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.insertions import Inserting
+from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
 from rerank_adapters.config import Config
@@ -26,36 +29,55 @@ from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.records import write_records
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import NBestList, Rescored
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.registry import Registry
 
 COLUMNS = ("sentence", "position", "word", "score", "restored")
 
 
 class Restored(NamedTuple):
-    """An incomplete sentence, the list of its insertions, and their new order if weights gave one."""
+    """An incomplete sentence, the list of its insertions, and their new order if weights gave one.
+
+    `fewest_edits` says whether the choice is that of the least expected edit distance, not the likeliest.
+    """
 
     sentence: Incomplete
     nbest: NBestList
     rescored: Rescored | None
+    fewest_edits: bool = False
 
-    def texts(self) -> list[str]:
-        """The restored sentences, the best first."""
-        texts = self.nbest.texts
-        return texts if self.rescored is None else [texts[row] for row in self.rescored.order]
+    def order(self) -> list[int]:
+        """The rows of the list, the best first."""
+        return list(range(len(self.nbest))) if self.rescored is None else list(self.rescored.order)
 
-    @property
-    def score(self) -> float:
-        """The score of the best one: that of the weights, or ln p(gap) + ln p(word | gap)."""
-        if self.rescored is None:
-            return self.nbest[0].score or 0.0
-        return float(self.rescored.scores[self.rescored.order[0]])
+    def scores(self) -> FloatArray:
+        """(n) the scores of the list: those of the weights, or ln p(gap) + ln p(word | gap)."""
+        return self._ln_p() if self.rescored is None else self.rescored.scores
 
-    def inserted(self) -> tuple[int, str]:
-        """The position (from 1) and the word of the best insertion."""
-        after = self.texts()[0].split()
-        words = self.sentence.words
+    def _ln_p(self) -> FloatArray:
+        return np.array([hypothesis.score or 0.0 for hypothesis in self.nbest])
+
+    def choice(self) -> int | None:
+        """The row of the restored sentence; None where the sentence is left as it is."""
+        if not self.fewest_edits:
+            return self.order()[0]
+        rest = max(0.0, 1.0 - float(np.exp(self._ln_p()).sum()))
+        row = least_edits(" ".join(self.sentence.words), self.nbest.texts, self.scores(), rest)
+        return None if row < 0 else row
+
+    def details(self) -> tuple[str, int | None, str | None, float | None]:
+        """The restored sentence, the position (from 1) and the word that was inserted, and the score."""
+        row, words = self.choice(), self.sentence.words
+        if row is None:
+            return " ".join(words), None, None, None
+        text = self.nbest[row].text
+        after = text.split()
         place = next((i for i, word in enumerate(words) if after[i] != word), len(words))
-        return place + 1, after[place]
+        return text, place + 1, after[place], float(self.scores()[row])
+
+    def text(self) -> str:
+        """The restored sentence."""
+        return self.details()[0]
 
 
 @dataclass(frozen=True)
@@ -65,27 +87,30 @@ class Restoring:
     job: Job
     weights: Weights | None
     inserting: Inserting
+    fewest_edits: bool = False
 
     @classmethod
-    def create(cls, config: Config, registry: Registry, weights: Path | None, inserting: Inserting) -> Restoring:
+    def create(
+        cls, config: Config, registry: Registry, weights: Path | None, inserting: Inserting, fewest_edits: bool
+    ) -> Restoring:
         """The job of the config, or of the weights' record. Raises ConfigError for weights that cannot be read."""
         job = Job.create(config, registry)
         if weights is None:
-            return cls(job, None, inserting)
+            return cls(job, None, inserting, fewest_edits)
         tuned = read_weights(weights)
         recorded = recorded_job(tuned.provenance, weights, registry)
-        return cls(recorded.with_config({"jobs": config.jobs}), tuned, inserting)
+        return cls(recorded.with_config({"jobs": config.jobs}), tuned, inserting, fewest_edits)
 
     def restored(self, sentences: Iterable[Incomplete]) -> Iterator[Restored]:
         """Yield each sentence with its insertions, in order and in bounded memory."""
         pairs = in_batches(self.inserting, sentences, self.job.config.jobs, "the model")
         if self.weights is None:
-            yield from (Restored(sentence, nbest, None) for sentence, nbest in pairs)
+            yield from (Restored(sentence, nbest, None, self.fewest_edits) for sentence, nbest in pairs)
             return
         ours, theirs = tee(pairs)
         tables = stream_tables(self.job, (nbest for _, nbest in theirs))
         for (sentence, _), (nbest, rescored) in zip(ours, apply_weights(self.job, self.weights, tables), strict=True):
-            yield Restored(sentence, nbest, rescored)
+            yield Restored(sentence, nbest, rescored, self.fewest_edits)
 
     def write(self, sentences: Iterable[Incomplete], layout: str, output: Path, nbest_out: Path | None) -> int:
         """Write the best restored sentences in a layout, and all of them to `nbest_out`; returns their number."""
@@ -104,7 +129,7 @@ class Restoring:
                         bar.add(1)
 
             if layout == "imputation":
-                out.writelines(row_lines((one.sentence.id, one.texts()[0]) for one in counted()))
+                out.writelines(row_lines((one.sentence.id, one.text()) for one in counted()))
             else:
                 writer = {"text": _as_text, "tsv": _as_table, "json": _as_json}[layout]
                 out.writelines(writer(counted()))
@@ -117,7 +142,7 @@ class Restoring:
         ranks = []
         with ExitStack() as files:
             for one in self._with_lists(self.restored(answered(sentences, name)), nbest_out, files):
-                texts, complete = one.texts(), one.sentence.complete
+                texts, complete = [one.nbest[row].text for row in one.order()], one.sentence.complete
                 ranks.append(texts.index(complete) if complete in texts else None)
         records = accuracy_records({"restored": top_accuracies(ranks)}, len(ranks))
         write_records(records, [accuracy_table("Restored sentences", records)], style, output)
@@ -134,18 +159,19 @@ class Restoring:
 
 def _as_text(restored: Iterable[Restored]) -> Iterator[str]:
     for one in restored:
-        yield one.texts()[0] + "\n"
+        yield one.text() + "\n"
 
 
 def _as_table(restored: Iterable[Restored]) -> Iterator[str]:
     yield "\t".join(COLUMNS) + "\n"
     for one in restored:
-        position, word = one.inserted()
-        yield f"{one.sentence.id}\t{position}\t{word}\t{one.score:.6g}\t{one.texts()[0]}\n"
+        text, position, word, score = one.details()
+        cells = (position or "", word or "", "" if score is None else f"{score:.6g}")
+        yield "\t".join(map(str, (one.sentence.id, *cells, text))) + "\n"
 
 
 def _as_json(restored: Iterable[Restored]) -> Iterator[str]:
     for one in restored:
-        position, word = one.inserted()
-        record = {"sentence": one.sentence.id, "position": position, "word": word, "score": one.score}
-        yield json.dumps({**record, "restored": one.texts()[0]}, ensure_ascii=False) + "\n"
+        text, position, word, score = one.details()
+        record = {"sentence": one.sentence.id, "position": position, "word": word, "score": score, "restored": text}
+        yield json.dumps(record, ensure_ascii=False) + "\n"
