@@ -91,6 +91,10 @@ RUNS = {
         r"\| sif, centred \| idf \| window \|( -?\d\.\d{3} \|){2}",
     ),
     "reading_times": ("{data} --beam 20 --model {grammar}", r"Closed-class words: \d+ words(?s:.*)surprisal_before"),
+    "referential_table": (
+        "--directives 2 --levels 0.2 --sizes 240 --timed 1 --n 5 --beam 100 --beams 10",
+        r"\| 240 \| 158 \+ 82 \| 231 \| 16\.77 \|(?s:.*)\| 0\.2 \| LM-NoSem, 240 \| [\d.]+ \|(?s:.*)\| 240 \| 10 \|",
+    ),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
     "speed_table": ("{lists} --generated 10,20,3", r"MERT, 20 restarts, generated 10 × 20 × 3"),

@@ -1,9 +1,9 @@
 """The referential semantic language model's score of a hypothesis (Schuler, Wu & Schwartz 2009).
 
-total = ln p(e_1 … e_n </s>); per_word = total / (n + 1); referent = 1 if the words are a complete sentence whose best
-hypothesis refers to something, else 0. Without semantics every complete sentence refers to everything, and trigrams
-have no referents. An empty hypothesis has the floor of an unfinished sentence, and no referent. The cost is one step
-for each distinct prefix.
+total = ln p(e_1 … e_n </s>); per_word = total / (n + 1); referent = 1 if all words can be read and are a complete
+sentence whose best hypothesis refers to something, else 0. Without semantics every complete sentence refers to
+everything, and trigrams have no referents. An empty hypothesis has the floor of an unfinished sentence, and no
+referent. The cost is one step for each distinct prefix.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
         )  # fmt: skip
 
     @cached_property
-    def _stepping(self) -> ReferentialModel | TrigramModel:
+    def stepping(self) -> ReferentialModel | TrigramModel:
         """What reads words: the hierarchic model, or the trigrams that it is compiled into."""
         if self.semantics != "trigram":
             return self.model
@@ -94,28 +94,28 @@ class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
 
     def start(self) -> Any:
         """The state before the first word: a `Beam`, or a history of two words."""
-        return self._stepping.start()
+        return self.stepping.start()
 
     def advance(self, state: Any, word: str) -> tuple[float, Any]:
         """Ln p(word | state), and the state after it."""
-        return self._stepping.advance(state, word)
+        return self.stepping.advance(state, word)
 
     def finish(self, state: Any) -> float:
         """Ln p(</s> | state)."""
-        return self._stepping.finish(state)
+        return self.stepping.finish(state)
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word given the words before it, and of `</s>` last."""
         return self.score_and_refer(sentences)[0]
 
     def score_and_refer(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], BoolArray]:
-        """The result of `score`, and (n) whether each sentence is complete and its best hypothesis has a referent.
+        """The result of `score`, and (n) whether each sentence is read to its end and denotes something.
 
         No sentence has a referent where there are only trigrams.
         """
         scores, refers = [np.zeros(0)] * len(sentences), np.zeros(len(sentences), np.bool_)
         model = None if self.semantics == "trigram" else self.model
-        for number, ln_p, states in walk(self._stepping, sentences):
+        for number, ln_p, states in walk(self.stepping, sentences):
             scores[number] = np.array([*ln_p, self.finish(states[-1])])
-            refers[number] = model is not None and bool(model.complete(states[-1])) and model.refers(states[-1])
+            refers[number] = model is not None and model.refers(states[-1])
         return scores, refers

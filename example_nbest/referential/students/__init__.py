@@ -1,4 +1,5 @@
-"""The student-activities domain of Schuler, Wu & Schwartz (2009), made again: worlds, directives and noisy n-best lists.
+"""The student-activities domain of Schuler, Wu & Schwartz (2009), made again: worlds, directives and noisy n-best
+lists.
 
 outline.txt, words.txt, name_parts.txt  what was written by hand
 pronunciation.py  how words sound

@@ -46,7 +46,8 @@ def _paths(arcs: list[Arc]) -> list[tuple[str, ...]]:
 
 
 def concepts(text: str, labels: frozenset[str]) -> str:
-    """The relation labels of a directive, separated by spaces, those of several words joined: the unit of the error rate.
+    """The relation labels of a directive, separated by spaces, those of several words joined: the unit of the error
+    rate.
 
     The function words of the grammar are left out; words that make no label stand for themselves.
     """

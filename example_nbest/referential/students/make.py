@@ -1,4 +1,5 @@
-"""Makes the worlds, directives and lists of example_nbest/referential again: `python example_nbest/referential/make.py`.
+"""Makes the worlds, directives and lists of example_nbest/referential again: `python
+example_nbest/referential/make.py`.
 
 The same bytes each time. The noise is drawn here, once, before any system sees it.
 """

@@ -1,8 +1,8 @@
 """Taxonomies of student activities: campuses, their homerooms with students, and their activities (the paper's §5.3).
 
-The small world is outline.txt with 82 students in its homerooms. Larger ones contain it, and have more campuses, schools
-with homerooms and activities on each of them, and more students in every homeroom. Some students are cross-listed in an
-activity, and no label occurs twice in one place.
+The small world is outline.txt with 82 students in its homerooms. Larger ones contain it, and have more campuses,
+schools with homerooms and activities on each of them, and more students in every homeroom. Some students are
+cross-listed in an activity, and no label occurs twice in one place.
 """
 
 from __future__ import annotations

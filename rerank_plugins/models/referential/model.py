@@ -126,8 +126,8 @@ class ReferentialModel:
         return pending[0] if len(pending) == 1 else pending[-2]
 
     def refers(self, state: Beam) -> bool:
-        """Whether the best hypothesis denotes anything in the end."""
-        return self.final_referent(state) != EMPTY
+        """Whether every word was read, and the words are a complete sentence that denotes something."""
+        return not state.unread and bool(self.complete(state)) and self.final_referent(state) != EMPTY
 
     def _pending(self, state: Beam) -> dict[Stack, tuple[float, float, int]]:
         """The pending stacks that can go on: probability, ln p of the best derivation, and the row it comes from."""
