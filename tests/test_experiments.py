@@ -37,6 +37,7 @@ LONG = {
     "ngram_speed",
     "parser_table",
     "reading_times",
+    "referential_table",
     "similarity_learners",
     "similarity_table",
 }  # over two seconds
@@ -92,7 +93,8 @@ RUNS = {
     ),
     "reading_times": ("{data} --beam 20 --model {grammar}", r"Closed-class words: \d+ words(?s:.*)surprisal_before"),
     "referential_table": (
-        "--directives 2 --levels 0.2 --sizes 240 --timed 1 --n 5 --beam 100 --beams 10",
+        "--grammar {root}/referential/grammars/directives.grammar --directives 1 --levels 0.2 --sizes 240 --timed 1 --n 5 "
+        "--beam 100 --beams 10",
         r"\| 240 \| 158 \+ 82 \| 231 \| 16\.77 \|(?s:.*)\| 0\.2 \| LM-NoSem, 240 \| [\d.]+ \|(?s:.*)\| 240 \| 10 \|",
     ),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),

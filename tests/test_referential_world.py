@@ -284,6 +284,10 @@ BAD = [
     ('individuals = ["a"]\nproperty.N = ["a"]\nmeasure.N = { a = 1 }\n', ":3: 'N' is a measure here and a property"),
     ('individuals = "a"\n', ":1: individuals is 'a', wanted a list of names"),
     ('propertie.P = ["a"]\n', ":1: unknown key 'propertie'; did you mean 'property'?"),
+    ('individuals = ["a"]\nproperty.NIL = ["a"]\n', ":2: 'NIL' cannot be a property"),
+    ('taxonomy = [["", "", "a"]]\n', ":1: an arc with the label '' and the child 'a', wanted a name for both"),
+    ('individuals = ["a"]\nrelation.R = { arguments = ["x", "x"] }\n', ":2: relation.R: arguments x, x, wanted different"),
+    ("table = 3\n", ":1: table is 3, wanted { file = …, holds = … }"),
     ("", ": a world without individuals"),
     ("a = [", ": not valid TOML"),
     ('table = [{ file = "none.csv" }]\n', ":1: "),
@@ -316,6 +320,17 @@ def test_what_is_wrong_with_a_table(tmp_path, text, message):
     with pytest.raises(FormatError) as error:
         read_world(path)
     assert str(error.value) == f"{path}{message}"
+
+
+def test_files_that_are_not_there(tmp_path):
+    for name in ("none.csv", "none.toml", "none.json"):
+        with pytest.raises(FormatError) as error:
+            read_world(tmp_path / name)
+        assert str(error.value) == f"{tmp_path / name}: cannot be read (No such file or directory)"
+    (tmp_path / "w.toml").write_text('table = [{ file = "none.csv" }]\n')
+    with pytest.raises(FormatError) as error:
+        read_world(tmp_path / "w.toml")
+    assert str(error.value) == f"{tmp_path}/w.toml:1: {tmp_path}/none.csv: cannot be read (No such file or directory)"
 
 
 def test_labels_that_a_world_does_not_have(world):

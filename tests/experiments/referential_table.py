@@ -23,7 +23,8 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,7 +46,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.language_models.referential import ReferentialLanguageModel
 from rerank_plugins.models.referential.model import ReferentialModel
 from rerank_plugins.models.referential.trigrams import TrigramModel
-from tests.experiments.experiment import Listed, counted, experiment, say
+from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 PARTS = ("worlds", "search", "lists", "times")
 GRAMMAR = Path(__file__).resolve().parents[2] / "example_nbest" / "referential" / "grammars" / "directives.grammar"
@@ -57,7 +58,7 @@ PAPER_SENTENCES = {
     "LM-Trigram, 240": "66.43",
     "LM-NoSem, 240": "93.01",
 }
-LEVELS, DEPTH = (0.2, 0.3, 0.4, 0.5), 3
+LEVELS, DEPTH = (0.2, 0.3, 0.4), 3
 
 
 class System(NamedTuple):
@@ -81,13 +82,13 @@ def arcs_of(entities: int) -> list[ontology.Arc]:
     return ontology.small_world() if entities == 240 else ontology.world(SIZES[entities])
 
 
-def model_of(system: System, folder: Path) -> ReferentialLanguageModel:
+def model_of(system: System, grammar: Path, folder: Path) -> ReferentialLanguageModel:
     """The language model of a system, with the uniform distributions of the paper."""
     path = folder / f"{system.entities}.csv"
     if not path.exists():
         ontology.write_csv(arcs_of(system.entities), path)
     return ReferentialLanguageModel(
-        world=path, grammar=GRAMMAR, semantics=system.semantics, description="uniform", depth=DEPTH,  # type: ignore[arg-type]
+        world=path, grammar=grammar, semantics=system.semantics, description="uniform", depth=DEPTH,  # type: ignore[arg-type]
     )  # fmt: skip
 
 
@@ -97,12 +98,12 @@ def automaton_of(model: ReferentialLanguageModel) -> Automaton:
     return TrigramAutomaton(stepping) if isinstance(stepping, TrigramModel) else ReferentialAutomaton(stepping)
 
 
-def worlds(folder: Path, sizes: Sequence[int]) -> None:
+def worlds(grammar: Path, folder: Path, sizes: Sequence[int]) -> None:
     """Print the sizes and perplexities of the worlds."""
     rows = []
     for entities in sizes:
         started = time.process_time()
-        world = model_of(System("world", entities), folder).model.world
+        world = model_of(System("world", entities), grammar, folder).model.world
         seconds = time.process_time() - started
         assert world.taxonomy is not None
         nodes = range(0, len(world.names), max(1, len(world.names) // 5000))
@@ -127,25 +128,38 @@ def worlds(folder: Path, sizes: Sequence[int]) -> None:
     print(markdown_table(Table("Worlds", header, tuple(rows))))
 
 
-class Utterances(NamedTuple):
+@dataclass(frozen=True)
+class Utterances:
     """Directives as they were heard, with the words that were found in them."""
 
-    texts: list[str]
     arcs: list[list[Arc]]
     lengths: list[int]
     recogniser: Recogniser
 
+    @cached_property
+    def lists(self) -> dict[int, list[list[tuple[str, float]]]]:
+        """The lists made so far, by their length."""
+        return {}
 
-def utterances(texts: Sequence[str], level: float, entities: int) -> Utterances:
+    def nbest(self, n: int) -> list[list[tuple[str, float]]]:
+        """The n best texts of each utterance, with ln P(heard | text)."""
+        if n not in self.lists:
+            pairs = zip(self.arcs, self.lengths, strict=True)
+            self.lists[n] = [self.recogniser.nbest(arcs, phones, n) for arcs, phones in pairs]
+        return self.lists[n]
+
+
+@cache
+def utterances(texts: tuple[str, ...], level: float, entities: int) -> Utterances:
     """What is heard of the directives, and the words of a world that it may have been."""
     heard = make.heard(texts, level)
     recogniser = Recogniser(make.vocabulary(arcs_of(entities)), Channel(level))
     arcs = [recogniser.arcs(phones) for _, phones in counted(heard, f"directives heard at {level:g}")]
-    return Utterances(list(texts), arcs, [len(phones) for _, phones in heard], recogniser)
+    return Utterances(arcs, [len(phones) for _, phones in heard], recogniser)
 
 
 def compare(
-    title: str, texts: Sequence[str], levels: Sequence[float], systems: Sequence[str],
+    title: str, texts: tuple[str, ...], levels: Sequence[float], systems: Sequence[str],
     decode: Callable[[str, Utterances], list[str]],
 ) -> None:  # fmt: skip
     """Print the errors of all systems at all levels."""
@@ -168,6 +182,7 @@ def compare(
                     cells[place] = f"{sign * compared.difference + 0.0:+.1f} [{low:+.1f}, {high:+.1f}]"
                     cells[place + 1 if place == 3 else place] += p if place == 3 else f"; {p}"
             rows.append((*cells, PAPER.get(score.system, ""), PAPER_SENTENCES.get(score.system, "")))
+            say(" | ".join(rows[-1]))
     header = (
         "noise",
         "model",
@@ -182,12 +197,21 @@ def compare(
     print(markdown_table(Table(title, header, tuple(rows))))
 
 
-def times(folder: Path, texts: Sequence[str], sizes: Sequence[int], beams: Sequence[int], plot: Path | None) -> None:
+def times(
+    grammar: Path,
+    folder: Path,
+    texts: tuple[str, ...],
+    sizes: Sequence[int],
+    beams: Sequence[int],
+    n: int,
+    plot: Path | None,
+) -> None:
     """Print, and plot, the seconds that the search takes for a directive."""
     rows, series = [], {beam: [] for beam in beams}  # type: ignore[var-annotated]
     for entities in sizes:
         heard = utterances(texts, 0.3, entities)
-        model = model_of(System("world", entities), folder)
+        model = model_of(System("world", entities), grammar, folder)
+        timed: list[tuple[list[float], int]] = []
         for beam in beams:
             automaton = ReferentialAutomaton(model.model)
             passes, tried = [], 0
@@ -198,9 +222,23 @@ def times(folder: Path, texts: Sequence[str], sizes: Sequence[int], beams: Seque
                 )
                 passes.append((time.process_time() - started) / len(texts))
             series[beam].append(passes[1])
-            cells = (f"{entities:,}", str(beam), f"{passes[0]:.3f}", f"{passes[1]:.3f}", f"{tried / len(texts):,.0f}")
-            rows.append(cells)
-    header = ("entities", "beam", "seconds, first time", "seconds, again", "hypotheses tried")
+            timed.append((passes, tried))
+        lists = [[text.split() for text, _ in nbest] for nbest in heard.nbest(n)]
+        started = time.process_time()
+        for sentences in lists:
+            model.totals(sentences)
+        rate = sum(map(len, lists)) / (time.process_time() - started)
+        for beam, (passes, tried) in zip(beams, timed, strict=True):
+            each = f"{tried / len(texts):,.0f}"
+            rows.append((f"{entities:,}", str(beam), f"{passes[0]:.3f}", f"{passes[1]:.3f}", each, f"{rate:,.0f}"))
+    header = (
+        "entities",
+        "beam",
+        "seconds, first time",
+        "seconds, again",
+        "hypotheses tried",
+        "hypotheses of lists a second",
+    )
     print(markdown_table(Table("Times", header, tuple(rows))))
     if plot is not None:
         figure, axes = new_figure()
@@ -216,30 +254,32 @@ def times(folder: Path, texts: Sequence[str], sizes: Sequence[int], beams: Seque
 
 @experiment("referential_table", __doc__)
 @click.option("--parts", type=Listed(str, PARTS), default=",".join(PARTS), help="Parts of the table.")
+@click.option("--grammar", type=FILE, default=GRAMMAR, show_default=False,
+              help="Grammar of the directives.  [default: that of the example]")  # fmt: skip
 @click.option("--levels", type=Listed(float), default=",".join(map(str, LEVELS)), help="Levels of noise.")
 @click.option("--directives", "number", type=click.IntRange(1), default=144, help="Directives recognised.")
 @click.option("--sizes", type=Listed(int), default="240,4175,100000", help="Entities of the worlds.")
-@click.option("--n", type=click.IntRange(1), default=500, help="Hypotheses of a list.")
+@click.option("--n", type=click.IntRange(1), default=300, help="Hypotheses of a list.")
 @click.option("--beam", type=click.IntRange(1), default=1000, help="Hypotheses at each phone.")
 @click.option("--beams", type=Listed(int), default="100,300,1000", help="Beams that are timed.")
 @click.option("--timed", type=click.IntRange(1), default=36, help="Directives that are timed.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Plot the times to this file.")
 def main(
-    parts: tuple[str, ...], levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int, beam: int,
+    parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int, beam: int,
     beams: tuple[int, ...], timed: int, plot: Path | None,
 ) -> None:  # fmt: skip
     """Print the parts of the table."""
     if not set(sizes) <= set(SIZES) or 240 not in sizes:
         raise RerankError(f"--sizes {','.join(map(str, sizes))}: wanted 240, and perhaps 4175 and 100000")
-    texts = directives(arcs_of(240))[:number]
+    texts = tuple(directives(arcs_of(240))[:number])
     length = np.mean([len(text.split()) for text in texts])
     print(f"{len(texts)} directives of {length:.2f} words\n")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "worlds" in parts:
-            worlds(folder, sizes)
+            worlds(grammar, folder, sizes)
         systems = [system for system, (_, entities) in SYSTEMS.items() if entities in sizes]
-        models = cache(lambda system: model_of(SYSTEMS[system], folder))
+        models = cache(lambda system: model_of(SYSTEMS[system], grammar, folder))
         automata = cache(lambda system: automaton_of(models(system)))
 
         def by_search(system: str, heard: Utterances) -> list[str]:
@@ -252,8 +292,7 @@ def main(
         def by_list(system: str, heard: Utterances) -> list[str]:
             say(f"reranking with {system}")
             chosen = []
-            for arcs, phones in zip(heard.arcs, heard.lengths, strict=True):
-                nbest = heard.recogniser.nbest(arcs, phones, n)
+            for nbest in heard.nbest(n):
                 ln_p = models(system).totals([text.split() for text, _ in nbest])
                 chosen.append(nbest[int(np.argmax(ln_p + [heard_ln_p for _, heard_ln_p in nbest]))][0])
             return chosen
@@ -262,7 +301,7 @@ def main(
             if part in parts:
                 compare(title, texts, levels, systems, decode)
         if "times" in parts:
-            times(folder, texts[:timed], sizes, beams, plot)
+            times(grammar, folder, texts[:timed], sizes, beams, n, plot)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The referential model inside the search of the recogniser: Viterbi over what was heard, with a beam at each phone.
 
 A hypothesis is a place in what was heard and a state of the language model: a pending stack of the referential model
-(its referents and states), or the two last words of its trigrams. Only words that can follow in the state and that were
-heard there are tried, so that the time depends on the beam and on the number of relations that depart from a referent,
-not on the size of the world (the paper's §5.2).
+(its states, and those of its referents that matter later), or the two last words of its trigrams. Only words that can
+follow in the state and that were heard there are tried, so that the time depends on the beam and on the number of
+relations that depart from a referent, not on the size of the world (the paper's §5.2).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ReferentialAutomaton:
             sums: dict[str, dict[Stack, float]] = {}
             for word, stack, p in self.transitions.all_steps(state):  # type: ignore[arg-type]
                 after = sums.setdefault(word, {})
-                pending = self.transitions.pending(stack)
+                pending = self.transitions.forgetful(self.transitions.pending(stack))
                 after[pending] = max(after.get(pending, 0.0), p)
             known = {word: [(s, math.log(p)) for s, p in after.items()] for word, after in sums.items()}
             self._known[state] = known

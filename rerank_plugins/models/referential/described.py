@@ -17,6 +17,8 @@ import numpy as np
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.referential.relations import (
+    IDENTITY,
+    NIL,
     Cardinality,
     Comparative,
     Complement,
@@ -75,6 +77,8 @@ class Facts:
 
     def name(self, name: str, kind: str, where: Where) -> None:
         """Declare that the name stands for something of this kind. Raises FormatError if it is of another kind."""
+        if name in (IDENTITY, NIL):
+            raise at_fault(where, f"{name!r} cannot be a {kind}: the name is taken by a relation of every world")
         if self._kinds.setdefault(name, kind) != kind:
             raise at_fault(where, f"{name!r} is a {kind} here and a {self._kinds[name]} elsewhere")
 
@@ -100,6 +104,8 @@ class Facts:
 
     def arc(self, parent: str, label: str, child: str, where: Where) -> None:
         """Add a child to a concept; the parent is empty for a concept at the top. Both are individuals."""
+        if not (label.split() and child):
+            raise at_fault(where, f"an arc with the label {label!r} and the child {child!r}, wanted a name for both")
         self.individual(child)
         if parent:
             self.individual(parent)
@@ -141,7 +147,7 @@ class Facts:
         if kind not in KINDS:
             raise at_fault(where, f"functor {name!r} is of kind {kind!r}{suggestion(str(kind), KINDS)}")
         known = KINDS[kind]
-        for key in options.keys() - {"kind"} - set(known):
+        for key in sorted(options.keys() - {"kind"} - set(known)):
             raise at_fault(where, f"functor {name!r}: unknown key {key!r}{suggestion(key, known)}")
         for key, choices in CHOICES.items():
             if options.get(key, choices[0]) not in choices:

@@ -26,6 +26,7 @@ from rerank_plugins.models.referential.relations import IDENTITY, NIL
 from rerank_plugins.models.referential.sets import EMPTY, TOP
 from rerank_plugins.models.referential.world import World
 
+KEPT = 1 << 18  # choices that are kept; more than these are computed again
 Kind = Literal["uniform", "informative", "sizes"]
 
 
@@ -61,9 +62,11 @@ class Description:
         self._grouped = {c: _grouped(expressions) for c, expressions in self.states.grammar.by_category.items()}
 
     def choices(self, referent: int, category: str) -> Choices:
-        """The choices in a referent, which are kept."""
+        """What the category can begin with in a referent."""
         key = referent, category
         if key not in self._known:
+            if len(self._known) >= KEPT:
+                self._known.clear()
             self._known[key] = self._choices(referent, category)
         return self._known[key]
 

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from rerank_plugins.models.referential.description import Description
 from rerank_plugins.models.referential.grammar import CLASSES
+from rerank_plugins.models.referential.relations import IDENTITY
 from rerank_plugins.models.referential.sets import TOP
 
 Stack = tuple[int, ...]
@@ -66,6 +67,18 @@ class Transitions:
     def all_steps(self, pending: Stack) -> Iterator[Step]:
         """The stacks that a pending stack becomes, with any word."""
         return self._shifted(pending, None)
+
+    def forgetful(self, stack: Stack) -> Stack:
+        """The stack without referents that no later relation reads: of levels whose child reduces by the identity.
+
+        Such a child hands its own referent up, whatever that of its parent is. Stacks that differ in these referents
+        alone have the same future, and a search may take them for one.
+        """
+        kept = list(stack)
+        for place in range(0, len(stack) - 3, 2):
+            if self.states.reduce[stack[place + 3]] == IDENTITY:
+                kept[place] = TOP
+        return tuple(kept)
 
     def _reduced(self, stack: Stack) -> Stack:
         states = self.states

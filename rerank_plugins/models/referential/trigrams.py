@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.models.hhmm.model import UNPARSED
 from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.relations import IDENTITY
-from rerank_plugins.models.referential.sets import TOP
-from rerank_plugins.models.referential.transitions import Stack, Transitions
+from rerank_plugins.models.referential.transitions import Stack
 
 START, END = "<s>", "</s>"
 MOST = 200_000  # stacks that are enumerated before compilation gives up
@@ -61,7 +59,7 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
         if pending not in following:
             steps: Next = defaultdict(lambda: defaultdict(float))
             for word, stack, p in transitions.all_steps(pending):
-                steps[word][_forgetful(transitions, transitions.pending(stack))] += p
+                steps[word][transitions.forgetful(transitions.pending(stack))] += p
             if len(pending) == 1:
                 steps[END][()] = 1.0
             following[pending] = dict(steps)
@@ -73,13 +71,13 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
     seen: set[Stack] = {()}
     while agenda:
         for word, stack, _ in transitions.all_steps(agenda.pop()):
-            forgetful = _forgetful(transitions, stack)
+            forgetful = transitions.forgetful(stack)
             if forgetful in stacks:
                 continue
             stacks.add(forgetful)
             if len(stacks) > MOST:
                 raise ConfigError(f"the model reaches more than {MOST:,} stacks; trigrams are for smaller worlds")
-            pending = _forgetful(transitions, transitions.pending(stack))
+            pending = transitions.forgetful(transitions.pending(stack))
             reached[word, pending] = reached.get((word, pending), 0) + 1
             if pending not in seen:
                 seen.add(pending)
@@ -105,13 +103,3 @@ def compile_trigrams(model: ReferentialModel) -> TrigramModel:
         },
         transitions.states.words,
     )
-
-
-def _forgetful(transitions: Transitions, stack: Stack) -> Stack:
-    """The stack without the referents of those levels whose child hands its own referent up whatever they are."""
-    states = transitions.states
-    kept = list(stack)
-    for place in range(0, len(stack) - 3, 2):
-        if states.reduce[stack[place + 3]] == IDENTITY:
-            kept[place] = TOP
-    return tuple(kept)

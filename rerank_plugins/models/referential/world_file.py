@@ -96,7 +96,7 @@ class _Reader:
         """Add everything in the file to the facts."""
         if not isinstance(table, dict):
             raise FormatError("wanted an object with the keys " + ", ".join(KEYS), path=str(self.path))
-        for key in table.keys() - set(KEYS):
+        for key in sorted(table.keys() - set(KEYS)):
             raise at_fault(self.at(key), f"unknown key {key!r}{suggestion(key, KEYS)}")
         for name in self.wanted(table.get("individuals", []), list, "a list of names", "individuals"):
             self.facts.individual(name)
@@ -111,7 +111,8 @@ class _Reader:
                     where, f"taxonomy: found {len(arc)} names ({', '.join(arc)}), wanted [parent, label, child]"
                 )
             self.facts.arc(arc[0], arc[1], arc[2], where)
-        for entry in table.get("table", []):
+        tables = table.get("table", [])
+        for entry in tables if isinstance(tables, list) else [tables]:
             self._table(entry)
         for name in self.wanted(table.get("graph", []), list, "a list of files", "graph"):
             read_graph(self.path.parent / name, self.facts)
@@ -128,9 +129,14 @@ class _Reader:
 
     def _relation(self, name: str, value: Any) -> None:
         if isinstance(value, Mapping):
-            for key in value.keys() - {"arguments", "tuples"}:
+            for key in sorted(value.keys() - {"arguments", "tuples"}):
                 raise at_fault(self.at("relation", name, key), f"relation.{name}: unknown key {key!r}")
             arguments = self.wanted(value.get("arguments"), list, "a list of names", "relation", name, "arguments")
+            if len(set(arguments)) < len(arguments):
+                raise at_fault(
+                    self.at("relation", name),
+                    f"relation.{name}: arguments {', '.join(arguments)}, wanted different names",
+                )
             self.facts.arguments[name] = tuple(arguments)
             value = value.get("tuples", [])
         for row in self._rows(value, "relation", name):

@@ -97,7 +97,8 @@ def _rows(path: Path, named: Where) -> Iterator[Row]:
                     raise at_fault(where, f"{len(cells)} columns, wanted the {width} of the header")
                 yield cells, where
     except OSError as error:
-        raise at_fault(named, f"{path}: cannot be read ({error.strerror})") from None
+        which = "" if named()[0] == str(path) else f"{path}: "
+        raise at_fault(named, f"{which}cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
 
