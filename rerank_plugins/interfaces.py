@@ -21,7 +21,7 @@ from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 State = TypeVar("State")
 Sentence = Sequence[str]

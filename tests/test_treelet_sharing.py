@@ -13,7 +13,7 @@ from rerank_plugins.models.treelet.interning import Interner, intern
 from rerank_plugins.parsers.packed import pack, unpack
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 needs_models = pytest.mark.skipif(not (GRAMMAR.is_file() and MODEL.is_file()), reason="no embedded models")
 HYPOTHESES = [

@@ -15,7 +15,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 from rerank_plugins.trees.treelet_transforms import transform
 from tests.random_trees import english_trees
 

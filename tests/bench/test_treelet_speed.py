@@ -12,7 +12,7 @@ from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 from rerank_plugins.trees.treelet_transforms import Transformations, transform
 from tests.bench.timing import seconds
 from tests.experiments.constituency_speed import nbest_lists

@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
+from rerank_plugins.kernel_cache import njit_part
 
 DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
 
@@ -83,7 +83,7 @@ def by_child(closure: Closure, size: int) -> Chains:
     return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def apply_chains(chains: Any, below: Any, above: Any) -> None:
     """Set above[a] = Σ_b closure[a, b] below[b]."""
     above[:] = 0.0

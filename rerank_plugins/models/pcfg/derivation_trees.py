@@ -18,7 +18,7 @@ from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 from rerank_plugins.models.pcfg.k_best import Derivations
 from rerank_plugins.models.pcfg.pruned_chart import Items
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 
 @njit(cache=True, nogil=True)

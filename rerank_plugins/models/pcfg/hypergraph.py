@@ -122,8 +122,8 @@ def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, 
 
 def _graph(chart: PrunedChart, edges: Edges, count: int) -> Hypergraph:
     """Build the hypergraph of a chart from its first `count` edges."""
-    first, *rest = edges
-    following, left, right, score = (part[:count] for part in rest)
+    first, score = edges.first, edges.score[:count]
+    following, left, right = edges.next[:count], edges.left[:count], edges.right[:count]
     best = np.empty(len(first))
     best_scores(chart.items.starts, first, following, left, right, score, best)
     return Hypergraph(first, following, left, right, score, best, 2 * chart.top + 1 if chart.top >= 0 else -1)

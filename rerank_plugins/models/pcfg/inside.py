@@ -26,6 +26,7 @@ from numba import njit
 
 from rerank_plugins.arrays import IntArray
 from rerank_plugins.interfaces import Sentence
+from rerank_plugins.kernel_cache import njit_part
 from rerank_plugins.models.pcfg.cell_memory import EMPTY, CellMemory, longer
 from rerank_plugins.models.pcfg.closure import apply_chains
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -35,7 +36,7 @@ START = math.exp(3.0)  # makes up for the probability of the rules, which is abo
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath={"reassoc", "contract", "nsz"})
+@njit_part(fastmath={"reassoc", "contract", "nsz"})
 def sum_of_splits(
     rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
 ) -> None:
@@ -56,17 +57,17 @@ def sum_of_splits(
     first, last = np.uint64(i + 1), np.uint64(j)
     for place in range(count):
         # The sum over split points, once for all rules with this pair of children.
-        pair = np.uint64(chosen[place])
-        row, column = rows[rules.pair_left[pair]], columns[rules.pair_right[pair]]
+        both = np.uint64(chosen[place])
+        row, column = rows[rules.pair_left[both]], columns[rules.pair_right[both]]
         total = 0.0
         for k in range(first, last):
             total += row[k] * column[k]
         # V(a, i, j) of the parents of this pair.
-        for rule in range(np.uint64(rules.rule_starts[pair]), np.uint64(rules.rule_starts[pair + np.uint64(1)])):
+        for rule in range(np.uint64(rules.rule_starts[both]), np.uint64(rules.rule_starts[both + np.uint64(1)])):
             below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def emit(rules: Any, word: int, scale: float, below: Any) -> None:
     """Set below[a] = p(word | a) · scale."""
     below[:] = 0.0
@@ -74,7 +75,7 @@ def emit(rules: Any, word: int, scale: float, below: Any) -> None:
         below[rules.word_symbol[e]] = rules.word_p[e] * scale
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def first_scale(rules: Any, word: int) -> float:
     """Return the scale that brings the largest emission of the word to START."""
     largest = 0.0
@@ -149,7 +150,7 @@ def fill_columns(
     return new_cells
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
     """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
     size = len(rules.narrow)

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.kernel_cache import njit_part
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
@@ -42,7 +43,7 @@ class Derivations(NamedTuple):
     best: IntArray
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _before(heap: Any, x: int, y: int) -> bool:
     """Return whether candidate x comes before candidate y, by score, edge, left and right derivation."""
     score, edge, left, right = heap[0], heap[1], heap[2], heap[3]
@@ -55,7 +56,7 @@ def _before(heap: Any, x: int, y: int) -> bool:
     return bool(right[x] < right[y])
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _meld(heap: Any, x: int, y: int) -> int:
     """Merge two skew heaps (Sleator & Tarjan 1986) by a walk down their right spines; return the root."""
     child, sibling = heap[4], heap[5]
@@ -76,7 +77,7 @@ def _meld(heap: Any, x: int, y: int) -> int:
         x = rest
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _push(heap: Any, counts: Any, vertex: int, score: float, edge: int, left: int, right: int, tops: Any) -> bool:
     """Add a candidate to the heap of a vertex; false if the arrays are full."""
     place = counts[1]
@@ -89,7 +90,7 @@ def _push(heap: Any, counts: Any, vertex: int, score: float, edge: int, left: in
     return True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _open_vertex(vertex: int, edges: Any, scores: Any, best: Any, tops: Any, heap: Any, counts: Any) -> bool:
     """Add the first candidates of a vertex: each edge with the first derivations of its tails, left implicit (-1)."""
     first_edge, following, lefts, rights = edges
@@ -106,7 +107,7 @@ def _open_vertex(vertex: int, edges: Any, scores: Any, best: Any, tops: Any, hea
     return True
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _answer(
     vertex: int,
     last: int,
@@ -200,7 +201,7 @@ def _answer(
     return int(first_derivation[vertex] if last < 0 else successor[last])
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def _keep_parts(ranked: Any, count: int, columns: Any, values: Any) -> int:
     """Renumber the derivations that are parts of the best, which come first then; return their number."""
     vertices, edges, lefts, rights, number = columns

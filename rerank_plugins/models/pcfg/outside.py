@@ -85,13 +85,13 @@ def outside_pass(
                         count += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
             # The places of other k are not read any more, so that k may run over whole rows of eight.
-            first, last = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
+            start, end = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
             for place in range(count):
-                pair = np.uint64(chosen[place])
-                weight, left, right = needed[pair], rules.pair_left[pair], rules.pair_right[pair]
+                children = np.uint64(chosen[place])
+                weight, left, right = needed[children], rules.pair_left[children], rules.pair_right[children]
                 row, column = from_start[i, left], to_end[j, right]
                 left_row, right_row = as_left[i, left], as_right[j, right]
-                for k in range(first, last):
+                for k in range(start, end):
                     left_row[k] += weight * column[k]
                     right_row[k] += weight * row[k]
             needed[:] = 0.0

@@ -34,7 +34,7 @@ from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 PRUNED_EARLY = 0.1  # share of the threshold below which the coarse outside pass prunes
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned

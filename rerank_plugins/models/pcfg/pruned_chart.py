@@ -331,7 +331,8 @@ class PrunedChart:
         self.blocks, self.items, self.words, self.scales = blocks, items, words, scales
         self.lower, self.upper, self.outer, self.inner = np.zeros((4, int(items.offsets[-1])))
         room = meetings_at_most(items.starts, len(words))
-        met = (np.empty(len(items.starts), np.int32), *np.empty((3, room), np.int32))
+        left, right, pair = np.empty((3, room), np.int32)
+        met = (np.empty(len(items.starts), np.int32), left, right, pair)
         ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met)
         self.meetings = Meetings(*met, ways)
         first, last = items.starts[-2:]
@@ -343,7 +344,8 @@ class PrunedChart:
         vertices = 2 * len(self.items.base)
         chains = int(np.diff(self.blocks.unary.starts)[self.items.base].sum())
         room = self.meetings.ways + vertices + chains
-        return Edges(np.empty(vertices, np.int32), *np.empty((3, room), np.int32), np.empty(room))
+        following, left, right = np.empty((3, room), np.int32)
+        return Edges(np.empty(vertices, np.int32), following, left, right, np.empty(room))
 
     def fill_outside(self) -> tuple[Edges, int]:
         """Fill in `outer` and `inner` of a sentence with a tree; return edges with posteriors, and their number."""

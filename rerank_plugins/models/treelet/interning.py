@@ -8,10 +8,11 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernel_cache import njit_part
 from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def hashed(key: Any, start: int, end: int) -> int:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
     code = np.uint64(START)

@@ -157,7 +157,7 @@ class TreeletModel(PickledFields):
 
     def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
         """The transformed trees in numbers."""
-        from rerank_plugins.trees.shared import SharedTrees
+        from rerank_plugins.trees.shared_subtrees import SharedTrees
 
         shared = [trees if isinstance(trees, SharedTrees) else SharedTrees.of(trees) for trees in parses]
         arrays = self._transformations(shared)

@@ -21,7 +21,7 @@ from rerank_plugins.models.treelet.interning import Interner, grown, intern
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import ROOT, Tree
 from rerank_plugins.trees.heads import HeadRules
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 from rerank_plugins.trees.treelet_transforms import annotate_heads, mark_numbers, mark_temporal
 from rerank_plugins.trees.treelet_transforms.tags import PLAIN
 

@@ -21,10 +21,11 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray, LongArray
+from rerank_plugins.kernel_cache import njit_part
 from rerank_plugins.models.treelet.interning import grown
 from rerank_plugins.models.treelet.numbering import CATEGORY, LABEL, WIDTH, WORD, Numbering
 from rerank_plugins.trees.heads import CONJUNCTIONS, HeadRules, english_heads
-from rerank_plugins.trees.shared import SharedTrees
+from rerank_plugins.trees.shared_subtrees import SharedTrees
 from rerank_plugins.trees.treelet_transforms import TEMPORAL
 from rerank_plugins.trees.treelet_transforms.labels import MARK
 
@@ -144,7 +145,7 @@ class _Flat(NamedTuple):
     pool: IntArray
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
     """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
@@ -156,7 +157,7 @@ def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjun
     return place
 
 
-@njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+@njit_part()
 def spliced(
     source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,

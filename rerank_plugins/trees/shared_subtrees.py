@@ -81,4 +81,4 @@ class SharedTrees(Sequence[Tree]):
         """The tree in this place, or some of the trees."""
         if isinstance(place, slice):
             return replace(self, roots=self.roots[place])
-        return self._subtrees[self.roots[place]]
+        return self._subtrees[int(self.roots[place])]
