@@ -172,6 +172,31 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
     assert same >= 98
 
 
+@settings(max_examples=60)
+@given(SEEDS, SENTENCES, CONCEPTS)
+def test_a_forest_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
+    """Equation 8 over the symbols that are in a tree, against the same over all symbols."""
+    parser = SvsParser(random_model(seed, concepts, split=True), threshold=0.0)
+    words = parser.numbers(sentence)
+    parser.chart.fill(words)
+    there = parser.pruned.fill(words, np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_))
+    assert there == (parser.chart.top >= 0)
+    if there:
+        exact, forest = parser.chart, parser.pruned
+        used = np.flatnonzero(forest.forest.used[: forest.forest.starts[-1]])
+        items = {
+            (int(exact.heap.symbol[item]), cell): item
+            for cell, number in enumerate(exact.cells)
+            for item in range(exact.heap.begin[number], exact.heap.end[number])
+        }
+        for item in used[forest.worth[used] > 0]:
+            cell = int(forest.heap.cell[item])
+            same = items[int(forest.heap.symbol[item]), cell]
+            scale = math.ldexp(1.0, int(exact.heap.power[exact.cells[cell]] - forest.heap.power[cell]))
+            np.testing.assert_allclose(scale * forest.heap.vector[item], exact.heap.vector[same], rtol=1e-10)
+        assert len(used) <= len(items)
+
+
 def test_sentences_share_cells_over_the_same_words():
     model = random_model(5, concepts=3)
     sentences = [("a", "b", "c", "a"), ("b", "c", "a", "a", "b"), ("a", "b", "c", "a"), (), ("a", "b", "c", "a", "b")]

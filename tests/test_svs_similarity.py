@@ -13,9 +13,15 @@ from rerank_plugins.models.random_indexing.model_file import write_model as writ
 from rerank_plugins.models.random_indexing.training import Settings
 from rerank_plugins.models.random_indexing.training import train as train_vectors
 from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.models.svs.model_file import read_model, write_model
+from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.similarity import between, largest_children, pair_by_pair, sentence_vectors
+from rerank_plugins.models.svs.similarity import (
+    between,
+    largest_children,
+    pair_by_pair,
+    parsed_vectors,
+    sentence_vectors,
+)
 from rerank_plugins.models.svs.vector_tree import VectorTree
 from tests import naive_svs_similarity as naive
 from tests.command_line import done, refused
@@ -65,6 +71,19 @@ def test_the_two_largest_children():
     assert largest_children(chain) == largest_children(top)
     assert [child.span for child in largest_children(node([1, 1], 0, 3, tuple(words[:3])))] == [(0, 1), (1, 2)]
     assert largest_children(words[2]) == (words[2], words[2])
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10**6), SENTENCES, st.sampled_from([0.0, 1e-3, 0.05]))
+def test_vectors_are_those_of_the_tree_in_a_list_alone_and_in_another_order(seed, sentences, threshold):
+    model = random_model(seed, 3, split=True)
+    parser = SvsParser(model, threshold)
+    together = parsed_vectors(parser, sentences)
+    np.testing.assert_array_equal(parsed_vectors(parser, sentences[::-1])[::-1], together)
+    for words, vectors in zip(sentences, together, strict=True):
+        fresh = SvsParser(model, threshold)  # as in a process of its own
+        np.testing.assert_array_equal(parsed_vectors(fresh, [words])[0], vectors)
+        np.testing.assert_allclose(sentence_vectors([fresh.parse(words)], 3)[0], vectors, atol=1e-12)
 
 
 @settings(max_examples=60)
@@ -175,6 +194,18 @@ def test_the_measures(model_file, tmp_path):
     missing = refused("similarity", "apply", PAIRS, "-m", system)
     assert "trained with structured vectors of 7 symbols and 3 concepts (measures of svs): give it by --svs" in missing
     assert len(done("similarity", "apply", PAIRS, "-m", system, "--svs", model_file).lines) == 30
+
+
+@pytest.mark.slow
+def test_the_embedded_model_gives_the_same_values_in_a_list_and_alone():
+    parser = SvsParser(read_model(EMBEDDED), 1e-3)
+    words = ["the", "old", "man", "went", "down", "to", "the", "river", "and", "said", "that", "it", "was", "good", "."]
+    texts = [tuple(words[:place] + words[place + 1 :]) for place in range(12)] + [tuple(words), ("good", ".")]
+    together = parsed_vectors(parser, texts)
+    assert together[:, 0].any(axis=1).all()
+    np.testing.assert_array_equal(parsed_vectors(parser, texts[::-1])[::-1], together)
+    for text, vectors in zip(texts[::4], together[::4], strict=True):
+        np.testing.assert_array_equal(parsed_vectors(parser, [text])[0], vectors)
 
 
 @pytest.mark.slow

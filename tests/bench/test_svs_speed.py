@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
 from rerank_plugins.models.svs.parsing import SvsParser
+from rerank_plugins.models.svs.similarity import parsed_vectors
 from tests.bench.svs_scalar import scalar_log_probability
 from tests.bench.timing import seconds
 from tests.naive_svs_parsing import WORDS, random_model
@@ -39,6 +41,26 @@ def test_vectors_against_concepts_one_by_one(benchmark, parser, sentences, expan
     ratio = seconds(scalars) / seconds(vectors)
     benchmark.extra_info["times faster"] = ratio
     assert ratio > faster
+
+
+@pytest.mark.slow
+def test_a_pruned_list_against_single_sentences(benchmark):
+    """Hypotheses of one length share a coarse chart, whose loops go over all of them."""
+    parser = SvsParser(read_model(EMBEDDED), 1e-3)
+    words = ["the", "old", "man", "went", "down", "to", "the", "river", "and", "said", "that", "it", "was", "good", "."]
+    texts = [(*words[:place], other, *words[place + 1 :]) for place in range(14) for other in ("a", "dog")]
+
+    def together():
+        return parsed_vectors(parser, texts)
+
+    def alone():
+        return np.concatenate([parsed_vectors(parser, [text]) for text in texts])
+
+    np.testing.assert_array_equal(alone(), together())
+    benchmark(together)
+    ratio = seconds(alone, 3) / seconds(together, 3)
+    benchmark.extra_info["times faster"] = ratio
+    assert ratio > 1.25
 
 
 def test_a_list_against_single_sentences(benchmark, parser, sentences):
