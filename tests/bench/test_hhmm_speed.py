@@ -55,3 +55,26 @@ def test_a_list_costs_its_distinct_prefixes(model):
     alone = min(seconds(lambda: [model.score([each]) for each in nbest]) for _ in range(3))
     assert steps < 0.6 * words
     assert together < alone * (steps / words) * 1.5
+
+
+@pytest.mark.slow
+def test_four_times_the_beam_costs_less_than_four_times_as_much(model):
+    """The further stores are improbable, and most of their rules are below the bound."""
+    wide = HhmmLanguageModel(beam=200)
+    narrow, four = (min(seconds(lambda m=each: m.score([SENTENCE * 4])) for _ in range(4)) for each in (model, wide))
+    assert four < 4 * narrow
+
+
+@pytest.mark.slow
+def test_rules_that_are_remembered_are_not_searched_again(model):
+    """The second time a sentence is read, the rules that may follow its stores are there."""
+    model.score([SENTENCE * 2])
+    again = min(seconds(lambda: model.score([SENTENCE * 2])) for _ in range(3))
+    successors = model.hhmm.tables.successors
+
+    def forgotten():
+        successors.state[:] = successors.state[0] + len(successors.lists), 0, 0
+        model.score([SENTENCE * 2])
+
+    first = min(seconds(forgotten) for _ in range(3))
+    assert again < 0.8 * first
