@@ -68,8 +68,8 @@ RUNS = {
         r"\| dependency-lm \| [\d.]+ \| [\d.]+ \| [\d.]+ \|",
     ),
     "fastsubs_scaling": (
-        "{root}/mt/train.en {text} --sizes 50 --synthetic 100 --counts 1,5 --places 20 --order 3",
-        r"\| synthetic \| 100 \| \d+ \| \d+ \| [\d.]+ \|(?s:.*)\| synthetic \| 100 \|( [\d,.]+ \|){5}",
+        "{text} {text} --sizes 20 --splits 3 --counts 1,5 --places 9 --order 3",
+        r"\| synthetic \| [\d,]+ \| \d+ \| \d+ \| [\d.]+ \|(?s:.*)\| synthetic \|( [\d,.]+ \|){6}",
     ),
     "grammar_table": ("{data} {grammar} --every 9", r"\| small.pcfg \| \d+ \| \d+ \| Natural Stories \|"),
     "hhmm_grammars": ("{data} {grammar} --sentences 6 --parsed 3", r"\| small.pcfg \| \d+ \| \d+ \|"),

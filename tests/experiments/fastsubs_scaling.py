@@ -2,9 +2,9 @@
 
 Models of several vocabularies are trained on TEXT (one sentence per line), and the K best substitutes are searched at
 places drawn from the text HELD, for several K, as in Figure 1 of Yuret (2012). Vocabularies larger than that of TEXT are
-those of a synthetic text: a word that TEXT has c times gets 1 + c / --split variants there, and each of its occurrences
-is one of them at random, the n-th with a probability proportional to 1 / n. `exponent` is the slope of log pops over
-log K, by least squares. The second table has the CPU seconds of loading a model whose queues are sorted already, and
+those of synthetic texts: a word that TEXT has c times gets 1 + c / s variants there (s is a value of --splits), each of
+its occurrences is one of them at random, the n-th with a probability of about 1 / n, and the vocabulary has all of them.
+`exponent` is the slope of log pops over log K, by least squares. The second table has the CPU seconds of loading a model whose queues are sorted already, and
 tokens per CPU second at --speed substitutes, by the queues and by scoring every word, which must agree on all of them.
 
 \b
@@ -112,17 +112,16 @@ def plot(measured: Sequence[Measured], counts: Sequence[int], path: Path) -> Non
 @click.argument("text", type=FILE)
 @click.argument("held", type=FILE)
 @click.option("--sizes", type=Listed(int), default="16384,32768,65536", help="Vocabularies of the models of TEXT.")
-@click.option("--synthetic", "large", type=Listed(int), default="16384,65536,262144,524288",
-              help="Vocabularies of the models of the synthetic text.")  # fmt: skip
+@click.option("--splits", type=Listed(int), default="128,32,8",
+              help="Occurrences for each variant of a word, for each synthetic text.")  # fmt: skip
 @click.option("--counts", type=Listed(int), default="1,10,100,1000,10000", help="The values of K.")
 @click.option("--speed", default=100, help="Substitutes of each token when the speed is measured.")
 @click.option("--order", default=4, help="Order of the models.")
-@click.option("--split", default=8, help="Occurrences for each variant of a word of the synthetic text.")
 @click.option("--places", default=300, help="Places of HELD at which substitutes are searched.")
 @click.option("--plot", "figure", type=Path, help="Plot average pops over K to this file (.svg, .png or .pdf).")
 def main(
-    text: Path, held: Path, sizes: tuple[int, ...], large: tuple[int, ...], counts: tuple[int, ...], speed: int,
-    order: int, split: int, places: int, figure: Path | None,
+    text: Path, held: Path, sizes: tuple[int, ...], splits: tuple[int, ...], counts: tuple[int, ...], speed: int,
+    order: int, places: int, figure: Path | None,
 ) -> None:  # fmt: skip
     """Train the models, measure, and print both tables."""
     texts = {}
@@ -131,25 +130,23 @@ def main(
             texts[name] = [line.rstrip("\n") for line in lines]
     measured = []
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, {"RERANK_CACHE": folder}):
-        for kind, vocabularies in (("real", sizes), ("synthetic", large)):
-            sides = texts
-            if kind == "synthetic" and vocabularies:
-                counts_in_text = Counter(word for line in texts["text"] for word in line.split())
-                variants = {word: 1 + count // split for word, count in counts_in_text.items()}
+        model = Path(folder) / "model.ngram"
+        counted = Counter(word for line in texts["text"] for word in line.split()) if splits else {}
+        for kind, value in [*(("real", size) for size in sizes), *(("synthetic", split) for split in splits)]:
+            say(f"{kind} text, {value}")
+            sides, most = texts, value if kind == "real" else None
+            if kind == "synthetic":
+                variants = {word: 1 + count // value for word, count in counted.items()}
                 rng = np.random.default_rng(1)
                 sides = {
                     name: list(synthetic((line.split() for line in side), variants, rng))
                     for name, side in texts.items()
                 }
-            for words in vocabularies:
-                say(f"{kind} text, {words} words")
-                model = Path(folder) / f"{kind}-{words}.ngram"
-                settings = NgramSettings(order, most_words=words)
-                train([(str(text), sides["text"])], settings).ngrams.save(model)
-                sentences = [line.split() for line in sides["held"]]
-                measured.append(measure(kind, model, sentences, counts, places, speed))
-                for file in (model, *Path(folder).glob("queues/*")):
-                    file.unlink()
+            train([(str(text), sides["text"])], NgramSettings(order, most_words=most)).ngrams.save(model)
+            sentences = [line.split() for line in sides["held"]]
+            measured.append(measure(kind, model, sentences, counts, places, speed))
+            for file in (model, *Path(folder).glob("queues/*")):
+                file.unlink()
     rows = tuple(
         (m.kind, f"{m.words:,}", *(f"{pops:,.0f}" for pops in m.pops), f"{m.exponent(counts):.2f}",
          *(f"{time:.3g}" for time in m.milliseconds))
