@@ -117,6 +117,23 @@ def test_trained_models_exhaustively(options):
     assert (shared.ln_p == best.ln_p).all()
 
 
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.integers(3, 5), st.integers(1, 6))
+def test_random_texts_exhaustively(seed, order, k):
+    """Unpruned models, in which words are seen between all kinds of neighbours."""
+    numbers = np.minimum(np.random.default_rng(seed).zipf(1.4, (40, 7)), 30)
+    text = [" ".join(f"w{i}" for i in row) for row in numbers.tolist()]
+    substitutes = FastSubs(train([("text", text)], NgramSettings(order=order, most_words=12)).ngrams)
+    assert substitutes.queues.closed.all()
+    tokens = substitutes.encode([line.split() for line in text[:6]])
+    places = np.flatnonzero((tokens != BOS) & (tokens != EOS))
+    best = substitutes.top_places(tokens, places, k)
+    candidates = np.arange(3, 15, dtype=np.int32)
+    for row, place in enumerate(places):
+        scores = substitutes.scores(tokens, np.full(len(candidates), place), candidates)
+        assert best.words[row].tolist() == candidates[np.argsort(-scores, kind="stable")[:k]].tolist()
+
+
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "stupid-backoff"])
 def test_scores_rank_whole_sentences(smoothing, tmp_path):
     """S(w) differs from the score of the whole sentence by a constant."""

@@ -17,7 +17,7 @@ from rerank_plugins.paths import cache_folder, content_hash
 
 KIND = "substitute-queues"
 FOLDER = "queues"
-FORM = 1  # of the queues: a change of what they hold needs another number
+FORM = 2  # of the queues: a change of what they hold needs another number
 
 logger = logging.getLogger(__name__)
 

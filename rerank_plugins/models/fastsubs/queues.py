@@ -54,6 +54,7 @@ class Queues:
     the row, and c_1, the symbol; the key is S of the word but for constants, unless it is in longer n-grams as well.
     `children` (C + 1): the first extension of each context by a symbol.
     `pairs`, `triples`: filters of the last two and three words of n-grams (filters.py).
+    `closed` (1): whether the model has each n-gram's end, the n-gram without its first word, as unpruned models have.
     """
 
     base_words: IntArray
@@ -74,6 +75,7 @@ class Queues:
     children: IntArray
     pairs: LongArray
     triples: LongArray
+    closed: BoolArray
 
     @classmethod
     def build(cls, tables: BackoffTables) -> Queues:
@@ -109,7 +111,7 @@ class Queues:
         by_base = np.argsort(-base, kind="stable")
         return cls(
             by_base.astype(np.int32), _up(base[by_base] / 2), _up(base / 2), left_words, left_keys, *right, *middle,
-            first_children(contexts), *seen_filters(tables, owner, has_suffix),
+            first_children(contexts), *seen_filters(tables, owner, has_suffix), np.array([has_suffix.all()]),
         )  # fmt: skip
 
     @classmethod

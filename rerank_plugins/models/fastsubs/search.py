@@ -1,6 +1,6 @@
 """The search for the K best substitutes in one context, by upper-bound queues (Yuret 2012, table I and section III).
 
-    top-level queue    the middle queue, which is emptied first; then a sum: bound = left bound + right bound
+    top-level queue    the higher bound of the middle queue and of a sum: left bound + right bound
     left, right        conditional expressions: the bound is the highest of their queues' (eq. 7)
     queues             sorted words of one context (queues.py); the bound is the key of the next word
 
@@ -97,6 +97,7 @@ def search(
     (
         base_words, base_keys, halves, left_words, left_keys, right_rows, right_symbols, right_starts, right_words,
         right_keys, middle_rows, middle_symbols, middle_starts, middle_words, middle_keys, children, pairs, triples,
+        closed,
     ) = queues  # fmt: skip
     symbols = len(base_words)
     size = 0
@@ -125,6 +126,8 @@ def search(
         passed += contexts[context]["backoff"]
         context = int(contexts[context]["parent"])
         lefts += 1
+    nearest_left = lefts - 1  # the queue of the context of one word
+    nearest_right = -1
     base_constant = passed
     # Step 2: the queues of the right part, and log p of the words after the substitute without it.
     count = lefts
@@ -144,6 +147,8 @@ def search(
             queue = find_queue(right_rows, right_symbols, row, symbol)
             if queue >= 0:
                 at[count], end[count] = right_starts[queue], right_starts[queue + 1]
+                if j == 0:
+                    nearest_right = count
                 count += 1
         if unseen != 0.0:
             fixed += unseen * (unseen_symbols(levels, after, j) + min(order - 1, length + j + 1) - min(order - 1, j))
@@ -160,13 +165,32 @@ def search(
     base_constant += fixed
     middle_constant += fixed
     base = 0
-    # Step 3: empty the middle queue.
+    # Step 3: the middle queue. The score of a word that is in no longer queue is its key; words in longer queues are
+    # scored now: those of the longer queues that the filter does not deny, or all of the middle queue if it is shorter.
+    middle, middle_end = 0, 0
     if len(right) > 0:
         before = int(tokens[place - 2]) if length > 1 else -1
         then = int(right[1]) if len(right) > 1 else -1
         queue = find_queue(middle_rows, middle_symbols, previous, right[0])
         if queue >= 0:
-            for i in range(middle_starts[queue], middle_starts[queue + 1]):
+            middle, middle_end = middle_starts[queue], middle_starts[queue + 1]
+        longer = 0
+        for i in range(count):
+            if i != nearest_left and i != nearest_right:
+                longer += end[i] - at[i]
+        if closed[0] and longer < middle_end - middle:
+            for i in range(count):
+                if i != nearest_left and i != nearest_right:
+                    in_queue = left_words if i < lefts else right_words
+                    for j in range(at[i], end[i]):
+                        word = in_queue[j]
+                        pops += 1
+                        if visited[word] != turn and may_have(triples, previous, word, int(right[0])):
+                            visited[word] = turn
+                            score = score_word(contexts, events, levels, unseen, left, length, right, word)
+                            size = offer(scores, words, size, score, word)
+        else:
+            for i in range(middle, middle_end):
                 word = middle_words[i]
                 pops += 1
                 if visited[word] == turn:
@@ -176,11 +200,12 @@ def search(
                     size == len(scores)
                     and middle_constant + middle_keys[i] + MARGIN < scores[0]
                     and not (before >= 0 and may_have(triples, before, previous, word))
-                    and not (then >= 0 and may_have(triples, word, right[0], then))
+                    and not (then >= 0 and may_have(triples, word, int(right[0]), then))
                 ):
                     continue
                 score = score_word(contexts, events, levels, unseen, left, length, right, word)
                 size = offer(scores, words, size, score, word)
+            middle = middle_end
     # Step 4: pop from the left and the right part in turn, each time from the queue with the highest bound. A word's
     # score is the sum of its keys on both sides; if a filter denies that it is in a queue of the other side, its key
     # there is half the base.
@@ -195,8 +220,18 @@ def search(
         for i in range(lefts, count):
             if front[i] > right_bound:
                 best_right, right_bound = i, front[i]
-        if size == len(scores) and left_bound + right_bound + MARGIN < scores[0]:
+        middle_bound = middle_constant + middle_keys[middle] if middle < middle_end else NOTHING
+        if size == len(scores) and max(left_bound + right_bound, middle_bound) + MARGIN < scores[0]:
             break
+        if middle_bound > left_bound + right_bound:
+            word = middle_words[middle]
+            middle += 1
+            pops += 1
+            if visited[word] != turn:
+                visited[word] = turn
+                score = score_word(contexts, events, levels, unseen, left, length, right, word)
+                size = offer(scores, words, size, score, word)
+            continue
         chosen = best_left if turn_left else best_right
         turn_left = not turn_left
         pops += 1
