@@ -13,7 +13,7 @@ All but the constant belongs to n-grams that hold w. They are of three families:
 
 - left (x_k w): S has log p(w | x_k) + Σ_i β(x_i w), a sum over all i;
 - right (w c_1 … c_j): S has Σ_{i≤j} [gain(w c_1 … c_{i-1}, c_i) + β(w c_1 … c_i)];
-- middle (… x_1 w c_1 …): words seen between both neighbours, few enough to be looked at one by one.
+- middle (… x_1 w c_1 …): words seen between both neighbours, whose score is the key unless they are in longer n-grams.
 
 The score of a word in no middle queue is the sum of its left and its right part, and each part is the key of the word
 in the queue of the longest n-gram that it is in, or, if it is in none, half the base g(w) = log p(w) + β(w) that every
