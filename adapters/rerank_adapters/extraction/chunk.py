@@ -98,6 +98,12 @@ def extract_chunk(plan: Plan, task: Task) -> Extracted:
     return Extracted(values, seconds)
 
 
+def extract_lists(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
+    """Extract all features of all hypotheses of some lists. Raises as `extract_chunk` does."""
+    rows = sum(map(len, nbests))
+    return extract_chunk(plan, Task(nbests, {label: np.ones(rows, bool) for label in plan.extractors}))
+
+
 def _through(nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline) -> list[NBestList]:
     """The lists as an extractor reads them."""
     if not text.steps and not source.steps:

@@ -32,11 +32,12 @@ def cheapest_path(costs: FloatArray, skips: FloatArray) -> IntArray:
                 best, operation = total[i, j - 1] + skips[j - 1], SKIP
             if total[i - 1, j] + 1.0 < best - 1e-12:
                 best, operation = total[i - 1, j] + 1.0, INSERT
-            total[i, j], back[i, j] = best, operation
+            total[i, j] = best
+            back[i, j] = operation
     path = np.empty(words + slots, np.int32)
     i, j, length = words, slots, 0
     while i > 0 or j > 0:
-        operation = back[i, j]
+        operation = int(back[i, j])
         path[length] = operation
         length += 1
         if operation != SKIP:
