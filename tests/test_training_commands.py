@@ -23,7 +23,7 @@ def test_help_of_a_command_imports_no_model():
 
 
 COMMANDS = [*(("train", model) for model in MODELS), ("svs", "clusters")]
-COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse")]
+COMMANDS += [(name,) for name in ("score", "surprisal", "mix", "sample", "parse", "ground")]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

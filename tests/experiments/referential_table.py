@@ -58,7 +58,7 @@ PAPER_SENTENCES = {
     "LM-Trigram, 240": "66.43",
     "LM-NoSem, 240": "93.01",
 }
-LEVELS, DEPTH = (0.2, 0.3, 0.4), 3
+LEVELS, DEPTH = (0.2, 0.3, 0.4, 0.5), 3
 
 
 class System(NamedTuple):

@@ -28,18 +28,22 @@ class Arc(NamedTuple):
 
 
 class Size(NamedTuple):
-    """What a larger world adds: campuses, schools on each, homerooms and activities of each, students of a homeroom."""
+    """Concepts and students in all; new campuses, schools on each, homerooms of each school; campuses of a district.
+
+    Without districts, campuses are at the top. What concepts are left become activities of the schools.
+    """
 
     concepts: int
     students: int
     campuses: int = 0
     schools: int = 1
     homerooms: int = 1
+    district: int = 0
 
 
 SMALL = Size(158, 82)
 LARGE = Size(717, 3458, campuses=11, schools=4, homerooms=5)
-HUGE = Size(14_000, 86_000, campuses=90, schools=8, homerooms=10)
+HUGE = Size(14_000, 86_000, campuses=90, schools=8, homerooms=10, district=10)
 
 
 def small_world() -> list[Arc]:
@@ -81,18 +85,25 @@ def world(size: Size) -> list[Arc]:
     homerooms = [arc.child for arc in arcs if "homeroom" in arc.label]
     concepts, used = SMALL.concepts, {arc.label for arc in arcs}
     units: list[str] = []
-    for _ in range(size.campuses):
+    district = ""
+    for number in range(size.campuses):
+        if size.district and number % size.district == 0:
+            district = next(name for name in places if name not in used)
+            used.add(district)
+            arcs.append(Arc("", f"{district} district", f"{district}-district"))
+            district += "-district"
+            concepts += 1
         place = next(name for name in places if f"{name} campus" not in used)
         used.add(f"{place} campus")
-        arcs.append(Arc("", f"{place} campus", place))
+        arcs.append(Arc(district, f"{place} campus", place))
         concepts += 1
         for school in SCHOOLS[: size.schools]:
             unit = f"{place}/{school}"
             arcs.append(Arc(place, f"{school} school", unit))
             units.append(unit)
             concepts += 1
-            for number in NUMBERS[: size.homerooms]:
-                arcs.append(Arc(unit, f"homeroom {number}", f"{unit}/homeroom-{number}"))
+            for room in NUMBERS[: size.homerooms]:
+                arcs.append(Arc(unit, f"homeroom {room}", f"{unit}/homeroom-{room}"))
                 homerooms.append(arcs[-1].child)
                 concepts += 1
     turn, known = 0, {arc.child for arc in arcs}

@@ -44,7 +44,8 @@ def command(
 
     \b
     echo 'the largest executable' | rerank ground -w files.toml -g files.grammar
-    rerank ground directives.txt -w activities.csv -g directives.grammar --context duluth --tree
+    rerank ground said.txt -w activities.csv -g directives.grammar --tree
+    rerank ground said.txt -w people.ttl -g talk.grammar --context ann
     """  # noqa: D301
     from rerank_adapters.applications.referential.grounding import as_json, as_table, as_trees, ground_lines
     from rerank_adapters.formats.compressed import open_atomic, open_text
