@@ -97,12 +97,15 @@ def contribution_table(result: Contributions, metric: str) -> Table:
 
 def gain_table(evaluation: Evaluation) -> Table:
     """The comparisons besides those with the baseline: a row for each pair of systems, a column per metric."""
+    pairs = evaluation.metrics[0].pairs
+    systems = list(dict.fromkeys(pair.system for pair in pairs))
     rows = []
-    for number, pair in enumerate(evaluation.metrics[0].pairs):
+    for number, pair in enumerate(pairs):
         comparisons = [metric.pairs[number].comparison for metric in evaluation.metrics]
-        rows.append((f"{pair.system} over {pair.over}", *map(_comparison_cell, comparisons)))
+        name = f"over {pair.over}" if len(systems) == 1 else f"{pair.system} over {pair.over}"
+        rows.append((name, *map(_comparison_cell, comparisons)))
     header = ("gain", *(f"{metric.name} {'↑' if metric.higher_is_better else '↓'}" for metric in evaluation.metrics))
-    return Table("Gains over other systems", header, tuple(rows))
+    return Table(f"What {' and '.join(systems)} gains", header, tuple(rows))
 
 
 def flat_rows(evaluation: Evaluation) -> Iterator[tuple[str, ...]]:
