@@ -160,6 +160,7 @@ def test_a_world_of_many_entities_is_only_evaluated_where_it_is_entered(tmp_path
     assert len(lm.model.world.sets) < 100
 
 
+@pytest.mark.slow
 def test_the_example_is_what_the_generator_makes(tmp_path):
     """The worlds, the directives, and the first lists; `make.py` writes the rest in the same way."""
     arcs = ontology.small_world()
@@ -239,6 +240,7 @@ def test_the_recogniser_aligns_exactly():
     assert len({text for text, _ in nbest}) == len(nbest) == 30
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_reranking_all_hypotheses_does():
     noisy, arcs_of_world = channel.Channel(0.2), ontology.small_world()
     lm = ReferentialLanguageModel(**STUDENTS, inference="viterbi")

@@ -245,7 +245,7 @@ def test_descriptions_avoid_what_rules_out_nothing(figures):
     assert figures.advance(vacuous, "executable")[0] < figures.advance(informative, "executable")[0] - 2
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.recursive(
     st.sampled_from("abc"),
     lambda parts: st.one_of(

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins.errors import ConfigError, FormatError, ModelError
@@ -21,6 +21,7 @@ def array(members):
     return np.array(sorted(members), np.int32)
 
 
+@settings(max_examples=40)
 @given(st.integers(1, 200), st.data())
 def test_sets_are_those_of_python(size, data):
     """Whatever a set is stored as: bits, or a sorted array."""

@@ -284,10 +284,10 @@ def main(
 
         def by_search(system: str, heard: Utterances) -> list[str]:
             say(f"searching with {system}")
-            found = []
+            best = []
             for arcs, phones in zip(heard.arcs, heard.lengths, strict=True):
-                found.append(search(automata(system), arcs, phones, beam)[0])
-            return found
+                best.append(search(automata(system), arcs, phones, beam)[0])
+            return best
 
         def by_list(system: str, heard: Utterances) -> list[str]:
             say(f"reranking with {system}")

@@ -51,11 +51,11 @@ def concepts(text: str, labels: frozenset[str]) -> str:
 
     The function words of the grammar are left out; words that make no label stand for themselves.
     """
-    words, found, at = text.split(), [], 0
+    words, joined, at = text.split(), [], 0
     while at < len(words):
         length = next((n for n in (2, 1) if " ".join(words[at : at + n]) in labels), 1)
         label = "_".join(words[at : at + length])
         if words[at : at + length] not in ([word] for word in (*ONE_PATH, *TWO_PATHS, "to")):
-            found.append(label)
+            joined.append(label)
         at += length
-    return " ".join(found)
+    return " ".join(joined)

@@ -79,9 +79,9 @@ def world(size: Size) -> list[Arc]:
     arcs = small_world()
     rng = random.Random(SEED + size.concepts)
     activities = _activities(arcs)
-    made = [name for name, *_ in made_names()]
-    rng.shuffle(made)
-    places = iter([*made[::-1], *made])
+    surnames = [name for name, *_ in made_names()]
+    rng.shuffle(surnames)
+    places = iter([*surnames[::-1], *surnames])
     homerooms = [arc.child for arc in arcs if "homeroom" in arc.label]
     concepts, used = SMALL.concepts, {arc.label for arc in arcs}
     units: list[str] = []
@@ -122,9 +122,9 @@ def world(size: Size) -> list[Arc]:
         there.setdefault(arc.parent, set()).add(arc.label)
     for number in range(size.students - SMALL.students):
         homeroom = homerooms[number % len(homerooms)]
-        name = made[number % len(made)]
+        name = surnames[number % len(surnames)]
         while name in there.setdefault(homeroom, set()):
-            name = rng.choice(made)
+            name = rng.choice(surnames)
         there[homeroom].add(name)
         arcs.append(Arc(homeroom, name, f"{name}-{number + 1}"))
     return arcs

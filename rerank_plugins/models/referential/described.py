@@ -92,8 +92,8 @@ class Facts:
         if len(arguments) < 2:
             raise at_fault(where, f"relation {name!r} has {len(arguments)} argument, wanted two or more")
         if len(individuals) != len(arguments):
-            found = f"{len(individuals)} individuals ({', '.join(individuals)})"
-            raise at_fault(where, f"relation {name!r} has {len(arguments)} arguments, found {found}")
+            listed = f"{len(individuals)} individuals ({', '.join(individuals)})"
+            raise at_fault(where, f"relation {name!r} has {len(arguments)} arguments, found {listed}")
         self.tuples.setdefault(name, []).append((individuals, where))
 
     def value(self, name: str, individual: str, value: Any, where: Where) -> None:

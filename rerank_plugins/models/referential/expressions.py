@@ -60,13 +60,13 @@ def compile_expression(text: str) -> Automaton:
         raise ValueError("the expression can be empty; wanted one that has at least one word")
 
     def states(places: frozenset[int]) -> tuple[int, ...]:
-        found = (
+        numbers = (
             state
             for place in sorted(places)
             for state, exists in ((2 * place, builder.follow[place]), (2 * place + 1, place in whole.last))
             if exists
         )
-        return tuple(found)
+        return tuple(numbers)
 
     following = (after for follow in builder.follow for after in (states(frozenset(follow)), ()))
     return Automaton(tuple(builder.symbols), states(whole.first), tuple(following))
