@@ -34,7 +34,7 @@ import numpy as np
 from example_nbest.referential.students import make, ontology
 from example_nbest.referential.students.channel import Channel
 from example_nbest.referential.students.directives import concepts, directives
-from example_nbest.referential.students.recogniser import Arc, Recogniser
+from example_nbest.referential.students.recogniser import LARGE, Arc, Recogniser
 from example_nbest.referential.students.search import Automaton, ReferentialAutomaton, TrigramAutomaton, search
 from rerank_adapters.evaluation import evaluate
 from rerank_adapters.metrics.accuracy import Accuracy
@@ -150,22 +150,24 @@ class Utterances:
 
 
 @cache
-def utterances(texts: tuple[str, ...], level: float, entities: int) -> Utterances:
+def utterances(texts: tuple[str, ...], level: float, entities: int, kept: int) -> Utterances:
     """What is heard of the directives, and the words of a world that it may have been."""
     heard = make.heard(texts, level)
-    recogniser = Recogniser(make.vocabulary(arcs_of(entities)), Channel(level))
+    recogniser = Recogniser(make.vocabulary(arcs_of(entities)), Channel(level), kept)
     arcs = [recogniser.arcs(phones) for _, phones in counted(heard, f"directives heard at {level:g}")]
     return Utterances(arcs, [len(phones) for _, phones in heard], recogniser)
 
 
 def compare(
-    title: str, texts: tuple[str, ...], levels: Sequence[float], systems: Sequence[str],
+    title: str, texts: tuple[str, ...], levels: Sequence[float], systems: Sequence[str], kept: int,
     decode: Callable[[str, Utterances], list[str]],
 ) -> None:  # fmt: skip
     """Print the errors of all systems at all levels."""
     rows = []
     for level in levels:
-        heard = {entities: utterances(texts, level, entities) for entities in {SYSTEMS[s].entities for s in systems}}
+        heard = {
+            entities: utterances(texts, level, entities, kept) for entities in {SYSTEMS[s].entities for s in systems}
+        }
         outputs = {name: decode(name, heard[SYSTEMS[name].entities]) for name in systems}
         labels = {name: frozenset(arc.label for arc in arcs_of(SYSTEMS[name].entities)) for name in systems}
         joined = {name: [concepts(text, labels[name]) for text in outputs[name]] for name in systems}
@@ -209,7 +211,7 @@ def times(
     """Print, and plot, the seconds that the search takes for a directive."""
     rows, series = [], {beam: [] for beam in beams}  # type: ignore[var-annotated]
     for entities in sizes:
-        heard = utterances(texts, 0.3, entities)
+        heard = utterances(texts, 0.3, entities, LARGE)
         model = model_of(System("world", entities), grammar, folder)
         timed: list[tuple[list[float], int]] = []
         for beam in beams:
@@ -260,12 +262,14 @@ def times(
 @click.option("--directives", "number", type=click.IntRange(1), default=144, help="Directives recognised.")
 @click.option("--sizes", type=Listed(int), default="240,4175,100000", help="Entities of the worlds.")
 @click.option("--n", type=click.IntRange(1), default=300, help="Hypotheses of a list.")
+@click.option("--kept", type=click.IntRange(1), default=LARGE,
+              help="Words of a large vocabulary among which one is kept for a stretch of phones.")  # fmt: skip
 @click.option("--beam", type=click.IntRange(1), default=1000, help="Hypotheses at each phone.")
 @click.option("--beams", type=Listed(int), default="100,300,1000", help="Beams that are timed.")
 @click.option("--timed", type=click.IntRange(1), default=36, help="Directives that are timed.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Plot the times to this file.")
 def main(
-    parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int, beam: int,
+    parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int, kept: int, beam: int,
     beams: tuple[int, ...], timed: int, plot: Path | None,
 ) -> None:  # fmt: skip
     """Print the parts of the table."""
@@ -299,7 +303,7 @@ def main(
 
         for part, title, decode in (("search", "In the search", by_search), ("lists", "Reranked lists", by_list)):
             if part in parts:
-                compare(title, texts, levels, systems, decode)
+                compare(title, texts, levels, systems, kept, decode)
         if "times" in parts:
             times(grammar, folder, texts[:timed], sizes, beams, n, plot)
 

@@ -34,14 +34,14 @@ class Arc(NamedTuple):
 class Recogniser:
     """The words of a vocabulary, heard through a channel."""
 
-    def __init__(self, words: Sequence[str], channel: Channel) -> None:
+    def __init__(self, words: Sequence[str], channel: Channel, large: int = LARGE) -> None:
         self.words, self.channel = sorted(words), channel
         known = pronunciations()
         phones = [known[word] for word in self.words]
         self.lengths = np.array([len(p) for p in phones])
         self.longest = int(self.lengths.max())
         self.word_penalty = -math.log(len(phones) + 1)
-        self.most = max(MOST, len(phones) // LARGE)
+        self.most = max(MOST, len(phones) // large)
         self.spoken = np.zeros((self.longest, len(phones)), np.int64)
         for w, p in enumerate(phones):
             self.spoken[: len(p), w] = [PHONES.index(phone) for phone in p]
