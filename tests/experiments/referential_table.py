@@ -269,7 +269,8 @@ def times(
 @click.option("--timed", type=click.IntRange(1), default=36, help="Directives that are timed.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Plot the times to this file.")
 def main(
-    parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int, kept: int, beam: int,
+    parts: tuple[str, ...], grammar: Path, levels: tuple[float, ...], number: int, sizes: tuple[int, ...], n: int,
+    kept: int, beam: int,
     beams: tuple[int, ...], timed: int, plot: Path | None,
 ) -> None:  # fmt: skip
     """Print the parts of the table."""
