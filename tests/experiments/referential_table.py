@@ -247,6 +247,8 @@ def times(
         for beam, seconds in series.items():
             axes.plot(sizes, seconds, marker="o", label=f"beam {beam}")
         axes.set_xscale("log")
+        axes.set_xticks(sizes, [f"{entities:,}" for entities in sizes])
+        axes.minorticks_off()
         axes.set_ylim(bottom=0)
         axes.set_xlabel("entities in the world")
         axes.set_ylabel("CPU seconds a directive")
