@@ -5,6 +5,7 @@ from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginEr
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.hookspecs import hookimpl
 from rerank_plugins.interfaces import (
+    BatchedLM,
     FeatureExtractor,
     HasUnigrams,
     IncrementalLM,
@@ -29,6 +30,7 @@ install()
 
 __version__ = "0.1.0"
 __all__ = [
+    "BatchedLM",
     "ConfigError",
     "FeatureExtractor",
     "FeatureTable",

@@ -105,6 +105,22 @@ class IncrementalLM(Protocol[State]):
         ...
 
 
+@runtime_checkable
+class BatchedLM(Protocol[State]):
+    """An `IncrementalLM` that takes many steps in one call, which is cheaper than as many calls.
+
+    Without these two methods the steps are taken one by one (language_models/batched_steps.py).
+    """
+
+    def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:
+        """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
+        ...
+
+    def finish_all(self, states: Sequence[State]) -> FloatArray:
+        """(n) states -> (n) ln p(</s> | state)."""
+        ...
+
+
 class Sampler(Protocol):
     """Draws sentences from a language model."""
 

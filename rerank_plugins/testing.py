@@ -21,6 +21,7 @@ import numpy as np
 from rerank_plugins.errors import RerankError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import (
+    BatchedLM,
     FeatureExtractor,
     HasUnigrams,
     IncrementalLM,
@@ -155,7 +156,9 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
     - States are values: advancing from a state does not change it, so advancing again gives the same ln p.
     - The ln p of a word is not above 0 (to 1e-6).
     - The values of `advance` and `finish` sum to those of `score`, within `atol`, if the model is a `LanguageModel`.
+    - Steps from many states in one call, if the model is a `BatchedLM`, have the values of single steps, within `atol`.
     """
+    steps: list[tuple[Any, str]] = []
     for sentence in [*sentences, *(text.split() for text in SENTENCES)]:
         state, total = model.start(), 0.0
         for word in sentence:
@@ -164,11 +167,27 @@ def check_incremental_lm(model: IncrementalLM[Any], sentences: Iterable[Sentence
             second, _ = model.advance(state, word)
             assert first == second, f"advance({word!r}) changed the state that it started from"
             assert first <= 1e-6, f"ln p({word!r}) must not be above 0, found {first}"
+            steps.append((state, word))
             state, total = following, total + first
         total += model.finish(state)
         if isinstance(model, LanguageModel):
             whole = float(model.score([sentence])[0].sum())
             assert abs(whole - total) <= atol, f"{sentence}: steps sum to {total}, the sentence has {whole}"
+    if isinstance(model, BatchedLM):
+        _check_batches(model, steps, atol)
+
+
+def _check_batches(model: Any, steps: Sequence[tuple[Any, str]], atol: float) -> None:
+    states, words = [state for state, _ in steps], [word for _, word in steps]
+    values, following = model.advance_all(states, words)
+    assert len(following) == len(steps), f"advance_all: {len(following)} states after {len(steps)} steps"
+    alone = [model.advance(state, word) for state, word in steps]
+    np.testing.assert_allclose(values, [ln_p for ln_p, _ in alone], 0, atol, err_msg="advance_all and advance differ")
+    np.testing.assert_allclose(
+        model.finish_all(following), [model.finish(state) for _, state in alone], 0, atol,
+        err_msg="after advance_all and after advance, the states differ",
+    )  # fmt: skip
+    assert len(model.advance_all([], [])[0]) == len(model.finish_all([])) == 0, "of no states there are no values"
 
 
 def check_parser(parser: Parser, sentences: Sequence[Sentence]) -> None:

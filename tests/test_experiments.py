@@ -58,6 +58,10 @@ RUNS = {
         r"\| 5 \|( [\d.]+ \[[\d.]+, [\d.]+\] \|){6}",
     ),
     "constituency_speed": ("--grammar {grammar} --trees {bank} --lengths 5 --lines 40", r"\| 5 \|( +[\d.]+ \|){2} "),
+    "ctc_decoding": (
+        "{data} --sentences 2 --beam 5 --stores 5",
+        r"\| no model \|  \| [\d.]+ \| [\d.]+ \|(?s:.*)\| n-grams \+ HHMM inside \| [\d., -]+ \|",
+    ),
     "depth_table": ("{data}", r"\| CRAFT \| 27 \| head \|( [\d.]+ % \|){4} \d \|"),
     "esa_documents": (
         "{data} {root}/mt/train.en --sizes 5,10 --shortest 5 --min-count 1",

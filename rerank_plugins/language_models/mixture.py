@@ -16,6 +16,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.language_models.batched_steps import advance_all, finish_all
 from rerank_plugins.language_models.own_unigrams import with_unigrams
 
 
@@ -23,7 +24,8 @@ from rerank_plugins.language_models.own_unigrams import with_unigrams
 class MixtureLanguageModel(LanguageModel):
     """Weighted mean of the probabilities of several language models (static interpolation).
 
-    Natural logs. It is also an `IncrementalLM` if all its models are; its state is the tuple of their states.
+    Natural logs. It is also an `IncrementalLM` if all its models are; its state is the tuple of their states. Many
+    steps are taken in one call for each model (`BatchedLM`).
     """
 
     models: tuple[LanguageModel, ...] = option(doc="language models of the config, by name")
@@ -66,6 +68,21 @@ class MixtureLanguageModel(LanguageModel):
     def finish(self, state: tuple[Any, ...]) -> float:
         """Ln p(</s> | state)."""
         return self._mix([model.finish(part) for model, part in zip(self._steps, state, strict=True)])
+
+    def advance_all(
+        self, states: Sequence[tuple[Any, ...]], words: Sequence[str]
+    ) -> tuple[FloatArray, list[tuple[Any, ...]]]:
+        """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
+        columns = zip(*states, strict=True) if states else [()] * len(self.models)
+        steps = [advance_all(model, column, words) for model, column in zip(self._steps, columns, strict=True)]
+        ln_p = np.stack([values for values, _ in steps], axis=1)
+        return mixed(ln_p, np.array(self.weights)), list(zip(*(after for _, after in steps), strict=True))
+
+    def finish_all(self, states: Sequence[tuple[Any, ...]]) -> FloatArray:
+        """(n) states -> (n) ln p(</s> | state)."""
+        columns = zip(*states, strict=True) if states else [()] * len(self.models)
+        ends = [finish_all(model, column) for model, column in zip(self._steps, columns, strict=True)]
+        return mixed(np.stack(ends, axis=1), np.array(self.weights))
 
     @property
     def _steps(self) -> tuple[Any, ...]:

@@ -34,8 +34,9 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     """N-gram model from `rerank train ngram`, or an ARPA file of any order up to 6.
 
     Natural logs; with stupid back-off, of scores in place of probabilities. It is also an `IncrementalLM`, whose state
-    is the tuple (context, number of words before). A pickled copy holds only the path and maps the same file. Raises
-    ModelError for a file that is missing, cut short, of another version or kind.
+    is the tuple (context, number of words before), and a `BatchedLM`, which takes many steps in one compiled call. A
+    pickled copy holds only the path and maps the same file. Raises ModelError for a file that is missing, cut short, of
+    another version or kind.
     """
 
     model: Path = option(doc="model file, or ARPA file, plain or compressed")
@@ -100,11 +101,30 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         """Ln p(</s> | state)."""
         return self._step(state, EOS)[0]
 
+    def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:
+        """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
+        number = self.ngrams.vocabulary.inner
+        ln_p, contexts = self._steps(states, [number.get(word, UNK) for word in words])
+        longest = self.order - 1
+        lengths = [min(length + 1, longest) for _, length in states]
+        return ln_p, list(zip(contexts.tolist(), lengths, strict=True))
+
+    def finish_all(self, states: Sequence[State]) -> FloatArray:
+        """(n) states -> (n) ln p(</s> | state)."""
+        return self._steps(states, [EOS] * len(states))[0]
+
     def sampler(self, shortest: int, longest: int) -> NgramSampler:
         """A sampler of sentences that have `shortest` to `longest` words, none of them `<unk>`."""
         from rerank_plugins.models.ngram.sampling import NgramSampler
 
         return NgramSampler(self.ngrams, shortest, longest)
+
+    def _steps(self, states: Sequence[State], numbers: Sequence[int]) -> tuple[FloatArray, LongArray]:
+        """(n) ln p, and (n) the contexts after the words of these numbers."""
+        from rerank_plugins.models.backoff.stepping import score_steps
+
+        contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
+        return score_steps(self.ngrams.tables, contexts, lengths, np.array(numbers, np.int64))
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
         from rerank_plugins.models.backoff.scoring import score_step
