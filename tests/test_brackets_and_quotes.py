@@ -36,7 +36,7 @@ REGISTRY = load_plugins(BUILTIN, installed=False)
 SENTENCES = ("He said ( quietly ) that it rained .", "It [ the rain ] fell {", ") said Mary Zyzx (")
 NAMES = {character: name for name, character in BRACKETS.items()}
 # letters as written; the words of the user's own model
-OF_THE_TEXT_ITSELF = {"character-length", "ngram-lm", "referential-lm"}
+OF_THE_TEXT_ITSELF = {"character-length", "ngram-lm", "referential-lm", "substitutes"}
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}
 EMBEDDED = ["unigram", "pcfg", "hhmm", "treelet-lm"]  # language models
 

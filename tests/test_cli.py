@@ -651,6 +651,7 @@ def test_run_does_the_whole_job(config, small):
         "held.nbest.gz",
         "held.report.json",
         "held.report.html",
+        "contributions.json",
         "steps.json",
     }
     assert names(work) == kept

@@ -115,9 +115,7 @@ def test_segments_that_come_again_are_to_be_merged_first(place):
 
 
 def test_standard_input_has_a_name(place):
-    assert refused("apply", "-", "-w", "good.toml", stdin="0 ||| a\n").startswith(
-        "<stdin>:1: found 2 columns, expected"
-    )
+    assert refused("apply", "-", "-w", "good.toml", stdin="0 ||| a\n").startswith("<stdin>:1: reads as score ||| text")
 
 
 # --- references, sources, systems

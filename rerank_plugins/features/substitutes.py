@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +26,10 @@ from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.models.backoff.vocabulary import BOS
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
 from rerank_plugins.pickling import PickledFields
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.fastsubs.substitutes import FastSubs
 
 BLOCK = 1 << 14  # windows searched at a time
 UNKNOWN = "<unk>"
@@ -50,6 +53,8 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _substitutes(self) -> FastSubs:
+        from rerank_plugins.models.fastsubs.substitutes import FastSubs  # loads numba, at the first use
+
         return FastSubs.load(self.model)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
