@@ -33,6 +33,7 @@ NEEDED = {
     "similarity_table": "sklearn",
 }  # packages of extras
 LONG = {
+    "ctc_decoding",
     "long_sentences",
     "ngram_speed",
     "parser_table",
@@ -101,6 +102,7 @@ RUNS = {
         "--beam 100 --beams 10",
         r"\| 240 \| 158 \+ 82 \| 231 \| 16\.77 \|(?s:.*)\| 0\.2 \| LM-NoSem, 240 \| [\d.]+ \|(?s:.*)\| 240 \| 10 \|",
     ),
+    "scorer_speed": ("{root}/mt/lm.arpa {text} --beams 4 --words 2 --stores 5 --repeats 1", r"\| n-grams \|( [\d.]+ \|){4}"),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
     "speed_table": ("{lists} --generated 10,20,3", r"MERT, 20 restarts, generated 10 × 20 × 3"),
