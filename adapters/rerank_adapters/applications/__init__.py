@@ -42,8 +42,8 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "completion.command"),
         "Answer QUESTIONS: choose the word for the blank.",
     ),
-    "confusion-network": (
-        *(APPLICATIONS, "speech.confusion_network_command"),
+    "consensus": (
+        *(APPLICATIONS, "speech.consensus_command"),
         "Find the words of highest posterior in n-best lists.",
     ),
     "rover": (

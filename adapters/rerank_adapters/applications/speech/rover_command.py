@@ -29,7 +29,7 @@ def command(systems: tuple[str, ...], weights: tuple[float, ...], output: Path, 
     The outputs are aligned into a word transition network, and the words with most votes are taken (ROVER, Fiscus 1997;
     voting by frequency). A SYSTEM is a file with one output per line, or with the ids of its utterances (kaldi, trn),
     which need not come in the same order. The first system wins ties. Where systems have n-best lists, merge the lists
-    and take `rerank confusion-network`.
+    and take `rerank consensus`.
 
     \b
     rerank rover whisper.trn kaldi.trn conformer.trn -o combined.trn

@@ -1,4 +1,4 @@
-"""`rerank confusion-network`: the words of highest posterior in each list, and its confusion network."""
+"""`rerank consensus`: the words of highest posterior in each list, and its confusion network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rerank_plugins.features.posteriors import Posterior
 
 
-@click.command("confusion-network")
+@click.command("consensus")
 @click.argument("nbest", nargs=-1, required=True, metavar="NBEST...")
 @output_option("Write the words of highest posterior to this file, one line per list.")
 @click.option(
@@ -46,7 +46,7 @@ def command(
     `rerank apply --nbest-out` writes.
 
     \b
-    rerank confusion-network dev.nbest --scale 0.3 -o dev.consensus --mesh dev.mesh
+    rerank consensus dev.nbest --scale 0.3 -o dev.consensus --mesh dev.mesh
     """  # noqa: D301
     from contextlib import ExitStack
 
