@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.text import TextPipeline, looks_like, vocabulary_warnings
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
+from rerank_adapters.text.sentences import restore_sentence
 from rerank_adapters.text.steps import KINDS
 from rerank_adapters.text.transcripts import FILLERS
 from rerank_plugins import ConfigError
@@ -39,6 +40,18 @@ TRUECASE = "paris (9/9)\nParis (3/12) paris (9)\nthe (90/99) The (9)\nI (5/5)\n"
         (("normalize-unicode",), "e\u0301", "é"),
         (("normalize-unicode:NFKC",), "ﬁ", "fi"),
         (("undo-bpe", "lowercase"), "Ab@@ C d", "abc d"),
+        (("restore-sentence",), "where did john's aunt go", "Where did John's aunt go?"),
+        (("restore-sentence",), "when he came i'm told it was monday", "When he came I'm told it was Monday."),
+        (("restore-sentence",), "how many are there", "How many are there?"),
+        (("restore-sentence",), "do not go", "Do not go."),
+        (("restore-sentence",), "do you go", "Do you go?"),
+        (("restore-sentence",), "have the goodness to wait", "Have the goodness to wait."),
+        (("restore-sentence",), "Are we there yet?", "Are we there yet?"),
+        (("restore-sentence",), "xylqzt of McX", "Xylqzt of McX."),
+        (("restore-sentence",), " ", ""),
+        (("characters",), "a  cät ", "a _ c ä t"),
+        (("characters",), " ", ""),
+        (("restore-sentence", "penn-tokenize"), "i didn't", "I did n't ."),
     ],
 )  # fmt: skip
 def test_steps(steps, text, wanted):
@@ -63,6 +76,13 @@ def test_penn_there_and_back_on_real_text(real_lists):
 def test_penn_functions_never_fail_and_settle(text):
     assert penn_tokenize(text) == " ".join(penn_tokenize(text).split())
     assert penn_unescape(penn_unescape(text)) == penn_unescape(penn_unescape(penn_unescape(text)))
+
+
+@given(st.text("ai '?.Éx", max_size=12))
+def test_a_restored_sentence_stays(text):
+    restored = restore_sentence(text)
+    assert restore_sentence(restored) == restored
+    assert restored.rstrip(".?").lower() == " ".join(text.split()).rstrip(".?").lower()
 
 
 @given(st.lists(st.lists(st.text("abcd", min_size=1, max_size=3), min_size=1, max_size=4), max_size=6))

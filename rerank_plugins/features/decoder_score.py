@@ -9,7 +9,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import FeatureExtractor
+from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
 
 
@@ -36,6 +36,12 @@ class ReciprocalRankFeature(FeatureExtractor):
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 
+    power: float = option(1.0, doc="1 / rank ^ power: a high one sets the 1-best apart, a low one spaces ranks evenly")
+
+    def __post_init__(self) -> None:
+        if not self.power > 0:
+            raise ValueError(f"power is {self.power}; wanted more than 0")
+
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 1) 1 / (1 + row)."""
-        return 1.0 / np.arange(1.0, len(nbest) + 1.0)[:, None]
+        """(n, 1) (1 + row) to the power of minus `power`."""
+        return np.arange(1.0, len(nbest) + 1.0)[:, None] ** -self.power

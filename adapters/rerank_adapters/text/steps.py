@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
+from rerank_adapters.text.sentences import restore_sentence
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.registry import suggestion
 
@@ -136,6 +137,8 @@ KINDS = {
         StepKind("no-punctuation", transcripts.no_punctuation, "the characters kept within words", default="'"),
         StepKind("expand-contractions", _plain(transcripts.expand_contractions)),
         StepKind("no-fillers", transcripts.no_fillers, "the fillers (no-fillers:uh,um)", default=transcripts.FILLERS),
+        StepKind("characters", _plain(transcripts.characters)),
+        StepKind("restore-sentence", _plain(restore_sentence)),
         StepKind("no-unknown", _plain(transcripts.no_unknown)),
         StepKind("no-noise", _plain(transcripts.no_noise)),
         StepKind(

@@ -67,6 +67,14 @@ def no_punctuation(kept: str) -> Step:
     return step
 
 
+def characters(text: str) -> str:
+    """Spell the text: characters become words, and `_` stands between words: `a cat` -> `a _ c a t`.
+
+    An n-gram model of text that is spelt so says how likely the spelling of a name is that no word model knows.
+    """
+    return " ".join("_".join(text.split()))
+
+
 def expand_contractions(text: str) -> str:
     """Write English contractions out: `won't` -> `will not`, `it's` -> `it is`; a possessive 's stays."""
     text = text.translate(APOSTROPHES)
