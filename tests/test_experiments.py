@@ -18,7 +18,7 @@ from tests.test_treelet import BANK
 
 EXAMPLE = ROOT / "example_nbest"
 MODULES = sorted(module.name for module in pkgutil.iter_modules(experiments.__path__))
-PARTS = {"experiment", "similarity_sets", "texts"}  # of several experiments
+PARTS = {"experiment", "similarity_sets", "spoken_text", "texts"}  # of several experiments
 OTHER_WORDS = (
     {"dog": "horse", "cat": "bird", "man": "girl"},
     {"dog": "house", "cat": "tree", "saw": "heard", "it": "he"},
@@ -105,6 +105,10 @@ RUNS = {
     "scorer_speed": ("{root}/mt/lm.arpa {text} --beams 4 --words 2 --stores 5 --repeats 1", r"\| n-grams \|( [\d.]+ \|){4}"),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
+    "speech_table": (
+        "{root}/asr/tune.jsonl --train {root}/mt/test.en --train-characters {root}/mt/test.en --families unigram --no-choose",
+        r"\| everything, MBR \| [\d.]+ \| \d+, \d+, \d+ \| [+-][\d.]+ \|(?s:.*)\| oracle \| [\d.]+ \|",
+    ),
     "speed_table": ("{lists} --generated 10,20,3", r"MERT, 20 restarts, generated 10 × 20 × 3"),
     "svs_table": (
         "{data} parsing --rows baseline,20hw-2 --seeds 1,2 --iterations 2 --rare 2 --decoders vector --every 3",

@@ -1,0 +1,270 @@
+"""Print what the features contribute to the second pass of speech recognition (docs/results/speech.md).
+
+Each file LISTS has n-best lists of utterances with their transcripts, as JSON lines of HyPoradise. The utterances of even
+and of odd number are the two halves: weights are tuned on one half and choose the hypotheses of the other one, and the
+choices of both are scored together, so that every utterance is reranked by weights that never saw it. Weights are tuned
+for word errors, from uniform ones.
+
+The systems add features to each other: the order of the recogniser (its scores too, where the lists have them) and the
+length; agreement with the list; the n-gram model, and one of characters, which judges the spelling of names; each
+syntactic family; everything. `chosen` takes, in each half, the
+system and the tuner that five-fold cross-validation within this half prefers. The table has the word error rate, the
+substitutions, deletions and insertions, the difference to the recogniser's first hypotheses with its 95 % interval, the
+p-values of the paired bootstrap, of approximate randomisation and of the matched-pairs test (MAPSSWE), and the share of the
+distance to the oracle that is covered.
+
+The n-gram model is read from --ngram, or trained on the files --train (Penn-style tokens, one sentence per line), which
+are normalised to what recognisers write: lower case, no punctuation.
+
+\b
+    python -m tests.experiments.speech_table commonvoice_test.jsonl --train novels.txt.xz
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.evaluation import Evaluation, evaluate
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.extract import extract_with
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.tune import tuning_data
+from rerank_adapters.report.tables import Table
+from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuning import cross_validate, prepare, start_vector
+from rerank_adapters.tuning.choosing import chosen_rows
+from rerank_adapters.tuning.data import take_segments
+from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
+from rerank_plugins.arrays import LongArray
+from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
+from rerank_plugins.plugins import load_plugins
+from tests.experiments.experiment import FILE, Listed, experiment, say
+from tests.experiments.spoken_text import train_on_spoken
+
+FOLDS, SEEDS = 5, (1,)  # of the cross-validation within a half
+BEST_FIRST, CHOSEN = "1-best", "chosen"
+TUNERS = {"PRO": "pro", "MIRA": "mira", "expected risk": "expected-risk", "MBR": "mbr"}
+USUAL = "PRO"  # the tuner of all rows but those that name another
+ORDER = {"rank": "reciprocal-rank", "first": "reciprocal-rank,power=8", "length": "length"}
+SCORE = {"score": "decoder-score"}
+CONSENSUS = {"consensus": "consensus,posterior=rank"}
+POSTERIORS = {"posteriors": "word-posteriors,posterior=rank"}
+FAMILIES = {  # the options that follow say how text is read
+    "unigram": {"unigram": "unigram"},
+    "dependency": {"dependency": "dependency-lm"},
+    "treelet": {"treelet": "treelet-lm", "slr": "slr"},
+    "hhmm": {"hhmm": "hhmm-lm,beam=50"},
+    "svs": {"svs": "svs-similarity,posterior=rank"},
+}
+OF_CHARACTERS = NgramSettings(6, prune=(0, 0, 0, 0, 1))
+
+
+@dataclass(frozen=True)
+class System:
+    """A row of the table: the labels of its features, and the name of its tuner."""
+
+    labels: frozenset[str]
+    tuner: str = USUAL
+
+
+class Lists:
+    """The lists of a file with their transcripts, and the features of all systems, each extracted once."""
+
+    def __init__(self, file: Path, specs: Mapping[str, str]) -> None:
+        features = [{**plugin_table(spec), "label": label} for label, spec in specs.items()]
+        self.job = Job.create(
+            Config(nbest={"use": "hyporadise"}, metric=[{"use": "wer"}], feature=features), load_plugins(BUILTIN)
+        )
+        self.nbests = read_nbest([file], self.job.format)
+        references = read_references([file]).for_segments([nbest.segment_id for nbest in self.nbests])
+        if len(self.nbests) < 4 * FOLDS:
+            raise RerankError(f"{file}: found {len(self.nbests)} utterances, expected {4 * FOLDS} or more")
+        if all(hypothesis.score is not None for nbest in self.nbests for hypothesis in nbest):
+            features.append({**plugin_table(SCORE["score"]), "label": "score"})
+            self.job = self.job.with_config({"feature": features})
+        self.data = Data(file.stem, self.nbests, references)
+        self.whole = tuning_data(self.job, self.data, extract_with(self.job, self.nbests, decoder_table(self.nbests)))
+
+    def with_only(self, labels: frozenset[str]) -> TuningData:
+        """The data with the features of these labels alone."""
+        table = self.whole.table
+        kept = np.array([name.partition(".")[0] in labels for name in table.names])
+        names = tuple(name for name, keep in zip(table.names, kept, strict=True) if keep)
+        narrow = FeatureTable.dense(names, table.values[:, kept], table.offsets)
+        return prepare(narrow, self.whole.statistics, self.whole.metric, hypotheses=self.whole.hypotheses)
+
+    def halves(self) -> Iterator[tuple[LongArray, LongArray]]:
+        """The utterances to tune on and those to test on, in both directions."""
+        numbers = np.arange(len(self.nbests))
+        for parity in (0, 1):
+            yield numbers[numbers % 2 == parity], numbers[numbers % 2 != parity]
+
+    def texts(self, rows: LongArray) -> list[str]:
+        """The hypotheses in these rows, one for each utterance."""
+        positions = rows - self.whole.table.offsets[:-1]
+        return [nbest[position].text for nbest, position in zip(self.nbests, positions.tolist(), strict=True)]
+
+
+class SecondPass:
+    """The choices of systems in a file's lists, each half by weights of the other one."""
+
+    def __init__(self, lists: Lists, systems: Mapping[str, System]) -> None:
+        self.lists, self.systems = lists, systems
+        self.tuners: dict[str, Tuner] = {
+            name: lists.job.with_config({"tuner": plugin_table(spec)}).tuner for name, spec in TUNERS.items()
+        }
+
+    def choices(self, system: System, tuned: LongArray, tested: LongArray) -> LongArray:
+        """(tested): the row that the system chooses in each list of the half that was not tuned on."""
+        data = self.lists.with_only(system.labels)
+        half = take_segments(data, tuned)
+        result = self.tuners[system.tuner].tune(half, start_vector(half.table, "uniform"), np.random.default_rng(1))
+        other = take_segments(data, tested)
+        within = chosen_rows(other, result) - other.table.offsets[:-1]
+        rows: LongArray = data.table.offsets[:-1][tested] + within
+        return rows
+
+    def held_out(self, system: System, tuned: LongArray) -> float:
+        """The word error rate of cross-validation within a half."""
+        half = take_segments(self.lists.with_only(system.labels), tuned)
+        tuner = {system.tuner: self.tuners[system.tuner]}
+        return cross_validate(half, tuner, start_vector(half.table, "uniform"), FOLDS, SEEDS).best.mean
+
+    def outputs(self, choose: Callable[[LongArray], System]) -> list[str]:
+        """One hypothesis for each utterance; `choose` takes the half that is tuned on, and gives the system."""
+        rows = np.zeros(len(self.lists.nbests), np.int64)
+        for tuned, tested in self.lists.halves():
+            rows[tested] = self.choices(choose(tuned), tuned, tested)
+        return self.lists.texts(rows)
+
+    def best_held_out(self, tuned: LongArray) -> System:
+        """The system, with the tuner, that cross-validation within the half prefers; it is said on stderr."""
+        labels = {
+            name: system.labels
+            for name, system in self.systems.items()
+            if system.tuner == USUAL and "ngram1" in system.labels
+        }
+        rates = {
+            (name, tuner): self.held_out(System(of_system, tuner), tuned)
+            for name, of_system in labels.items()
+            for tuner in self.tuners
+        }
+        (name, tuner) = min(rates, key=lambda pair: rates[pair])
+        say(f"{self.lists.data.name}: chosen {name}, {tuner}: {rates[name, tuner]:.2f} held out")
+        return System(labels[name], tuner)
+
+
+def systems_of(
+    families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool
+) -> dict[str, System]:
+    """The rows of the table by name, without the recogniser's first hypotheses and the chosen system."""
+    order = {*ORDER, *(SCORE if scored else ())}
+    base = order | {*CONSENSUS, *POSTERIORS, *ngram, *spelling}
+    everything = base.union(*families.values())
+    systems = {
+        "rank, length": order,
+        "+ consensus": order | {*CONSENSUS},
+        "+ word posteriors": order | {*CONSENSUS, *POSTERIORS},
+        **({"rank, length, n-gram": order | {*ngram}} if ngram else {}),
+        **({"  and characters": order | {*ngram, *spelling}} if spelling else {}),
+        "+ consensus, word posteriors": base,
+        **{f"  and {name}": base | {*labels} for name, labels in families.items()},
+        "everything": everything,
+    }
+    rows = {name: System(frozenset(labels)) for name, labels in systems.items()}
+    return {**rows, "everything, MBR": System(frozenset(everything), "MBR")}
+
+
+def table_of(evaluation: Evaluation) -> Table:
+    """The rows of the table, the oracle's last."""
+    result = evaluation.metrics[0]
+    assert result.oracle is not None
+    first = result.systems[0].score
+    rows = []
+    for score, errors in zip(result.systems, result.errors, strict=True):
+        kinds = f"{errors.substitutions}, {errors.deletions}, {errors.insertions}"
+        line = [score.system, f"{score.score:.2f}", kinds, "", "", "", ""]
+        if (against := score.comparison) is not None and against.interval and errors.matched_pairs:
+            line[3:5] = [f"{against.difference:+.2f}", f"{against.interval.low:+.2f} to {against.interval.high:+.2f}"]
+            line[5] = f"{against.bootstrap_p:.3f}, {against.randomisation_p:.3f}, {errors.matched_pairs.p:.3f}"
+            line[6] = f"{(first - score.score) / max(first - result.oracle.best, 1e-9):.0%}"
+        rows.append(tuple(line))
+    rows.append(("oracle", f"{result.oracle.best:.2f}", "", f"{result.oracle.best - first:+.2f}", "", "", ""))
+    header = ("system", "WER", "S, D, I", "difference", "95 % interval", "p", "of the oracle")
+    return Table("WER", header, tuple(rows))
+
+
+@experiment("speech_table", __doc__)
+@click.argument("lists", type=FILE, nargs=-1, required=True, metavar="LISTS...")
+@click.option("--ngram", type=FILE, multiple=True, help="An n-gram model of normalised text (repeatable).")
+@click.option("--train", type=FILE, multiple=True, help="Train an n-gram model on this text (repeatable).")
+@click.option("--order", default=5, help="The order of the n-gram model that is trained.")
+@click.option("--prune", default="0", help="The cut-offs of the n-gram model, as of `rerank train ngram`.")
+@click.option("--min-count", default=1, help="Treat rarer words as unknown in the n-gram model.")
+@click.option("--characters", type=FILE, multiple=True, help="An n-gram model of characters of such text (repeatable).")
+@click.option("--train-characters", type=FILE, multiple=True, help="Train one of order 6 on this text (repeatable).")
+@click.option(
+    "--text", default="restore-sentence+penn-tokenize", help="The steps by which the embedded models read text."
+)
+@click.option("--families", type=Listed(str, FAMILIES), default=tuple(FAMILIES), show_default=",".join(FAMILIES),
+              help="The families of embedded models in the table.")  # fmt: skip
+@click.option("--choose/--no-choose", default=True, help="Let cross-validation within each half choose a system.")
+def main(
+    lists: tuple[Path, ...], ngram: tuple[Path, ...], train: tuple[Path, ...], order: int, prune: str, min_count: int,
+    characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str, families: tuple[str, ...], choose: bool,
+) -> None:  # fmt: skip
+    """Extract the features, tune and compare all systems, and print a table for each file."""
+    with tempfile.TemporaryDirectory() as folder:
+        models = list(ngram)
+        if train:
+            models.append(Path(folder) / "spoken.ngram")
+            settings = NgramSettings(order, prune=parse_prune(prune), min_count=min_count)
+            train_on_spoken(train, settings, models[-1])
+        spelling = list(characters)
+        if train_characters:
+            spelling.append(Path(folder) / "characters.ngram")
+            train_on_spoken(train_characters, OF_CHARACTERS, spelling[-1], spelt=True)
+        used = {
+            name: {label: f"{spec},text={text}" if text else spec for label, spec in FAMILIES[name].items()}
+            for name in families
+        }
+        ngrams = {f"ngram{number}": f"ngram-lm,model={model.resolve()}" for number, model in enumerate(models, 1)}
+        spelt = {
+            f"characters{number}": f"ngram-lm,model={model.resolve()},text=characters"
+            for number, model in enumerate(spelling, 1)
+        }
+        specs = {**ORDER, **CONSENSUS, **POSTERIORS, **ngrams, **spelt}
+        for family in used.values():
+            specs.update(family)
+        for file in lists:
+            started = time.process_time()
+            read = Lists(file, specs)
+            systems = systems_of(used, [*ngrams], [*spelt], "score" in read.job.labels)
+            second = SecondPass(read, systems)
+            outputs = {BEST_FIRST: [nbest[0].text for nbest in read.nbests]}
+            for name, system in systems.items():
+                say(f"{file.name}: {name}")
+                outputs[name] = second.outputs(lambda tuned, system=system: system)
+            if choose:
+                outputs[CHOSEN] = second.outputs(second.best_held_out)
+            evaluation = evaluate(
+                outputs, read.data.references, {"WER": read.whole.metric}, nbests=[n.texts for n in read.nbests]
+            )
+            print(f"{file.stem}: {len(read.nbests)} utterances\n")
+            print(markdown_table(table_of(evaluation)))
+            print(f"{time.process_time() - started:.0f} s of CPU in this process\n", flush=True)
+
+
+if __name__ == "__main__":
+    main()

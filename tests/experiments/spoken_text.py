@@ -1,0 +1,38 @@
+"""Written text as recognisers write it: lower case, no punctuation, clitics joined to their words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.text.transcripts import characters
+from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.ngram.training import NgramSettings, train
+
+CLITIC = re.compile(r"(?<=[a-z]) (n't|'(?:s|m|d|ll|re|ve))\b")
+NAMED_BRACKET = re.compile(r"-[lr][rscb]b-")
+OUTSIDE_WORDS = re.compile(r"[^\w\s']|_|(?<!\w)'|'(?!\w)")
+LINES = 10_000  # that are normalised at once
+
+
+def as_spoken(lines: Iterable[str]) -> Iterator[str]:
+    """Normalise text of Penn-style tokens, one sentence per line: `` `` I do n't ! `` becomes `i don't`."""
+    remaining = iter(lines)
+    while some := list(islice(remaining, LINES)):
+        text = CLITIC.sub(r"\1", "".join(some).lower())
+        text = OUTSIDE_WORDS.sub(" ", NAMED_BRACKET.sub(" ", text))
+        yield from (" ".join(line.split()) for line in text.split("\n") if line.strip())
+
+
+def train_on_spoken(texts: Iterable[Path], settings: NgramSettings, model: Path, *, spelt: bool = False) -> None:
+    """Train an n-gram model on normalised texts, of words or (`spelt`) of characters, and write it to a file."""
+
+    def lines(path: Path) -> Iterator[str]:
+        with open_text(path) as opened:
+            normalised = as_spoken(opened)
+            yield from map(characters, normalised) if spelt else normalised
+
+    train([(path.name, lines(path)) for path in texts], settings, workspace=Workspace(), jobs=2).ngrams.save(model)
