@@ -174,27 +174,33 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
 
 @settings(max_examples=60)
 @given(SEEDS, SENTENCES, CONCEPTS)
-def test_a_forest_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
-    """Equation 8 over the symbols that are in a tree, against the same over all symbols."""
+def test_a_pruned_chart_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
+    """Equation 8 over the symbols that can be in a tree, among them all that are in one, against all symbols."""
     parser = SvsParser(random_model(seed, concepts, split=True), threshold=0.0)
     words = parser.numbers(sentence)
     parser.chart.fill(words)
-    there = parser.pruned.fill(words, np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_))
+    kept = np.ones((len(spans(len(words))), len(parser.coarse.symbols)), np.bool_)
+    there = parser.pruned.fill(words, kept)
     assert there == (parser.chart.top >= 0)
     if there:
-        exact, forest = parser.chart, parser.pruned
-        used = np.flatnonzero(forest.forest.used[: forest.forest.starts[-1]])
+        exact, heap = parser.chart, parser.pruned.heap
         items = {
             (int(exact.heap.symbol[item]), cell): item
             for cell, number in enumerate(exact.cells)
             for item in range(exact.heap.begin[number], exact.heap.end[number])
         }
-        for item in used[forest.worth[used] > 0]:
-            cell = int(forest.heap.cell[item])
-            same = items[int(forest.heap.symbol[item]), cell]
-            scale = math.ldexp(1.0, int(exact.heap.power[exact.cells[cell]] - forest.heap.power[cell]))
-            np.testing.assert_allclose(scale * forest.heap.vector[item], exact.heap.vector[same], rtol=1e-10)
-        assert len(used) <= len(items)
+        filled = set()
+        for cell in range(len(exact.cells)):
+            scale = math.ldexp(1.0, int(exact.heap.power[exact.cells[cell]] - heap.power[cell]))
+            for item in range(heap.begin[cell], heap.end[cell]):
+                same = items[int(heap.symbol[item]), cell]
+                np.testing.assert_allclose(scale * heap.vector[item], exact.heap.vector[same], rtol=1e-10)
+                filled.add((int(heap.symbol[item]), cell))
+        assert parser.pruned.build(words, kept)
+        forest = parser.pruned.forest
+        used = np.flatnonzero(forest.used[: forest.starts[-1]])
+        cells = np.searchsorted(forest.starts, used, side="right") - 1
+        assert set(zip(forest.symbol[used].tolist(), cells.tolist(), strict=True)) <= filled
 
 
 def test_sentences_share_cells_over_the_same_words():

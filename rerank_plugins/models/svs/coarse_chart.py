@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray
+from rerank_plugins.kernels import part
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.inside import LARGE, SMALL, START
 from rerank_plugins.models.pcfg.outside import cell_number
@@ -30,7 +31,7 @@ NOTHING = 1 << 30  # the power of a span that no symbol derives
 FAST = {"contract", "nsz"}
 
 
-@njit(cache=True, nogil=True)
+@part
 def split_factors(width: int, lanes: int, step: int, power: Any, factor: Any) -> None:
     """Fill `factor` (k, lanes) with what gives products of two children the power of their span."""
     for k in range(1, width):
@@ -49,9 +50,20 @@ def fill_inside(rules: Any, words: Any, inside: Any, power: Any, some: Any) -> b
     words. `some` (n, S) says which rows have a number above 0; the others are undefined.
     """
     step, n = words.shape
-    size, scaled = len(rules.narrow), False
+    size = len(rules.narrow)
     total, below, most = np.empty(n * step), np.empty((size, n * step)), np.empty(n * step)
     there, factor = np.empty(size, np.bool_), np.ones((n, n * step))
+    return fill_rows(rules, words, inside, power, some, total, below, most, there, factor)
+
+
+@part
+def fill_rows(
+    rules: Any, words: Any, inside: Any, power: Any, some: Any, total: Any, below: Any, most: Any, there: Any,
+    factor: Any,
+) -> bool:  # fmt: skip
+    """Do the work of `fill_inside` in its arrays."""
+    step, n = words.shape
+    size, scaled = len(rules.narrow), False
     for width in range(1, n + 1):
         lanes = (n - width + 1) * step
         there[:] = False
@@ -146,8 +158,18 @@ def expect(
     outside, reached = np.empty((n, size, most)), np.zeros((n, size), np.bool_)
     below, alive = np.empty((size, most)), np.empty(size, np.bool_)
     need, factor = np.empty(most), np.ones((n, most))
-    if not some[n - 1, ROOT]:
-        return
+    if some[n - 1, ROOT]:
+        arrays = (outside, reached, below, alive, need, factor)
+        expect_rows(rules, step, inside, power, some, scaled, threshold, least, kept, *arrays)
+
+
+@part
+def expect_rows(
+    rules: Any, step: int, inside: Any, power: Any, some: Any, scaled: bool, threshold: float, least: float, kept: Any,
+    outside: Any, reached: Any, below: Any, alive: Any, need: Any, factor: Any,
+) -> None:  # fmt: skip
+    """Do the work of `expect` in its arrays."""
+    n, size, _ = inside.shape
     reached[n - 1, ROOT] = True
     for h in range(step):
         total = inside[n - 1, ROOT, h]

@@ -2,9 +2,9 @@
 
 1. Inside and outside probabilities by the coarse grammar over plain categories (projection.py). A symbol is kept over a
    span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
-2. The symbols that were kept and are in some tree of the whole sentence (forest.py).
-3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules first
-   (posteriors.py, max_rule.py).
+2. The symbols of these categories that fit what is kept above and beside them (allowed.py).
+3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
+   trees that are left first (forest.py, posteriors.py, max_rule.py).
 
 With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
 chart (chart.py) in which sentences share cells over the same words.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_plugins.arrays import BoolArray, IntArray
-from rerank_plugins.models.svs.best_vectors import fill_forest
+from rerank_plugins.models.svs.best_vectors import NO_ROOM, fill_kept
 from rerank_plugins.models.svs.forest import FULL, build, make_forest
 from rerank_plugins.models.svs.heap import make_heap
 from rerank_plugins.models.svs.max_rule import PlainRules
@@ -27,8 +27,7 @@ class PrunedChart:
         self.words = np.zeros(0, np.int32)
         self.top = -1
         self.forest = make_forest(0, ITEMS, PAIRS)
-        self.heap = make_heap(0, 0, self.concepts)
-        self.worth, self.scale = np.zeros((2, 0))
+        self._make_room(0, ITEMS)
         self.rule, self.count = np.empty(COUNTS, np.int32), np.empty(COUNTS)
 
     def build(self, words: IntArray, kept: BoolArray) -> bool:
@@ -64,12 +63,19 @@ class PrunedChart:
 
     def fill(self, words: IntArray, kept: BoolArray) -> bool:
         """Fill the forest and the vectors; return whether there is a tree."""
-        if not self.build(words, kept):
+        self.words, self.top = words, -1
+        if not len(words):
             return False
-        if len(self.heap.begin) < len(kept) or len(self.heap.symbol) < len(self.forest.symbol):
-            self.heap = make_heap(2 * len(kept), len(self.forest.symbol), self.concepts)
-            self.worth, self.scale = np.zeros((2, len(self.forest.symbol)))
-        fill_forest(self.rules, words, self.forest, self.heap, self.worth, self.scale)
-        if self.worth[self.top] == 0.0:
-            self.top = -1
+        if len(self.heap.begin) < len(kept):
+            self._make_room(2 * len(kept), len(self.heap.symbol))
+        while True:
+            top = fill_kept(self.rules, words, kept, self.heap, self.worth, self.scale)
+            if top != NO_ROOM:
+                break
+            self._make_room(len(kept), 2 * len(self.heap.symbol))
+        self.top = int(top)
         return self.top >= 0
+
+    def _make_room(self, cells: int, items: int) -> None:
+        self.heap = make_heap(cells, items, self.concepts)
+        self.worth, self.scale = np.zeros((2, items))

@@ -1,0 +1,106 @@
+"""Which symbols a pruned chart needs: those that fit some kept category above them and some kept sibling.
+
+The coarse grammar leaves categories over each span. A symbol lc of such a category can be in a tree only if a rule has
+it as a child, its parent's category is kept over some span that is longer, and its sibling's over the rest of that
+span. A relation such as MOD:NP> fits few constituents, so that this leaves hardly more symbols than those that are in
+some tree of the whole sentence, in one step for each three categories. The symbols of a category are bits of integers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rerank_plugins.arrays import IntArray
+from rerank_plugins.kernels import part
+from rerank_plugins.models.pcfg.grammar import ROOT
+from rerank_plugins.models.pcfg.outside import cell_number
+
+BITS = 64
+
+
+class Fitting(NamedTuple):
+    """Sets of symbols, of W integers each: bit b of integer w is the symbol 64 w + b of its category.
+
+    `left`, `right`  (T, W) the children of binary rules over three categories, in the order of `couple_parents`
+    `pairs`   (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    `only`    (pairs, W) the children of unary rules over a pair
+    """
+
+    left: NDArray[np.uint64]
+    right: NDArray[np.uint64]
+    pairs: IntArray
+    only: NDArray[np.uint64]
+
+
+def fitting_symbols(group: IntArray, triples: IntArray, left: IntArray, right: IntArray, unary: IntArray) -> Fitting:
+    """The sets of binary rules, whose triples have these numbers (B), children (B) and of the rules `unary` (U, 2)."""
+    groups, sizes = int(group.max()) + 1, np.bincount(group)
+    places, order = np.empty(len(group), np.int32), np.argsort(group, kind="stable")
+    places[order] = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    integers = (int(sizes.max()) + BITS - 1) // BITS
+
+    def sets(numbers: IntArray, symbols: IntArray) -> NDArray[np.uint64]:
+        bits = np.zeros((int(numbers.max(initial=0)) + 1, integers), np.uint64)
+        place = places[symbols]
+        np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
+        return bits
+
+    pairs = np.full((groups, groups), -1, np.int32)
+    keys, which = np.unique(group[unary[:, 0]].astype(np.int64) * groups + group[unary[:, 1]], return_inverse=True)
+    pairs.ravel()[keys] = np.arange(len(keys))
+    return Fitting(sets(triples, left), sets(triples, right), pairs, sets(which.ravel(), unary[:, 1]))
+
+
+@part
+def list_kept(kept: Any, starts: Any, groups: Any) -> int:
+    """List the categories that are `kept` (cells, G): those of cell c are groups[starts[c] : starts[c + 1]]."""
+    size = 0
+    for cell in range(len(kept)):
+        for group in range(kept.shape[1]):
+            if kept[cell, group]:
+                groups[size] = group
+                size += 1
+        starts[cell + 1] = size
+    return size
+
+
+@part
+def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any) -> bool:
+    """Fill `allowed` (kept categories of all cells, W), empty sets before, with the symbols that fit what is kept.
+
+    The result is false if ROOT is not kept over all words.
+    """
+    fitting = rules.fitting
+    integers = allowed.shape[1]
+    last = len(kept) - 1
+    if not kept[last, rules.group[ROOT]]:
+        return False
+    for place in range(starts[last], starts[last + 1]):
+        if groups[place] == rules.group[ROOT]:
+            allowed[place, 0] = 1  # the first symbol of its category
+    for width in range(1, n + 1):
+        for i in range(n - width + 1):
+            cell = cell_number(i, i + width, n)
+            if starts[cell] == starts[cell + 1]:
+                continue
+            for one in range(starts[cell], starts[cell + 1]):
+                for two in range(starts[cell], starts[cell + 1]):
+                    pair = fitting.pairs[groups[one], groups[two]]
+                    if pair >= 0:
+                        for w in range(integers):
+                            allowed[two, w] |= fitting.only[pair, w]
+            for k in range(i + 1, i + width):
+                left, right = cell_number(i, k, n), cell_number(k, i + width, n)
+                for one in range(starts[left], starts[left + 1]):
+                    for two in range(starts[right], starts[right + 1]):
+                        couple = rules.couples[groups[one], groups[two]]
+                        if couple >= 0:
+                            for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
+                                if kept[cell, rules.couple_parents[triple]]:
+                                    for w in range(integers):
+                                        allowed[one, w] |= fitting.left[triple, w]
+                                        allowed[two, w] |= fitting.right[triple, w]
+    return True
