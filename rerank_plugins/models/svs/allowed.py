@@ -24,18 +24,25 @@ BITS = 64
 class Fitting(NamedTuple):
     """Sets of symbols, of W integers each: bit b of integer w is the symbol 64 w + b of its category.
 
+    `blocks`  block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the
+              symbol with the number b in the left category, -1 for none
     `left`, `right`  (T, W) the children of binary rules over three categories, in the order of `couple_parents`
     `pairs`   (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
     `only`    (pairs, W) the children of unary rules over a pair
     """
 
+    blocks: IntArray
+    block_starts: IntArray
     left: NDArray[np.uint64]
     right: NDArray[np.uint64]
     pairs: IntArray
     only: NDArray[np.uint64]
 
 
-def fitting_symbols(group: IntArray, triples: IntArray, left: IntArray, right: IntArray, unary: IntArray) -> Fitting:
+def fitting_symbols(
+    group: IntArray, blocks: IntArray, couples: IntArray, triples: IntArray, left: IntArray, right: IntArray,
+    unary: IntArray,
+) -> Fitting:  # fmt: skip
     """The sets of binary rules, whose triples have these numbers (B), children (B) and of the rules `unary` (U, 2)."""
     groups, sizes = int(group.max()) + 1, np.bincount(group)
     places, order = np.empty(len(group), np.int32), np.argsort(group, kind="stable")
@@ -48,10 +55,20 @@ def fitting_symbols(group: IntArray, triples: IntArray, left: IntArray, right: I
         np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
         return bits
 
+    starts, ends = np.cumsum(sizes) - sizes, np.cumsum(sizes)
+    lists = [blocks[order[starts[a] : ends[a]], b] for a, b in np.argwhere(couples >= 0)]  # in the order of couples
+    block_starts = np.cumsum([0, *map(len, lists)])
     pairs = np.full((groups, groups), -1, np.int32)
     keys, which = np.unique(group[unary[:, 0]].astype(np.int64) * groups + group[unary[:, 1]], return_inverse=True)
     pairs.ravel()[keys] = np.arange(len(keys))
-    return Fitting(sets(triples, left), sets(triples, right), pairs, sets(which.ravel(), unary[:, 1]))
+    return Fitting(
+        np.concatenate(lists),
+        block_starts.astype(np.int32),
+        sets(triples, left),
+        sets(triples, right),
+        pairs,
+        sets(which.ravel(), unary[:, 1]),
+    )
 
 
 @part

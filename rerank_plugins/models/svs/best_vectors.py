@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy import uintp  # an index that is not compared with 0
 
 from rerank_plugins.kernels import part
 from rerank_plugins.models.pcfg.grammar import ROOT
@@ -31,23 +32,25 @@ def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: A
     allowed = np.zeros((size, rules.fitting.left.shape[1]), np.uint64)
     if not allow(rules, len(words), kept, starts, groups, allowed):
         return -1
-    runs = np.empty((2, size), np.int32)
+    runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
     symbols, concepts = len(rules.relation), heap.vector.shape[1]
     where, here = np.full(symbols, -1, np.int32), np.full(symbols, -1, np.int32)
     both, e = np.empty(concepts), np.empty(concepts)
-    return fill_cells(rules, words, kept, starts, groups, allowed, heap, worth, scale, runs, where, here, both, e)
+    return fill_cells(rules, words, kept, starts, groups, allowed, heap, worth, scale, runs, bits, where, here, both, e)
 
 
 @part
 def fill_cells(
     rules: Any, words: Any, kept: Any, starts: Any, groups: Any, allowed: Any, heap: Any, worth: Any, scale: Any,
-    runs: Any, where: Any, here: Any, both: Any, e: Any,
+    runs: Any, bits: Any, where: Any, here: Any, both: Any, e: Any,
 ) -> int:  # fmt: skip
     """Fill all cells, from narrow to wide; see `fill_kept`. The result is the item of ROOT, -1 or NO_ROOM.
 
     The items of a cell are sorted by category: those of the kept category `place` are runs[0, place] to runs[1, place].
     """
     n, symbols, concepts = len(words), len(here), len(both)
+    block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
+    parents, weight, fitting, vector = rules.parent, rules.weight, rules.fitting, heap.vector
     size = 0
     for width in range(1, n + 1):
         for i in range(n - width + 1):
@@ -77,7 +80,7 @@ def fill_cells(
                     if (allowed[place, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
                         symbol = rules.members[first + bit]
                         here[symbol] = size
-                        heap.symbol[size], worth[size] = symbol, NOTHING
+                        heap.symbol[size], bits[size], worth[size] = symbol, bit, NOTHING
                         size += 1
             if width == 1:
                 for entry in range(rules.words[words[i]], rules.words[words[i] + 1]):
@@ -98,8 +101,7 @@ def fill_cells(
                     if runs[0, one] == runs[1, one]:
                         continue
                     for two in range(starts[right], starts[right + 1]):
-                        right_group = groups[two]
-                        couple = rules.couples[groups[one], right_group]
+                        couple = rules.couples[groups[one], groups[two]]
                         if couple < 0 or runs[0, two] == runs[1, two]:
                             continue
                         fits = False
@@ -107,26 +109,27 @@ def fill_cells(
                             fits = fits or kept[cell, rules.couple_parents[triple]]
                         if not fits:
                             continue
+                        offset = fitting.block_starts[couple]
                         for x in range(runs[0, one], runs[1, one]):
-                            block = rules.blocks[heap.symbol[x], right_group]
+                            block = fitting.blocks[uintp(offset + bits[uintp(x)])]
                             if block < 0:
                                 continue
-                            for pair in range(rules.block_pairs[block], rules.block_pairs[block + 1]):
-                                y = where[rules.pair_right[pair]]
+                            for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):
+                                y = where[uintp(pair_right[uintp(pair)])]
                                 if y < right_begin or y >= right_end:  # an item of another cell
                                     continue
                                 multiplied = False
-                                for rule in range(rules.rule_starts[pair], rules.rule_starts[pair + 1]):
-                                    item = here[rules.parent[rule]]
+                                for rule in range(rule_starts[uintp(pair)], rule_starts[uintp(pair + 1)]):
+                                    item = here[uintp(parents[uintp(rule)])]
                                     if item >= 0:
                                         if not multiplied:
                                             multiplied = True
                                             for c in range(concepts):
-                                                both[c] = factor * heap.vector[x, c] * heap.vector[y, c]
+                                                both[c] = factor * vector[uintp(x), c] * vector[uintp(y), c]
                                         value = 0.0
                                         for c in range(concepts):
-                                            value += rules.weight[rule, c] * both[c]
-                                        if value > worth[item]:
+                                            value += weight[uintp(rule), c] * both[c]
+                                        if value > worth[uintp(item)]:
                                             worth[item], scale[item] = value, factor
                                             heap.rule[item], heap.left[item], heap.right[item] = rule, x, y
             # Their items: only those that derive the span stay.
@@ -148,7 +151,7 @@ def fill_cells(
                         here[symbol] = end
                         heap.symbol[end], heap.cell[end], heap.rule[end] = symbol, cell, heap.rule[item]
                         heap.left[end], heap.right[end] = heap.left[item], heap.right[item]
-                        worth[end], scale[end] = worth[item], scale[item]
+                        bits[end], worth[end], scale[end] = bits[item], worth[item], scale[item]
                         end += 1
                 runs[1, place] = end
             size = end

@@ -130,5 +130,5 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         model.lexicon.starts.copy(),  # those of a file are read-only, which is another type to numba
         model.lexicon.symbols.copy(),
         np.ascontiguousarray(model.lexicon.p),
-        fitting_symbols(group, triple.ravel(), left, right, model.unary),
+        fitting_symbols(group, blocks, couples, triple.ravel(), left, right, model.unary),
     )
