@@ -4,9 +4,10 @@ A generator makes log-probabilities over characters from held-out sentences, wit
 prefix beam search without a language model, with n-grams, the embedded HHMM or their mixture inside, and by rescoring
 the lists of the search without a model and of the search with n-grams. Every unknown word costs a penalty, since the
 models have no spellings. The weights of ln p and of words and the penalty are those of the lowest word error rate when
-the lists of as many other sentences are rescored; they serve inside the search as well.
+lists of other sentences are rescored: for rescoring, lists of the search without a model; for the search, these and the
+lists of a search with the first weights.
 
-DATA is a folder with treebank_gum/gum-dev.ptb, whose sentences are decoded, and text_en/novels.txt.xz and
+DATA is a folder with treebank_gum/gum-dev.ptb, whose sentences are decoded, and gum-train.ptb, text_en/novels.txt.xz and
 textbooks.txt.xz, on which the n-grams are trained.
 
 \b
@@ -33,7 +34,7 @@ from rerank_plugins.language_models.batched_steps import advance_all, finish_all
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.language_models.mixture import MixtureLanguageModel
 from tests.experiments.experiment import FOLDER, counted, experiment, file_of, say
-from tests.experiments.texts import GUM_DEV, Words, ngram_model, sentences_of_text, sentences_of_trees
+from tests.experiments.texts import GUM_DEV, GUM_TRAIN, Words, ngram_model, sentences_of_text, sentences_of_trees
 from tests.generated_ctc import labels_of, noisy_log_probs
 from tests.naive_ctc import Hypothesis, greedy, rescored, search
 
@@ -100,7 +101,7 @@ class Sentence(NamedTuple):
 
 @experiment("ctc_decoding", __doc__)
 @click.argument("data", type=FOLDER)
-@click.option("--sentences", default=100, help="Decode this many sentences, and tune on as many others.")
+@click.option("--sentences", default=100, help="Decode this many sentences, and tune on half as many others.")
 @click.option("--longest", default=15, help="Take sentences of 4 to this many words.")
 @click.option("--lines", default=60_000, help="Train the n-grams on this many sentences of each text.")
 @click.option("--beam", default=30, help="Beams of the search.")
@@ -115,10 +116,11 @@ def main(data: Path, sentences: int, longest: int, lines: int, beam: int, stores
     labels = labels_of(chosen)
     rng = np.random.default_rng(seed)
     generated = [Sentence(words, noisy_log_probs(words, labels, rng, noise=noise)) for words in chosen]
-    tuning, test = generated[1::2], generated[::2]
+    tuning, test = generated[1::4], generated[::2]
     say("training n-grams")
     with tempfile.TemporaryDirectory() as folder:
-        training = [words for path in files for words in sentences_of_text(path, lines)]
+        training = sentences_of_trees(file_of(data, GUM_TRAIN))
+        training += [words for path in files for words in sentences_of_text(path, lines)]
         ngrams = ngram_model(training, 3, Path(folder) / "ngrams")
         hhmm = HhmmLanguageModel(beam=stores)
         mixture = MixtureLanguageModel((ngrams, hhmm), (0.8, 0.2))
@@ -145,12 +147,26 @@ def main(data: Path, sentences: int, longest: int, lines: int, beam: int, stores
         plain = report(test, "no model", None, decoder(None))
         held_out = [decoder(None)(sentence) for sentence in counted(tuning, "tuning")]
         best = {name: tuned(tuning, held_out, model) for name, model in models.items()}
+        fused = {}
+        for name, settings in best.items():
+            first = [decoder(settings)(sentence) for sentence in counted(tuning, f"tuning {name}")]
+            fused[name] = tuned(tuning, [united(*pair) for pair in zip(held_out, first, strict=True)], models[name])
         for name, settings in best.items():
             report(test, f"… rescored with {name}", settings, rescorer(plain, settings))
-        inside = {name: report(test, f"{name} inside", settings, decoder(settings)) for name, settings in best.items()}
+        inside = {name: report(test, f"{name} inside", settings, decoder(settings)) for name, settings in fused.items()}
         for name in ("HHMM", "n-grams + HHMM"):
-            again = rescorer(inside["n-grams"], best[name])
-            report(test, f"n-grams inside, rescored with {name}", best[name], again)
+            again = rescorer(inside["n-grams"], fused[name])
+            report(test, f"n-grams inside, rescored with {name}", fused[name], again)
+
+
+def united(hypotheses: Sequence[Hypothesis], others: Sequence[Hypothesis]) -> list[Hypothesis]:
+    """The hypotheses of two lists, each once, with the higher acoustic score (pruning loses some paths)."""
+    by_words: dict[Words, Hypothesis] = {}
+    for each in [*hypotheses, *others]:
+        known = by_words.get(each.words)
+        if known is None or known.acoustic < each.acoustic:
+            by_words[each.words] = each
+    return list(by_words.values())
 
 
 def reordered(hypotheses: Sequence[Hypothesis], model: Wary, alpha: float, beta: float) -> list[Hypothesis]:

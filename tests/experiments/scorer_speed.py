@@ -51,7 +51,10 @@ def main(model: Path, text: Path, beams: int, words: int, stores: int, repeats: 
         "n-grams": NgramLanguageModel(model), f"HHMM, beam {stores}": HhmmLanguageModel(beam=stores)
     }  # fmt: skip
     for name, stepping in models.items():
-        alone, together, scored, again = [], [], [], []
+        alone: list[float] = []
+        together: list[float] = []
+        scored: list[float] = []
+        again: list[float] = []
         for _ in range(repeats + 1):
             alone.append(pace(lambda states, column: [stepping.advance(*x)[1] for x in zip(states, column, strict=True)],  # noqa: B023
                               stepping.start(), columns))  # fmt: skip
