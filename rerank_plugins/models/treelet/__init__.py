@@ -7,7 +7,8 @@
     TreeletSampler(model).sample_trees(10, np.random.default_rng(1))
 
 Files, from the bottom up: forest.py (trees in arrays), rules.py (rules by number), events.py (contexts), yields.py (the
-lowest order of yields), collecting.py (a corpus as numbers), model.py, training.py, sampling.py, model_file.py.
+lowest order of yields), interning.py, numbering.py and transforming.py (k-best trees in arrays, by their shared
+subtrees), collecting.py (a corpus as numbers), model.py, training.py, sampling.py, model_file.py.
 """
 
 from rerank_plugins.models.treelet.model import ORDERS, Settings, TreeletModel, Variant
