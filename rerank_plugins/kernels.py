@@ -1,4 +1,4 @@
-"""Decorators of compiled functions: `kernel`, which Python calls, and `part`, which only kernels call."""
+"""Decorators of compiled functions: `kernel` and `filling_kernel`, which Python calls, and `part` for their parts."""
 
 from __future__ import annotations
 
@@ -14,6 +14,15 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def kernel(function: Function) -> Function:
     """Compile a function on its first call, and keep the machine code on disk (kernel_cache.py)."""
     return cast(Function, njit(cache=True)(function))
+
+
+def filling_kernel(function: Function, **options: Any) -> Function:
+    """Like `kernel`, for a function that fills arrays, but neither creates nor returns any: all come from the caller.
+
+    It is compiled without reference counts, and therefore in about half the time, and releases the interpreter's lock.
+    """
+    options |= {"cache": True, "nogil": True, "_nrt": False}
+    return cast(Function, njit(**options)(function))
 
 
 def part(function: Function) -> Function:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rerank_plugins.models.pcfg.blocks import compile_blocks
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.inside import Chart, inside
-from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, outside_pass, spans
+from rerank_plugins.models.pcfg.outside import cell_number, expected_nodes, outside_pass, spans, workspace
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.pcfg.projection import project
 from rerank_plugins.models.pcfg.pruned_chart import PrunedChart, items_of
@@ -73,7 +73,8 @@ def test_outside_pass_keeps_to_its_room_where_numbers_underflow():
     assert chart.rules.parent_p.min() > 0 == chart.rules.parent_p.min() * 0.2
     assert len(chart.rules.pair_left) == 2
     counts = np.zeros((3, grammar.size))
-    outside_pass.py_func(chart.rules, 2, chart.from_start, chart.to_end, chart.begins, chart.ends, 0.0, counts)
+    values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
+    outside_pass.py_func(chart.rules, 2, *values, 0.0, counts, workspace(chart.rules, 2))
     wanted = [[0, 0, 0, 0, 0, 0, 0, 1]] * 2 + [[1, 0.2, 0.2, 0.2, 0.2, 0.2, 0, 0]]
     np.testing.assert_allclose(counts, wanted, atol=1e-12)
     np.testing.assert_array_equal(expected_nodes(chart), counts)

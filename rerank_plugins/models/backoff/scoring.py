@@ -11,17 +11,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.layout import NONE
 from rerank_plugins.models.backoff.tables import BackoffTables
 
 LN10 = math.log(10.0)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def find_event(events: Any, low: int, high: int, symbol: int) -> int:
     """The place of the symbol in `events[low:high]`, which are sorted by symbol, or -1."""
     while high - low > 8:
@@ -36,7 +36,7 @@ def find_event(events: Any, low: int, high: int, symbol: int) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[float, int]:
     """log10 score of a symbol in a known context, and the event that matches it after backing off."""
     score = 0.0
@@ -49,7 +49,7 @@ def look_up(contexts: Any, events: Any, context: int, symbol: int) -> tuple[floa
     return score + events[symbol]["log10"], symbol
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int:
     """The context that is longer than `context` by this symbol, or -1 if the model does not have it."""
     low, high = children[context], children[context + 1]
@@ -62,7 +62,7 @@ def find_context(contexts: Any, children: Any, context: int, symbol: int) -> int
     return low if low < children[context + 1] and contexts[low]["symbol"] == symbol else -1
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def score_tuples(
     contexts: Any, children: Any, events: Any, unseen: float, tuples: Any, scores: Any, matched: Any
 ) -> None:

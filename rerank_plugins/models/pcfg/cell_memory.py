@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one
 MIXER = np.uint64(0x9E3779B97F4A7C15)  # 2^64 divided by the golden ratio (Fibonacci hashing)
 
 
-@njit_part()
+@part
 def longer(slots: Any, used: Any, most: int, node: int, word: int) -> int:
     """Return the number of the span that is longer than `node` by a word; 0 is the empty span.
 

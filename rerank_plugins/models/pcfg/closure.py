@@ -15,7 +15,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import part
 
 DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
 
@@ -83,10 +83,11 @@ def by_child(closure: Closure, size: int) -> Chains:
     return Chains(starts.astype(np.int32), closure.above[order], closure.p[order])
 
 
-@njit_part()
+@part
 def apply_chains(chains: Any, below: Any, above: Any) -> None:
     """Set above[a] = Σ_b closure[a, b] below[b]."""
-    above[:] = 0.0
+    for a in range(len(above)):
+        above[a] = 0.0
     for b in range(len(below)):
         if below[b] != 0.0:
             for e in range(chains.starts[b], chains.starts[b + 1]):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.interfaces import Sentence
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 from rerank_plugins.models.pcfg.k_best import Derivations
@@ -21,19 +21,16 @@ from rerank_plugins.models.pcfg.pruned_chart import Items
 from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def tree_probabilities(
-    blocks: Any, bases: Any, cells: Any, words: Any, scales: Any, tails: Any, derivations: Any, best: Any
-) -> Any:
-    """Return (k) p(tree, words) of the best derivations' trees, times the scales of the words.
+    blocks: Any, bases: Any, cells: Any, words: Any, scales: Any, tails: Any, derivations: Any, offsets: Any,
+    values: Any,
+) -> None:  # fmt: skip
+    """Set values[offsets[d] + a] to p(words under derivation d | symbol a of its base), times the words' scales.
 
-    In between, values[offsets[d] + a] is p(words under derivation d | symbol a of its base), times the words' scales.
+    The values are 0 at first.
     """
     vertices, edges, lefts, rights = derivations
-    offsets = np.zeros(len(vertices) + 1, np.int64)
-    for d in range(len(vertices)):
-        offsets[d + 1] = offsets[d] + blocks.states[bases[vertices[d] // 2]]
-    values = np.zeros(offsets[len(vertices)])
     for d in range(len(vertices)):
         item, edge, here = vertices[d] // 2, edges[d], offsets[d]
         base = bases[item]
@@ -68,10 +65,6 @@ def tree_probabilities(
                 block += 1
             for e in range(unary.entries[block], unary.entries[block + 1]):
                 values[here + unary.a[e]] += unary.p[e] * values[left + unary.b[e]]
-    chosen = np.empty(len(best))
-    for rank in range(len(best)):
-        chosen[rank] = values[offsets[best[rank]]]
-    return chosen
 
 
 def log_probabilities(
@@ -79,30 +72,28 @@ def log_probabilities(
 ) -> FloatArray:
     """Return (k) ln p(tree, words) of the best derivations' trees; `items` and split `blocks` have the same bases."""
     tails = graph.left, graph.right
-    best = derivations.best
-    p = tree_probabilities(blocks, items.base, items.cell, words, scales, tails, derivations[:4], best)
+    states = blocks.states[items.base[derivations.vertex >> 1]]
+    ends = np.cumsum(states)
+    offsets, values = ends - states, np.zeros(ends[-1] if len(ends) else 0)
+    tree_probabilities(blocks, items.base, items.cell, words, scales, tails, derivations[:4], offsets, values)
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(p) - np.log(scales).sum())
+        return np.asarray(np.log(values[offsets[derivations.best]]) - np.log(scales).sum())
 
 
-@njit(cache=True, nogil=True)
-def share(bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, best: Any, length: int) -> Any:
-    """Return label, bounds, children and roots of `SharedTrees` for the best derivations of a sentence of this length.
+@filling_kernel
+def share(
+    bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: Any, span: Any, label: Any, bounds: Any,
+    pool: Any, slots: Any,
+) -> tuple[int, int]:  # fmt: skip
+    """Fill in label, bounds and children (`pool`) of `SharedTrees`; return the numbers of subtrees and children.
 
     The nodes that a derivation has in a tree are pool[span[d, 0] : span[d, 1]]: one, or below an intermediate base its
     children. Subtree x has the base label[x] and the children pool[bounds[x, 0] : bounds[x, 1]], or -1 - w for word w.
+    `slots` is a hash table of subtrees, whose size is a power of two; all are -1 at first.
     """
     vertices, edges, firsts, seconds = derivations
-    size = len(vertices)
-    span, bounds, label = np.empty((size, 2), np.int32), np.empty((size, 2), np.int32), np.empty(size, np.int32)
-    pool, roots = np.empty(size * (length + 1), np.int32), np.empty(len(best), np.int32)
-    mask = 1
-    while mask < 2 * size:
-        mask *= 2
-    slots = np.full(mask, -1, np.int32)
-    mask -= 1
-    nodes, end = 0, 0
-    for d in range(size):
+    mask, nodes, end = len(slots) - 1, 0, 0
+    for d in range(len(vertices)):
         item, edge = vertices[d] // 2, edges[d]
         left, right, base = tails[0][edge], tails[1][edge], bases[item]
         if left >= 0 and right < 0 and left % 2 == 0:  # the empty chain of unary rules
@@ -141,9 +132,7 @@ def share(bases: Any, cells: Any, intermediate: Any, tails: Any, derivations: An
         pool[end] = slots[slot]
         span[d, 0], span[d, 1] = end, end + 1
         end += 1
-    for rank in range(len(best)):
-        roots[rank] = pool[span[best[rank], 0]]
-    return label[:nodes], bounds[:nodes], pool[:end], roots
+    return nodes, end
 
 
 def trees(
@@ -158,9 +147,14 @@ def trees(
 
     `labels` are those of the items' bases; `intermediate` says which of them begin with @. Equal trees have one root.
     """
-    tails, best = (graph.left, graph.right), derivations.best
-    arrays = share(items.base, items.cell, intermediate, tails, derivations[:4], best, len(sentence))
-    return SharedTrees(labels, tuple(sentence), *arrays)
+    size = len(derivations.vertex)
+    span, bounds = np.empty((2, size, 2), np.int32)
+    label, pool = np.empty(size, np.int32), np.empty(size * (len(sentence) + 1), np.int32)
+    slots = np.full(1 << (2 * size).bit_length(), -1, np.int32)
+    tails = graph.left, graph.right
+    nodes, end = share(items.base, items.cell, intermediate, tails, derivations[:4], span, label, bounds, pool, slots)
+    roots = pool[span[derivations.best, 0]]
+    return SharedTrees(labels, tuple(sentence), label[:nodes], bounds[:nodes], pool[:end], roots)
 
 
 def shapes(items: Items, graph: Hypergraph, derivations: Derivations) -> list[int]:

@@ -17,9 +17,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.pcfg.pruned_chart import Edges, PrunedChart
 
 
@@ -42,14 +42,19 @@ class Hypergraph(NamedTuple):
     top: int
 
 
-@njit(cache=True, nogil=True)
-def add_rules(blocks: Any, items: Any, words: Any, scales: Any, upper: Any, meetings: Any, edges: Any) -> int:
-    """Fill in edges with the probabilities of rules; return their number. Every base has one symbol."""
+@filling_kernel
+def add_rules(
+    blocks: Any, items: Any, words: Any, scales: Any, upper: Any, meetings: Any, edges: Any, where: Any
+) -> int:
+    """Fill in edges with the probabilities of rules; return their number. Every base has one symbol.
+
+    `where` is that of `Workspace`: the item of each base in the present cell.
+    """
     met_starts, met_left, met_right, met_pair = meetings
     first, following, lefts, rights, score = edges
-    first[:] = -1
+    for vertex in range(len(first)):
+        first[vertex] = -1
     count = 0
-    where = np.full(len(blocks.states), -1, np.int64)  # the item of each base in the present cell, -1 if pruned
     for cell in range(len(items.starts) - 1):
         begin, end = items.starts[cell], items.starts[cell + 1]
         for item in range(begin, end):
@@ -89,13 +94,14 @@ def add_rules(blocks: Any, items: Any, words: Any, scales: Any, upper: Any, meet
     return count
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def best_scores(starts: Any, first: Any, following: Any, left: Any, right: Any, score: Any, best: Any) -> None:
     """Take the logarithm of the scores, and fill in the score of the best derivation of each vertex (Viterbi).
 
     Cells are visited from narrow to wide. Within a cell, unary rules are relaxed until no score rises.
     """
-    best[:] = -math.inf
+    for vertex in range(len(best)):
+        best[vertex] = -math.inf
     for edge in range(len(score)):
         score[edge] = math.log(score[edge])
     for cell in range(len(starts) - 1):
@@ -138,5 +144,5 @@ def rule_probabilities(chart: PrunedChart) -> Hypergraph:
     """Score edges by ln p of the rule, emissions times the scales; every base of the chart has one symbol."""
     edges = chart.edges()
     met = chart.meetings[:-1]
-    count = add_rules(chart.blocks, chart.items, chart.words, chart.scales, chart.upper, met, edges)
+    count = add_rules(chart.blocks, chart.items, chart.words, chart.scales, chart.upper, met, edges, chart.work.where)
     return _graph(chart, edges, count)

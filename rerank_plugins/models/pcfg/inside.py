@@ -19,14 +19,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.pcfg.cell_memory import EMPTY, CellMemory, longer
 from rerank_plugins.models.pcfg.closure import apply_chains
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
@@ -36,7 +36,7 @@ START = math.exp(3.0)  # makes up for the probability of the rules, which is abo
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
-@njit_part(fastmath={"reassoc", "contract", "nsz"})
+@njit_part(fastmath={"reassoc", "contract", "nsz"}, _nrt=False)
 def sum_of_splits(
     rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
 ) -> None:
@@ -46,7 +46,8 @@ def sum_of_splits(
     of `begins` (S) is set for symbols that derive words i … k-1, that of `ends` (S) for those that derive k … j-1.
     `chosen` has room for all pairs.
     """
-    below[:] = 0.0
+    for a in range(len(below)):
+        below[a] = 0.0
     count = np.uint64(0)
     for left in range(len(begins)):
         bits = begins[left]
@@ -67,15 +68,16 @@ def sum_of_splits(
             below[np.uint64(rules.rule_parent[rule])] += rules.rule_p[rule] * total
 
 
-@njit_part()
+@part
 def emit(rules: Any, word: int, scale: float, below: Any) -> None:
     """Set below[a] = p(word | a) · scale."""
-    below[:] = 0.0
+    for a in range(len(below)):
+        below[a] = 0.0
     for e in range(rules.word_starts[word], rules.word_starts[word + 1]):
         below[rules.word_symbol[e]] = rules.word_p[e] * scale
 
 
-@njit_part()
+@part
 def first_scale(rules: Any, word: int) -> float:
     """Return the scale that brings the largest emission of the word to START."""
     largest = 0.0
@@ -84,10 +86,28 @@ def first_scale(rules: Any, word: int) -> float:
     return START / largest if largest > 0.0 else 1.0
 
 
-@njit(cache=True, nogil=True)
+class Workspace(NamedTuple):
+    """Room for values of S symbols, for pairs of children, and for facts of the n words or n + 1 columns.
+
+    `below`, `above`  (S) the values of one cell
+    `chosen`          (pairs + 1) pairs of children
+    `maxima`          (n) the largest value of each cell of a column
+    `nodes`           (n) numbers in the memory of the spans from each word to the present column
+    `total_power`     (n + 1) the power of the words up to each column
+    """
+
+    below: FloatArray
+    above: FloatArray
+    chosen: IntArray
+    maxima: FloatArray
+    nodes: LongArray
+    total_power: LongArray
+
+
+@filling_kernel
 def fill_columns(
     rules: Any, words: Any, kept: Any, from_start: Any, to_end: Any, begins: Any, ends: Any, scales: Any, powers: Any,
-    memory: Any,
+    memory: Any, work: Workspace,
 ) -> int:  # fmt: skip
     """Fill from_start[i, s, j] = to_end[j, s, i] = scaled I(s, i, j); return the number of cells that were computed.
 
@@ -96,18 +116,19 @@ def fill_columns(
     2^powers[j] times that of the word in the memory.
     """
     slots, rows, row_powers, used = memory
+    below, above, nodes, total_power = work.below, work.above, work.nodes, work.total_power
     n, size, new_cells = len(words), begins.shape[1], 0
-    below, above, maxima = np.empty(size), np.empty(size), np.zeros(n)
-    chosen = np.empty(len(rules.pair_left) + 1, np.int32)
-    nodes = np.zeros(n, np.int64)  # in the memory, of the spans from each word to the present column
-    total_power = np.zeros(n + 1, np.int64)  # of the words up to each column
+    for i in range(n):
+        nodes[i] = 0  # the empty span
+    total_power[0] = 0
     for j in range(1, n + 1):
         # A new word gets a new scale.
         if kept[j - 1] < j:
             scales[j] = first_scale(rules, words[j - 1])
             powers[j] = 0
         total_power[j] = total_power[j - 1] + powers[j]
-        ends[j, :] = 0
+        for s in range(size):
+            ends[j, s] = 0
         new = False
         for i in range(j - 1, -1, -1):
             nodes[i] = longer(slots, used, len(rows), nodes[i], words[j - 1])
@@ -118,7 +139,8 @@ def fill_columns(
                 continue
             new = True
             if i == j - 1:
-                begins[i, :] = 0
+                for s in range(size):
+                    begins[i, s] = 0
                 emit(rules, words[i], scales[j], below)
             node, power = nodes[i], total_power[j] - total_power[i]
             if node >= 0 and row_powers[node] != EMPTY:
@@ -132,7 +154,7 @@ def fill_columns(
                 # V(a, i, j): emissions or binary rules; I(s, i, j) = Σ_a R(s, a) V(a, i, j).
                 new_cells += 1
                 if i < j - 1:
-                    sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, chosen, below)
+                    sum_of_splits(rules, from_start[i], to_end[j], begins[i], ends[j], i, j, work.chosen, below)
                 apply_chains(rules.chains, below, above)
                 if node >= 0:
                     row_powers[node] = power
@@ -144,19 +166,20 @@ def fill_columns(
                     begins[i, s] |= np.uint64(above[s] != 0.0) << np.uint64(j & 63)
                     ends[j, s] |= np.uint64(above[s] != 0.0) << np.uint64(i & 63)
         if new:
-            power = _rescale(rules, j, kept, from_start, to_end, scales, maxima)
+            power = _rescale(rules, j, kept, from_start, to_end, scales, work.maxima)
             powers[j] += power
             total_power[j] += power
     return new_cells
 
 
-@njit_part()
+@part
 def _rescale(rules: Any, j: int, kept: Any, from_start: Any, to_end: Any, scales: Any, maxima: Any) -> int:
     """If values of column j are too small or too large, multiply the scale of its word by a power of two; return it."""
     size = len(rules.narrow)
     # The smallest and the largest of the cells' maxima.
     least, most = math.inf, 0.0
-    maxima[:j] = 0.0
+    for i in range(j):
+        maxima[i] = 0.0
     for s in range(size):
         if rules.narrow[s]:
             maxima[j - 1] = max(maxima[j - 1], to_end[j, s, j - 1])
@@ -204,6 +227,11 @@ class Chart:
         self.scales = np.ones(length + 1)
         self.powers = np.zeros(length + 1, np.int64)
         self.words = self.words[:0]
+        below, above = np.empty((2, size))
+        pairs = np.empty(len(self.rules.pair_left) + 1, np.int32)
+        self._work = Workspace(
+            below, above, pairs, np.empty(length), np.empty(length, np.int64), np.empty(length + 1, np.int64)
+        )
 
     def fill(self, words: IntArray) -> None:
         """Compute the inside probabilities of a sentence, given by its words' numbers in the lexicon."""
@@ -216,7 +244,7 @@ class Chart:
         self.kept = differ[np.minimum(np.searchsorted(differ, np.arange(n)), len(differ) - 1)]
         self.words = words
         values = (self.from_start, self.to_end, self.begins, self.ends, self.scales, self.powers)
-        new = fill_columns(self.rules, words, self.kept, *values, self._memory.arrays())
+        new = fill_columns(self.rules, words, self.kept, *values, self._memory.arrays(), self._work)
         self.cells += n * (n + 1) // 2
         self.shared += n * (n + 1) // 2 - new
 

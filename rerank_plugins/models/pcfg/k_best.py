@@ -16,10 +16,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.pcfg.hypergraph import Hypergraph
 
 UNKNOWN, NONE = -1, -2  # in place of a successor: not requested yet; there is none
@@ -43,220 +42,232 @@ class Derivations(NamedTuple):
     best: IntArray
 
 
-@njit_part()
-def _before(heap: Any, x: int, y: int) -> bool:
+# A candidate, a node of a skew heap: left and right are -1 where there is no tail, or its first derivation is meant.
+CANDIDATE = np.dtype(
+    [
+        ("score", np.float64), ("edge", np.int32), ("left", np.int32), ("right", np.int32), ("child", np.int32),
+        ("sibling", np.int32), ("unused", np.int32),
+    ]
+)  # fmt: skip
+# A derivation, the next one of its vertex, whether the candidates for that are in the heap, and its number in the end.
+DERIVATION = np.dtype(
+    [
+        ("score", np.float64), ("vertex", np.int32), ("edge", np.int32), ("left", np.int32), ("right", np.int32),
+        ("successor", np.int32), ("opened", np.int32), ("number", np.int32), ("unused", np.int32),
+    ]
+)  # fmt: skip
+# The first derivation of a vertex, the root of its heap, and whether its edges are in the heap.
+VERTEX = np.dtype([("first", np.int32), ("top", np.int32), ("opened", np.int32)])
+
+
+class Workspace(NamedTuple):
+    """What a search fills: candidates, derivations, vertices (V), and requests that wait for others, as (n, 2).
+
+    `counts` (2) are the numbers of derivations and of candidates.
+    """
+
+    heap: Any
+    derivations: Any
+    vertices: Any
+    requests: Any
+    counts: Any
+
+
+@part
+def _before(x: Any, y: Any) -> bool:
     """Return whether candidate x comes before candidate y, by score, edge, left and right derivation."""
-    score, edge, left, right = heap[0], heap[1], heap[2], heap[3]
-    if score[x] != score[y]:
-        return bool(score[x] > score[y])
-    if edge[x] != edge[y]:
-        return bool(edge[x] < edge[y])
-    if left[x] != left[y]:
-        return bool(left[x] < left[y])
-    return bool(right[x] < right[y])
+    if x.score != y.score:
+        return bool(x.score > y.score)
+    if x.edge != y.edge:
+        return bool(x.edge < y.edge)
+    if x.left != y.left:
+        return bool(x.left < y.left)
+    return bool(x.right < y.right)
 
 
-@njit_part()
+@part
 def _meld(heap: Any, x: int, y: int) -> int:
     """Merge two skew heaps (Sleator & Tarjan 1986) by a walk down their right spines; return the root."""
-    child, sibling = heap[4], heap[5]
     if x < 0 or y < 0:
         return max(x, y)
-    if _before(heap, y, x):
-        x, y = y, x
-    top = x
-    while True:
-        rest = sibling[x]
-        sibling[x] = child[x]
-        if rest < 0:
-            child[x] = y
-            return top
-        if _before(heap, y, rest):
-            rest, y = y, rest
-        child[x] = rest
-        x = rest
+    top = above = -1
+    while y >= 0:
+        if x < 0 or _before(heap[y], heap[x]):
+            x, y = y, x
+        if above < 0:
+            top = x
+        else:
+            heap[above].child = x
+        above, x = x, heap[x].sibling
+        heap[above].sibling = heap[above].child
+    heap[above].child = x
+    return top
 
 
-@njit_part()
-def _push(heap: Any, counts: Any, vertex: int, score: float, edge: int, left: int, right: int, tops: Any) -> bool:
+@part
+def _push(work: Workspace, vertex: int, score: float, edge: int, left: int, right: int) -> bool:
     """Add a candidate to the heap of a vertex; false if the arrays are full."""
-    place = counts[1]
-    if place == len(heap[0]):
+    place = work.counts[1]
+    if place == len(work.heap):
         return False
-    counts[1] += 1
-    heap[0][place], heap[1][place], heap[2][place], heap[3][place] = score, edge, left, right
-    heap[4][place] = heap[5][place] = -1
-    tops[vertex] = _meld(heap, tops[vertex], place)
+    work.counts[1] += 1
+    new = work.heap[place]
+    new.score, new.edge, new.left, new.right, new.child, new.sibling = score, edge, left, right, -1, -1
+    work.vertices[vertex].top = _meld(work.heap, work.vertices[vertex].top, place)
     return True
 
 
-@njit_part()
-def _open_vertex(vertex: int, edges: Any, scores: Any, best: Any, tops: Any, heap: Any, counts: Any) -> bool:
+@part
+def _open_vertex(graph: Hypergraph, vertex: int, work: Workspace) -> bool:
     """Add the first candidates of a vertex: each edge with the first derivations of its tails, left implicit (-1)."""
-    first_edge, following, lefts, rights = edges
-    edge = first_edge[vertex]
+    edge = graph.first[vertex]
     while edge >= 0:
-        score = scores[edge]
-        if lefts[edge] >= 0:
-            score += best[lefts[edge]]
-        if rights[edge] >= 0:
-            score += best[rights[edge]]
-        if score > -math.inf and not _push(heap, counts, vertex, score, edge, -1, -1, tops):
+        score = graph.score[edge]
+        if graph.left[edge] >= 0:
+            score += graph.best[graph.left[edge]]
+        if graph.right[edge] >= 0:
+            score += graph.best[graph.right[edge]]
+        if score > -math.inf and not _push(work, vertex, score, edge, -1, -1):
             return False
-        edge = following[edge]
+        edge = graph.next[edge]
     return True
 
 
-@njit_part()
-def _answer(
-    vertex: int,
-    last: int,
-    edges: Any,
-    scores: Any,
-    best: Any,
-    derivations: Any,
-    values: Any,
-    heap: Any,
-    counts: Any,
-    opened: Any,
-    stack: Any,
-) -> int:
+@part
+def _answer(graph: Hypergraph, vertex: int, last: int, work: Workspace) -> int:
     """Return the derivation of `vertex` after `last`, or its first one if `last` is -1.
 
-    The result is NONE if there is none, and FULL if the arrays are full. A request that depends on another one waits on
-    the stack until that is answered. In `opened`, vertices are marked from the front and derivations from the back.
+    The result is NONE if there is none, and FULL if the arrays are full. A request that depends on another one waits
+    until that is answered.
     """
-    _, _, lefts, rights = edges
-    vertices, edge_of, left_of, right_of, successor, first_derivation, tops = derivations
-    stack[0, 0], stack[0, 1] = vertex, last
+    heap, derivations, vertices, requests = work.heap, work.derivations, work.vertices, work.requests
+    requests[0, 0], requests[0, 1] = vertex, last
     depth = 1
     while depth:
-        # The request on top of the stack: the derivation of v after d. It may have been answered in the meantime.
-        v, d = stack[depth - 1]
-        if (d < 0 and first_derivation[v] != UNKNOWN) or (d >= 0 and successor[d] != UNKNOWN):
+        # The latest request: the derivation of v after d. It may have been answered in the meantime.
+        v, d = requests[depth - 1, 0], requests[depth - 1, 1]
+        if (vertices[v].first if d < 0 else derivations[d].successor) != UNKNOWN:
             depth -= 1
             continue
         # First request for this vertex: all edges become candidates.
-        if d < 0 and not opened[v]:
-            if not _open_vertex(v, edges, scores, best, tops, heap, counts):
+        if d < 0 and not vertices[v].opened:
+            if not _open_vertex(graph, v, work):
                 return FULL
-            opened[v] = True
+            vertices[v].opened = 1
         # First request for what follows d: the successors of d become candidates (algorithm 3, LazyNext).
-        if d >= 0 and not opened[len(opened) - 1 - d]:
-            edge = edge_of[d]
-            left, right = lefts[edge], rights[edge]
+        if d >= 0 and not derivations[d].opened:
+            edge, of_left, of_right = derivations[d].edge, derivations[d].left, derivations[d].right
+            left, right = graph.left[edge], graph.right[edge]
             # The next derivations of both tails are requested first, where they are needed.
-            if right >= 0 and successor[right_of[d]] == UNKNOWN:
-                stack[depth, 0], stack[depth, 1] = right, right_of[d]
+            after_right = derivations[of_right].successor if right >= 0 else NONE
+            grows = left >= 0 and (right < 0 or of_right == vertices[right].first)
+            after_left = derivations[of_left].successor if grows else NONE
+            if after_right == UNKNOWN or after_left == UNKNOWN:
+                requests[depth, 0] = right if after_right == UNKNOWN else left
+                requests[depth, 1] = of_right if after_right == UNKNOWN else of_left
                 depth += 1
                 continue
-            grows = left >= 0 and (right < 0 or right_of[d] == first_derivation[right])
-            if grows and successor[left_of[d]] == UNKNOWN:
-                stack[depth, 0], stack[depth, 1] = left, left_of[d]
-                depth += 1
-                continue
-            # Ranks (r, s + 1).
-            if right >= 0 and successor[right_of[d]] >= 0:
-                after = successor[right_of[d]]
-                score = scores[edge] + values[left_of[d]] + values[after]
-                if not _push(heap, counts, v, score, edge, left_of[d], after, tops):
+            # Ranks (r, s + 1), and (r + 1, s) only if s is the first rank.
+            for step_left in range(2):
+                if (after_left if step_left else after_right) < 0:
+                    continue
+                x, y = (after_left, of_right) if step_left else (of_left, after_right)
+                score = graph.score[edge] + derivations[x].score + (derivations[y].score if right >= 0 else 0.0)
+                if not _push(work, v, score, edge, x, y):
                     return FULL
-            # Ranks (r + 1, s), only if s is the first rank.
-            if grows and successor[left_of[d]] >= 0:
-                after = successor[left_of[d]]
-                score = scores[edge] + values[after] + (values[right_of[d]] if right >= 0 else 0.0)
-                if not _push(heap, counts, v, score, edge, after, right_of[d], tops):
-                    return FULL
-            opened[len(opened) - 1 - d] = True
+            derivations[d].opened = 1
         # The best candidate is the answer, after the first derivations of its tails have been requested.
-        top, result = tops[v], NONE
+        top, result = vertices[v].top, NONE
         if top >= 0:
-            edge, left, right = heap[1][top], heap[2][top], heap[3][top]
-            if lefts[edge] >= 0 and left < 0:
-                left = first_derivation[lefts[edge]]
-                if left == UNKNOWN:
-                    stack[depth, 0], stack[depth, 1] = lefts[edge], -1
-                    depth += 1
-                    continue
-            if rights[edge] >= 0 and right < 0:
-                right = first_derivation[rights[edge]]
-                if right == UNKNOWN:
-                    stack[depth, 0], stack[depth, 1] = rights[edge], -1
-                    depth += 1
-                    continue
-            if counts[0] == len(values):
+            edge, of_left, of_right = heap[top].edge, heap[top].left, heap[top].right
+            left, right = graph.left[edge], graph.right[edge]
+            if left >= 0 and of_left < 0:
+                of_left = vertices[left].first
+            if right >= 0 and of_right < 0:
+                of_right = vertices[right].first
+            waits_left = left >= 0 and of_left == UNKNOWN
+            if waits_left or (right >= 0 and of_right == UNKNOWN):
+                requests[depth, 0], requests[depth, 1] = left if waits_left else right, -1
+                depth += 1
+                continue
+            result = work.counts[0]
+            if result == len(derivations):
                 return FULL
             # Pop it from the heap and append it to the derivations.
-            tops[v] = _meld(heap, heap[4][top], heap[5][top])
-            result = counts[0]
-            counts[0] += 1
-            vertices[result], edge_of[result], left_of[result], right_of[result] = v, edge, left, right
-            values[result], successor[result] = heap[0][top], UNKNOWN
+            vertices[v].top = _meld(heap, heap[top].child, heap[top].sibling)
+            work.counts[0] += 1
+            new = derivations[result]
+            new.score, new.vertex, new.edge, new.left, new.right = heap[top].score, v, edge, of_left, of_right
+            new.successor, new.opened = UNKNOWN, 0
         # Record the answer and go back to the request that waits for it.
         if d < 0:
-            first_derivation[v] = result
+            vertices[v].first = result
         else:
-            successor[d] = result
+            derivations[d].successor = result
         depth -= 1
-    return int(first_derivation[vertex] if last < 0 else successor[last])
+    return int(vertices[vertex].first if last < 0 else derivations[last].successor)
 
 
-@njit_part()
-def _keep_parts(ranked: Any, count: int, columns: Any, values: Any) -> int:
-    """Renumber the derivations that are parts of the best, which come first then; return their number."""
-    vertices, edges, lefts, rights, number = columns
-    number[:count] = -1
-    for rank in range(len(ranked)):
-        number[ranked[rank]] = 0
+@part
+def _keep_parts(derivations: Any, count: int, ranked: Any, ranks: int, columns: Any, scores: Any) -> int:
+    """Write the derivations that are parts of the best to the columns, with new numbers; return how many there are."""
+    for d in range(count):
+        derivations[d].number = -1
+    for rank in range(ranks):
+        derivations[ranked[rank]].number = 0
     for d in range(count - 1, -1, -1):
-        if number[d] == 0:
-            if lefts[d] >= 0:
-                number[lefts[d]] = 0
-            if rights[d] >= 0:
-                number[rights[d]] = 0
+        if derivations[d].number == 0:
+            if derivations[d].left >= 0:
+                derivations[derivations[d].left].number = 0
+            if derivations[d].right >= 0:
+                derivations[derivations[d].right].number = 0
     kept = 0
     for d in range(count):
-        if number[d] == 0:
-            number[d] = kept
-            vertices[kept], edges[kept], values[kept] = vertices[d], edges[d], values[d]
-            lefts[kept] = number[lefts[d]] if lefts[d] >= 0 else -1
-            rights[kept] = number[rights[d]] if rights[d] >= 0 else -1
+        if derivations[d].number == 0:
+            derivation = derivations[d]
+            derivation.number, scores[kept] = kept, derivation.score
+            columns[0, kept], columns[1, kept] = derivation.vertex, derivation.edge
+            columns[2, kept] = derivations[derivation.left].number if derivation.left >= 0 else -1
+            columns[3, kept] = derivations[derivation.right].number if derivation.right >= 0 else -1
             kept += 1
-    for rank in range(len(ranked)):
-        ranked[rank] = number[ranked[rank]]
+    for rank in range(ranks):
+        ranked[rank] = derivations[ranked[rank]].number
     return kept
 
 
-@njit(cache=True, nogil=True)
-def derive(top: int, edges: Any, scores: Any, best: Any, k: int) -> Any:
-    """Return the columns of `Derivations` for the k best derivations of the top vertex, and their scores."""
-    room = 1024 + 64 * k
-    while True:
-        columns = np.full((5, room), UNKNOWN, np.int32)
-        by_vertex = np.full((2, len(best)), UNKNOWN, np.int32)
-        values, keys = np.empty(room), np.empty(room + len(scores))
-        nodes = np.empty((5, len(keys)), np.int32)
-        derivations = (columns[0], columns[1], columns[2], columns[3], columns[4], by_vertex[0], by_vertex[1])
-        heap = (keys, nodes[0], nodes[1], nodes[2], nodes[3], nodes[4])
-        counts, ranked = np.zeros(2, np.int64), np.empty(k, np.int32)  # counts of derivations and of candidates
-        opened = np.zeros(len(best) + room, np.bool_)  # vertices from the front, derivations from the back
-        stack = np.empty((len(best) + room + 2, 2), np.int64)
-        last, rank = -1, 0
-        while rank < k and top >= 0 and best[top] > -math.inf:
-            last = _answer(top, last, edges, scores, best, derivations, values, heap, counts, opened, stack)
-            if last < 0:
-                break
-            ranked[rank] = last
-            rank += 1
-        if last != FULL:
-            parts = (columns[0], columns[1], columns[2], columns[3], columns[4])
-            kept = _keep_parts(ranked[:rank], counts[0], parts, values)
-            return columns[:4, :kept], values[:kept], ranked[:rank]
-        room *= 4  # the arrays were full: start again with larger ones
+@filling_kernel
+def derive(graph: Hypergraph, work: Workspace, columns: Any, scores: Any, ranked: Any) -> bool:
+    """Fill in the `columns` and `scores` of `Derivations` for the best derivations of the top vertex, `ranked` (k).
+
+    Sets `work.counts` to the numbers of both. Returns whether the arrays were large enough.
+    """
+    for v in range(len(work.vertices)):
+        work.vertices[v].first, work.vertices[v].top, work.vertices[v].opened = UNKNOWN, -1, 0
+    work.counts[0] = work.counts[1] = 0
+    last, ranks = -1, 0
+    while ranks < len(ranked) and graph.top >= 0 and graph.best[graph.top] > -math.inf:
+        last = _answer(graph, graph.top, last, work)
+        if last < 0:
+            break
+        ranked[ranks] = last
+        ranks += 1
+    if last == FULL:
+        return False
+    work.counts[0] = _keep_parts(work.derivations, work.counts[0], ranked, ranks, columns, scores)
+    work.counts[1] = ranks
+    return True
 
 
 def k_best(graph: Hypergraph, k: int) -> Derivations:
     """Return the k best derivations of the top vertex, or all if there are fewer, and all their parts."""
-    edges = (graph.first, graph.next, graph.left, graph.right)
-    (vertex, edge, left, right), score, best = derive(graph.top, edges, graph.score, graph.best, k)
-    return Derivations(vertex, edge, left, right, score, best)
+    vertices, room = len(graph.best), 1024 + 64 * k
+    while True:
+        heap, derivations = np.empty(room + len(graph.score), CANDIDATE), np.empty(room, DERIVATION)
+        requests, counts = np.empty((vertices + room + 2, 2), np.int64), np.zeros(2, np.int64)
+        work = Workspace(heap, derivations, np.empty(vertices, VERTEX), requests, counts)
+        columns, scores, ranked = np.empty((4, room), np.int32), np.empty(room), np.empty(k, np.int32)
+        if derive(graph, work, columns, scores, ranked):
+            kept, ranks = counts.tolist()
+            vertex, edge, left, right = columns[:, :kept]
+            return Derivations(vertex, edge, left, right, scores[:kept], ranked[:ranks])
+        room *= 4  # the arrays were full: start again with larger ones

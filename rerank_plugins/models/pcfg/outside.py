@@ -6,26 +6,51 @@ chains of unary rules. The expected number of nodes s over words i … j-1 is O(
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.inside import Chart
+from rerank_plugins.models.pcfg.rules import Rules
 
 
-@njit(cache=True, nogil=True)
+class Workspace(NamedTuple):
+    """Outside probabilities of children in a sentence of n words, and room for S symbols and for pairs of children.
+
+    `as_left`   (n, S, n + 1) outside probabilities of left children, by their start; 0 at first
+    `as_right`  (n + 1, S, n) the same of right children, by their end
+    `needed`    (pairs) weights of the pairs in one cell; 0 at first
+    `chosen`    (pairs + 1)
+    `above`     (S)
+    """
+
+    as_left: FloatArray
+    as_right: FloatArray
+    needed: FloatArray
+    chosen: IntArray
+    above: FloatArray
+
+
+def workspace(rules: Rules, n: int) -> Workspace:
+    """Return what the outside pass over a sentence of n words starts from."""
+    size, pairs = len(rules.narrow), len(rules.pair_left)
+    left, right = np.zeros((n, size, n + 1)), np.zeros((n + 1, size, n))
+    return Workspace(left, right, np.zeros(pairs), np.empty(pairs + 1, np.int32), np.empty(size))
+
+
+@part
 def cell_number(i: int, j: int, n: int) -> int:
     """Number the cells by width, then from left to right: those of width d begin after Σ_{e<d} (n - e + 1) others."""
     d = j - i - 1
     return d * n - d * (d - 1) // 2 + i
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def outside_pass(
-    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any
+    rules: Any, n: int, from_start: Any, to_end: Any, begins: Any, ends: Any, least: float, counts: Any, work: Workspace
 ) -> None:
     """Set counts[cell, s] to the expected number of nodes s over the cell's span.
 
@@ -34,11 +59,7 @@ def outside_pass(
     """
     size = counts.shape[1]
     total = from_start[0, ROOT, n]
-    as_left = np.zeros((n, size, n + 1))  # outside probabilities of left children, by their start
-    as_right = np.zeros((n + 1, size, n))  # the same of right children, by their end
-    pairs = len(rules.pair_left)
-    needed, chosen = np.zeros(pairs), np.empty(pairs + 1, np.int32)
-    above = np.empty(size)
+    as_left, as_right, needed, chosen, above = work
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             j = i + width
@@ -94,7 +115,8 @@ def outside_pass(
                 for k in range(start, end):
                     left_row[k] += weight * column[k]
                     right_row[k] += weight * row[k]
-            needed[:] = 0.0
+            for pair in range(len(needed)):
+                needed[pair] = 0.0
 
 
 def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
@@ -107,7 +129,7 @@ def expected_nodes(chart: Chart, least: float = 0.0) -> FloatArray:
     counts = np.zeros((n * (n + 1) // 2, len(chart.rules.narrow)))
     if n and chart.from_start[0, ROOT, n] > 0:
         values = (chart.from_start, chart.to_end, chart.begins, chart.ends)
-        outside_pass(chart.rules, n, *values, least, counts)
+        outside_pass(chart.rules, n, *values, least, counts, workspace(chart.rules, n))
     return counts
 
 

@@ -16,13 +16,14 @@ on its way.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.pcfg.blocks import Blocks
 from rerank_plugins.models.pcfg.outside import cell_number
 
@@ -43,32 +44,28 @@ class Items(NamedTuple):
     offsets: IntArray
 
 
-@njit(cache=True, nogil=True)
-def select(counts: Any, threshold: float, states: Any) -> Any:
-    """Return starts, base, cell and offsets of the items whose count is above the threshold."""
+@filling_kernel
+def select(counts: Any, threshold: float, states: Any, starts: Any, base_of: Any, cell_of: Any, offsets: Any) -> int:
+    """Fill in the arrays of the items whose count is above the threshold; return how many there are."""
     cells, bases = counts.shape
-    starts = np.empty(cells + 1, np.int32)
-    items = 0
-    for cell in range(cells):
-        starts[cell] = items
-        for base in range(bases):
-            items += counts[cell, base] > threshold
-    starts[cells] = items
-    base_of, cell_of, offsets = np.empty(items, np.int32), np.empty(items, np.int32), np.empty(items + 1, np.int32)
     item, offset = 0, 0
     for cell in range(cells):
+        starts[cell] = item
         for base in range(bases):
             if counts[cell, base] > threshold:
                 base_of[item], cell_of[item], offsets[item] = base, cell, offset
                 offset += states[base]
                 item += 1
-    offsets[items] = offset
-    return starts, base_of, cell_of, offsets
+    starts[cells], offsets[item] = item, offset
+    return item
 
 
 def items_of(counts: FloatArray, threshold: float, blocks: Blocks) -> Items:
     """Return the items of a chart: for each cell, the bases whose count in `counts` (cells, C) is above `threshold`."""
-    return Items(*select(counts, threshold, blocks.states))
+    starts, offsets = np.empty(len(counts) + 1, np.int32), np.empty(counts.size + 1, np.int32)
+    base, cell = np.empty((2, counts.size), np.int32)
+    items = select(counts, threshold, blocks.states, starts, base, cell, offsets)
+    return Items(starts, base[:items], cell[:items], offsets[: items + 1])
 
 
 def items_at(cell: NDArray[np.integer], base: NDArray[np.integer], cells: int, blocks: Blocks) -> Items:
@@ -102,7 +99,33 @@ class Edges(NamedTuple):
     score: FloatArray
 
 
-@njit(cache=True, nogil=True)
+class Workspace(NamedTuple):
+    """What the passes need for the cell at which they are: of C bases, P pairs of bases, and pairs of symbols.
+
+    `where`    (C) what the present cell has of each base; -1 if it was pruned, and between two cells
+    `place`    (P) where the pairs of symbols of each pair of bases begin in `sums`; -1 if it is not there
+    `touched`  (P) the pairs of bases that the cell has; `alive` (P) the number of items that each makes
+    `sums`     (`Blocks.room`) values of pairs of symbols; `products` (pairs of symbols) likewise, of one pair of bases
+    """
+
+    where: LongArray
+    place: LongArray
+    touched: LongArray
+    alive: LongArray
+    sums: FloatArray
+    products: FloatArray
+
+
+def workspace(blocks: Blocks) -> Workspace:
+    """Return room for the passes over a chart with these blocks."""
+    pairs = len(blocks.starts) - 1
+    place, touched, alive = np.full((3, pairs), -1, np.int64)
+    return Workspace(
+        np.full(len(blocks.states), -1, np.int64), place, touched, alive, np.empty(blocks.room), np.empty(len(blocks.b))
+    )
+
+
+@filling_kernel
 def meetings_at_most(starts: Any, n: int) -> int:
     """Return the number of pairs of items side by side in a cell that has items."""
     most = 0
@@ -116,8 +139,10 @@ def meetings_at_most(starts: Any, n: int) -> int:
     return most
 
 
-@njit(cache=True, nogil=True)
-def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any) -> int:
+@filling_kernel
+def fill_inside(
+    blocks: Any, items: Any, words: Any, scales: Any, lower: Any, upper: Any, meetings: Any, work: Workspace
+) -> int:
     """Fill `lower` and `upper` with inside probabilities times the scales (n) of the words (Baker 1979).
 
     Fills the arrays of `meetings` too, and returns how many items they make.
@@ -125,11 +150,7 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, lower: Any, up
     met_starts, met_left, met_right, met_pair = meetings
     chains = blocks.chains
     n, ways, met = len(words), 0, 0
-    where = np.full(len(blocks.states), -1, np.int64)  # offset of each base in the present cell, -1 if pruned
-    place = np.full(len(blocks.starts) - 1, -1, np.int64)  # of each pair in `sums`; -1 new in the cell, -2 no parent
-    touched = np.empty(len(place), np.int64)
-    alive = np.empty(len(place), np.int64)
-    sums = np.empty(len(blocks.b))
+    where, place, touched, alive, sums, _ = work  # where: the offset of a base; place: -2 if the pair has no parent
     for width in range(1, n + 1):
         for i in range(n - width + 1):
             j = i + width
@@ -167,8 +188,9 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, lower: Any, up
                             place[pair] = -2
                             if alive[pair]:
                                 place[pair] = room
-                                sums[room : room + end - begin] = 0.0
-                                room += end - begin
+                                for _ in range(end - begin):
+                                    sums[room] = 0.0
+                                    room += 1
                         if place[pair] < 0:
                             continue
                         ways += alive[pair]
@@ -202,10 +224,10 @@ def fill_inside(blocks: Any, items: Any, words: Any, scales: Any, lower: Any, up
     return ways
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
+@partial(filling_kernel, fastmath={"reassoc", "contract", "nsz"})
 def fill_outside(
     blocks: Any, items: Any, words: Any, scales: Any, upper: Any, outer: Any, inner: Any, meetings: Any, total: float,
-    edges: Any,
+    edges: Any, work: Workspace,
 ) -> int:  # fmt: skip
     """Fill in outside probabilities: `outer` of symbols at the top of a unary chain, `inner` of those at its bottom.
 
@@ -214,13 +236,11 @@ def fill_outside(
     """
     met_starts, met_left, met_right, met_pair = meetings
     first_edge, following, lefts, rights, score = edges
-    first_edge[:] = -1
+    for vertex in range(len(first_edge)):
+        first_edge[vertex] = -1
     chains, unary = blocks.chains, blocks.unary
     n, count = len(words), 0
-    where = np.full(len(blocks.states), -1, np.int64)  # the item of each base in the present cell, -1 if pruned
-    place = np.full(len(blocks.starts) - 1, -1, np.int64)  # of each pair in `sums`
-    sums = np.empty(blocks.room)
-    products = np.empty(len(blocks.b))
+    where, place, _, _, sums, products = work  # where: the item of a base
     for width in range(n, 0, -1):
         for i in range(n - width + 1):
             cell = cell_number(i, i + width, n)
@@ -281,11 +301,13 @@ def fill_outside(
                 if place[pair] < 0:
                     here, place[pair] = room, np.int64(room)
                     room += size
-                    sums[here:room] = 0.0
+                    for g in range(size):
+                        sums[here + g] = 0.0
                     for block in range(blocks.starts[pair], blocks.starts[pair + 1]):
                         if where[blocks.parent[block]] >= 0:
                             parent = np.uint64(items.offsets[where[blocks.parent[block]]])
-                            sums[room : room + size] = 0.0
+                            for g in range(size):
+                                sums[room + g] = 0.0
                             for e in range(np.uint64(blocks.entries[block]), np.uint64(blocks.entries[block + 1])):
                                 sums[room + blocks.group[e]] += blocks.p[e] * inner[parent + blocks.a[e]]
                             for g in range(size):
@@ -324,7 +346,7 @@ class PrunedChart:
     """Inside and outside probabilities of one sentence, times the scales of its words.
 
     `meetings` are those of the chart's items; `total` is p(sentence) · Π scales, summed over the derivations that the
-    chart contains; `top` is the item of ROOT over the whole sentence, or -1.
+    chart contains; `top` is the item of ROOT over the whole sentence, or -1. `work` is what the passes share.
     """
 
     def __init__(self, blocks: Blocks, items: Items, words: IntArray, scales: FloatArray) -> None:
@@ -333,7 +355,8 @@ class PrunedChart:
         room = meetings_at_most(items.starts, len(words))
         left, right, pair = np.empty((3, room), np.int32)
         met = (np.empty(len(items.starts), np.int32), left, right, pair)
-        ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met)
+        self.work = workspace(blocks)
+        ways = fill_inside(blocks, items, words, scales, self.lower, self.upper, met, self.work)
         self.meetings = Meetings(*met, ways)
         first, last = items.starts[-2:]
         self.top = int(first) if last > first and items.base[first] == 0 else -1
@@ -353,5 +376,6 @@ class PrunedChart:
         edges = self.edges()
         values = (self.upper, self.outer, self.inner)
         met = self.meetings[:-1]
-        count = fill_outside(self.blocks, self.items, self.words, self.scales, *values, met, self.total, edges)
+        sentence = (self.words, self.scales)
+        count = fill_outside(self.blocks, self.items, *sentence, *values, met, self.total, edges, self.work)
         return edges, count

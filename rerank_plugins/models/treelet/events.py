@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.layout import NONE
 from rerank_plugins.models.treelet.forest import EDGE, TreeArrays, siblings
 
@@ -70,7 +70,7 @@ def symbol_events(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntA
     return np.repeat(np.arange(len(lengths)), lengths), events
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_symbol_events(starts: Any, symbols: Any, events: Any) -> None:
     """Write the events; columns before EDGE keep their value, NONE."""
     row = 0

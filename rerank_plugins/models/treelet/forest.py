@@ -12,9 +12,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 from rerank_plugins.trees.constituency import ROOT, Tree
 
@@ -131,7 +131,7 @@ def shapes(forest: TreeArrays) -> LongArray:
     return keys
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
     """The FNV-1a hash of each tree's symbols and parents, which are counted from the root."""
     for tree in range(len(keys)):
@@ -143,12 +143,16 @@ def hash_trees(symbol: Any, parent: Any, offsets: Any, keys: Any) -> None:
         keys[tree] = np.int64(key)
 
 
-@njit(cache=True, nogil=True)
-def siblings(parent: Any) -> Any:
+def siblings(parent: IntArray) -> tuple[IntArray, IntArray]:
     """(N) the first child and (N) the next sibling of each node; -1 where there is none."""
-    first = np.full(len(parent), -1, np.int32)
-    following = np.full(len(parent), -1, np.int32)
-    last = np.full(len(parent), -1, np.int32)
+    first, following, last = np.full((3, len(parent)), -1, np.int32)
+    link_siblings(parent, first, following, last)
+    return first, following
+
+
+@filling_kernel
+def link_siblings(parent: Any, first: Any, following: Any, last: Any) -> None:
+    """Fill in the first child, the next sibling and the last child of each node; all are -1 at first."""
     for i in range(len(parent)):
         above = parent[i]
         if above >= 0:
@@ -157,4 +161,3 @@ def siblings(parent: Any) -> Any:
             else:
                 following[last[above]] = i
             last[above] = i
-    return first, following

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.word_hashing import FACTOR, START
 
 
-@njit_part()
+@part
 def hashed(key: Any, start: int, end: int) -> int:
     """The FNV-1a hash of whole integers, not negative; the bits are mixed, because the integers are small."""
     code = np.uint64(START)
@@ -22,7 +21,7 @@ def hashed(key: Any, start: int, end: int) -> int:
     return int((code * np.uint64(FACTOR)) >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: int) -> int:
     """The number of the sequence key[:size], which gets the next number if it is new."""
     mask = len(slots) - 1
@@ -46,7 +45,7 @@ def intern(slots: Any, starts: Any, entries: Any, used: Any, key: Any, size: int
     return int(row)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_slots(slots: Any, starts: Any, entries: Any, used: int) -> None:
     """Enter the sequences that have numbers in an empty hash table."""
     mask = len(slots) - 1

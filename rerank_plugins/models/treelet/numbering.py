@@ -14,9 +14,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.treelet.interning import Interner, grown, intern
 from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import ROOT, Tree
@@ -33,15 +33,16 @@ class UnusualLabelError(Exception):
     """A label whose category its head would change: it has annotations that no cleaned tree has."""
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def number_tags(
-    label: Any, bounds: Any, children: Any, word: Any, number: Any, production: Any, subtrees: Any, productions: Any
-) -> None:
+    label: Any, bounds: Any, children: Any, word: Any, number: Any, production: Any, subtrees: Any, productions: Any,
+    key: Any,
+) -> None:  # fmt: skip
     """Fill in the `number` of each tag among the nodes, and the `production` of each phrase, as numbers in the tables.
 
-    A tag's sequence is its word and label, after a 0; a phrase's, 1 + its label and its children.
+    A tag's sequence is its word and label, after a 0; a phrase's, 1 + its label and its children. `key` has room for
+    one sequence.
     """
-    key = np.empty(len(children) + 3, np.int64)
     for n in range(len(label)):
         start, end = bounds[n, 0], bounds[n, 1]
         key[0] = 1 + label[n]
@@ -55,17 +56,16 @@ def number_tags(
             production[n] = intern(productions[0], productions[1], productions[2], productions[3], key, 1 + end - start)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def number_phrases(
     label: Any, bounds: Any, children: Any, number: Any, production: Any, head_child: Any, category_of: Any, root: int,
-    facts: Any, subtrees: Any, labels: Any,
+    facts: Any, subtrees: Any, labels: Any, key: Any,
 ) -> None:  # fmt: skip
     """Fill in the `number` of each phrase among the nodes, and the `facts` of new ones.
 
     `head_child` says which child of each production is its head, `category_of` which category a label has; `root` is
-    the label of roots, which have no heads.
+    the label of roots, which have no heads. `key` has room for one sequence.
     """
-    key, pair = np.empty(len(children) + 1, np.int64), np.empty(2, np.int64)
     for n in range(len(label)):
         if production[n] < 0:
             continue
@@ -78,9 +78,9 @@ def number_phrases(
         if x < known:
             continue
         head = facts[number[children[start + head_child[production[n]]]], HEAD]
-        pair[0], pair[1] = label[n], head
+        key[0], key[1] = label[n], head
         facts[x, CATEGORY], facts[x, HEAD], facts[x, WORD] = category_of[label[n]], head, -1
-        facts[x, LABEL] = intern(labels[0], labels[1], labels[2], labels[3], pair, 2) if label[n] != root else 0
+        facts[x, LABEL] = intern(labels[0], labels[1], labels[2], labels[3], key, 2) if label[n] != root else 0
         width = 0
         for i in range(start, end):
             width += facts[number[children[i]], WIDTH]
@@ -139,7 +139,8 @@ class Numbering:
         subtrees, productions = self.children.arrays(*room), self._productions.arrays(*room)
         old, old_productions = len(self), len(self._productions)
         self.facts = grown(self.facts, old + len(label))
-        number_tags(label, bounds, children, word, number, production, subtrees, productions)
+        key = np.empty(len(children) + 3, np.int64)
+        number_tags(label, bounds, children, word, number, production, subtrees, productions, key)
         for tag in range(old, len(self)):
             self._add_tag(tag)
         new = [self._head(each) for each in range(old_productions, len(self._productions))]
@@ -147,7 +148,7 @@ class Numbering:
         labels = self._label_of.arrays(len(label), 2 * len(label))
         number_phrases(
             label, bounds, children, number, production, self._head_child, self._category_of, 0, self.facts, subtrees,
-            labels,
+            labels, key,
         )  # fmt: skip
         for each in range(len(self.labels), len(self._label_of)):
             plain, head = self._label_of.sequence(each)

@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.word_hashing import EMPTY, FACTOR, START, slot_of
 from rerank_plugins.models.treelet.forest import TreeArrays, siblings
 
@@ -97,7 +97,7 @@ def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[Lon
     return np.concatenate([[0], ends]), symbols[np.repeat(starts[rows], lengths) + within]
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: Any) -> None:
     """Write the symbols of each phrase and its children, one rule after the other."""
     at = 0
@@ -111,7 +111,7 @@ def copy_rules(symbol: Any, first: Any, following: Any, phrases: Any, symbols: A
             child = following[child]
 
 
-@njit(cache=True, nogil=True)
+@part
 def hash_rule(symbols: Any, start: int, end: int) -> Any:
     """The FNV-1a hash of whole symbols; the bits are mixed at the end, because symbols are small numbers."""
     key = np.uint64(START)
@@ -122,14 +122,14 @@ def hash_rule(symbols: Any, start: int, end: int) -> Any:
     return mixed if mixed != EMPTY else np.int64(1)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def hash_rules(starts: Any, symbols: Any, keys: Any) -> None:
     """Write the hash of each rule into `keys`."""
     for rule in range(len(keys)):
         keys[rule] = hash_rule(symbols, starts[rule], starts[rule + 1])
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
     """Insert all known rules into the hash table; return whether their hashes are distinct."""
     for rule in range(unknown, len(starts) - 1):
@@ -141,7 +141,7 @@ def fill_rules(starts: Any, symbols: Any, unknown: int, table: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def find_rules(starts: Any, symbols: Any, table: Any, numbers: Any) -> None:
     """Look up the number of each rule; an unknown rule has the number of its phrase."""
     for rule in range(len(numbers)):

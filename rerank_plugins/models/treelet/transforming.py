@@ -18,10 +18,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.kernel_cache import njit_part
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.treelet.interning import grown
 from rerank_plugins.models.treelet.numbering import CATEGORY, LABEL, WIDTH, WORD, Numbering
 from rerank_plugins.trees.heads import CONJUNCTIONS, HeadRules, english_heads
@@ -96,7 +95,7 @@ class ArrayTransformations:
         offsets = np.zeros(len(roots) + 1, np.int64)
         room = int(facts[roots, WIDTH].sum()) * 2 + 2 * len(roots)
         key, (parent, word) = np.empty(room, np.int64), np.empty((2, room), np.int32)
-        total = emit(roots, facts, flat, offsets, key, parent, word)
+        total = emit(roots, facts, flat, offsets, key, parent, word, np.empty((room + 1, 3), np.int64))
         return TransformedTrees(
             self._symbols(key[:total]), parent[:total], word[:total], offsets, self._numbering.words
         )
@@ -145,7 +144,7 @@ class _Flat(NamedTuple):
     pool: IntArray
 
 
-@njit_part()
+@part
 def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
     """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
@@ -157,7 +156,7 @@ def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjun
     return place
 
 
-@njit_part()
+@part
 def spliced(
     source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,
@@ -179,13 +178,14 @@ def spliced(
     return place
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, facts: Any, flat: Any) -> None:
     """Fill in the subtrees from number `done` on: children have lower numbers than their parents."""
     label, gap, bounds, pool = flat
     place = bounds[done - 1, 5] if done else 0
     for x in range(done, size):
-        bounds[x, :] = place
+        for column in range(bounds.shape[1]):
+            bounds[x, column] = place
         if facts[x, WORD] >= 0:
             continue
         # NP flattening: an NP that is the only NP among the children of an NP gives way to its children.
@@ -218,18 +218,17 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
                     break
 
 
-@njit(cache=True, nogil=True)
-def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any) -> int:
-    """Write the nodes of each tree in pre-order, under ROOT; how many there are."""
+@filling_kernel
+def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any, stack: Any) -> int:
+    """Write the nodes of each tree in pre-order, under ROOT; how many there are. `stack` has three columns."""
     label, gap, bounds, pool = flat
     count = 0
-    stack = np.empty((len(key) + 1, 3), np.int64)
     for tree in range(len(roots)):
         stack[0, 0], stack[0, 1], stack[0, 2] = roots[tree], 0, -1
         depth = 1
         while depth:
             depth -= 1
-            x, above, upper = stack[depth]
+            x, above, upper = stack[depth, 0], stack[depth, 1], stack[depth, 2]
             # a phrase with one child, the root apart, is left out; the child's mark tells of it all the same
             while facts[x, WORD] < 0 and bounds[x, 5] - bounds[x, 4] == 1 and (label[x] != 0 or above != 0):
                 child = pool[bounds[x, 4]]
