@@ -43,7 +43,18 @@ class Environment:
 
     def install(self, *packages):
         """Install packages without their dependencies, or skip with pip's reason."""
-        pip = [sys.executable, "-m", "pip", "--python", self.python, "install", "--quiet", "--no-deps", "--retries=0"]
+        pip = [
+            sys.executable,
+            "-m",
+            "pip",
+            "--python",
+            self.python,
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-compile",
+            "--retries=0",
+        ]
         done = subprocess.run([*pip, *packages], capture_output=True, text=True, check=False)
         if done.returncode:
             lines = done.stderr.strip().splitlines() or ["pip failed"]
