@@ -8,7 +8,8 @@ for word errors, from uniform ones.
 The systems add features to each other: the order of the recogniser (its scores too, where the lists have them) and the
 length; agreement with the list; the n-gram model, and one of characters, which judges the spelling of names; each
 syntactic family; everything. `chosen` takes, in each half, the
-system and the tuner that five-fold cross-validation within this half prefers. The table has the word error rate, the
+system (rank and length, with the n-gram model, with characters, or everything) and the tuner that five-fold
+cross-validation within this half prefers. The table has the word error rate, the
 substitutions, deletions and insertions, the difference to the recogniser's first hypotheses with its 95 % interval, the
 p-values of the paired bootstrap, of approximate randomisation and of the matched-pairs test (MAPSSWE), and the share of the
 distance to the oracle that is covered.
@@ -55,7 +56,9 @@ from tests.experiments.spoken_text import train_on_spoken
 FOLDS, SEEDS = 5, (1,)  # of the cross-validation within a half
 BEST_FIRST, CHOSEN = "1-best", "chosen"
 TUNERS = {"PRO": "pro", "MIRA": "mira", "expected risk": "expected-risk", "MBR": "mbr"}
-USUAL = "PRO"  # the tuner of all rows but those that name another
+PLAIN, WITH_NGRAM, WITH_SPELLING = "rank, length", "rank, length, n-gram", "  and characters"
+EVERYTHING = "everything"
+CANDIDATES = (PLAIN, WITH_NGRAM, WITH_SPELLING, EVERYTHING)  # one of which cross-validation chooses
 ORDER = {"rank": "reciprocal-rank", "first": "reciprocal-rank,power=8", "length": "length"}
 SCORE = {"score": "decoder-score"}
 CONSENSUS = {"consensus": "consensus,posterior=rank"}
@@ -75,7 +78,7 @@ class System:
     """A row of the table: the labels of its features, and the name of its tuner."""
 
     labels: frozenset[str]
-    tuner: str = USUAL
+    tuner: str
 
 
 class Lists:
@@ -150,11 +153,7 @@ class SecondPass:
 
     def best_held_out(self, tuned: LongArray) -> System:
         """The system, with the tuner, that cross-validation within the half prefers; it is said on stderr."""
-        labels = {
-            name: system.labels
-            for name, system in self.systems.items()
-            if system.tuner == USUAL and "ngram1" in system.labels
-        }
+        labels = {name: self.systems[name].labels for name in CANDIDATES if name in self.systems}
         rates = {
             (name, tuner): self.held_out(System(of_system, tuner), tuned)
             for name, of_system in labels.items()
@@ -166,23 +165,23 @@ class SecondPass:
 
 
 def systems_of(
-    families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool
+    families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool, tuner: str
 ) -> dict[str, System]:
     """The rows of the table by name, without the recogniser's first hypotheses and the chosen system."""
     order = {*ORDER, *(SCORE if scored else ())}
     base = order | {*CONSENSUS, *POSTERIORS, *ngram, *spelling}
     everything = base.union(*families.values())
     systems = {
-        "rank, length": order,
+        PLAIN: order,
         "+ consensus": order | {*CONSENSUS},
         "+ word posteriors": order | {*CONSENSUS, *POSTERIORS},
-        **({"rank, length, n-gram": order | {*ngram}} if ngram else {}),
-        **({"  and characters": order | {*ngram, *spelling}} if spelling else {}),
+        **({WITH_NGRAM: order | {*ngram}} if ngram else {}),
+        **({WITH_SPELLING: order | {*ngram, *spelling}} if spelling else {}),
         "+ consensus, word posteriors": base,
         **{f"  and {name}": base | {*labels} for name, labels in families.items()},
-        "everything": everything,
+        EVERYTHING: everything,
     }
-    rows = {name: System(frozenset(labels)) for name, labels in systems.items()}
+    rows = {name: System(frozenset(labels), tuner) for name, labels in systems.items()}
     return {**rows, "everything, MBR": System(frozenset(everything), "MBR")}
 
 
@@ -219,10 +218,11 @@ def table_of(evaluation: Evaluation) -> Table:
 )
 @click.option("--families", type=Listed(str, FAMILIES), default=tuple(FAMILIES), show_default=",".join(FAMILIES),
               help="The families of embedded models in the table.")  # fmt: skip
-@click.option("--choose/--no-choose", default=True, help="Let cross-validation within each half choose a system.")
+@click.option("--tuner", type=click.Choice([*TUNERS]), default="PRO", help="The tuner of all rows but the last ones.")
+@click.option("--no-choose", is_flag=True, help="Leave out the row of the system that cross-validation chooses.")
 def main(
     lists: tuple[Path, ...], ngram: tuple[Path, ...], train: tuple[Path, ...], order: int, prune: str, min_count: int,
-    characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str, families: tuple[str, ...], choose: bool,
+    characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str, families: tuple[str, ...], tuner: str, no_choose: bool,
 ) -> None:  # fmt: skip
     """Extract the features, tune and compare all systems, and print a table for each file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -250,13 +250,13 @@ def main(
         for file in lists:
             started = time.process_time()
             read = Lists(file, specs)
-            systems = systems_of(used, [*ngrams], [*spelt], "score" in read.job.labels)
+            systems = systems_of(used, [*ngrams], [*spelt], "score" in read.job.labels, tuner)
             second = SecondPass(read, systems)
             outputs = {BEST_FIRST: [nbest[0].text for nbest in read.nbests]}
             for name, system in systems.items():
                 say(f"{file.name}: {name}")
                 outputs[name] = second.outputs(lambda tuned, system=system: system)
-            if choose:
+            if not no_choose:
                 outputs[CHOSEN] = second.outputs(second.best_held_out)
             evaluation = evaluate(
                 outputs, read.data.references, {"WER": read.whole.metric}, nbests=[n.texts for n in read.nbests]
