@@ -13,62 +13,87 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.kernels import part
 from rerank_plugins.models.pcfg.grammar import ROOT
 from rerank_plugins.models.pcfg.outside import cell_number
+from rerank_plugins.models.svs.rules import VectorRules
 
 BITS = 64
 
 
-class Fitting(NamedTuple):
-    """Sets of symbols, of W integers each: bit b of integer w is the symbol 64 w + b of its category.
+class PrunedRules(NamedTuple):
+    """What the kernel of a pruned chart reads: arrays of `VectorRules`, and sets of symbols, of W integers each.
+
+    Bit b of integer w is the symbol 64 w + b of its category.
 
     `blocks`  block of pairs by couple of categories and left symbol: blocks[block_starts[c] + b] for couple c and the
               symbol with the number b in the left category, -1 for none
     `left`, `right`  (T, W) the children of binary rules over three categories, in the order of `couple_parents`
-    `pairs`   (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
+    `over`    (G, G) the pair of the categories of a unary rule's parent and child, -1 if there is no such rule
     `only`    (pairs, W) the children of unary rules over a pair
     """
 
+    group: IntArray
+    members: IntArray
+    member_starts: IntArray
+    couples: IntArray
+    couple_starts: IntArray
+    couple_parents: IntArray
+    block_pairs: IntArray
+    pair_right: IntArray
+    rule_starts: IntArray
+    parent: IntArray
+    p: FloatArray
+    weight: FloatArray
+    chained: BoolArray
+    above: IntArray
+    chain_starts: IntArray
+    chains: IntArray
+    chain_p: FloatArray
+    chain_weight: FloatArray
+    relation: IntArray
+    transfer: FloatArray
+    words: IntArray
+    word_symbol: IntArray
+    word_p: FloatArray
     blocks: IntArray
     block_starts: IntArray
     left: NDArray[np.uint64]
     right: NDArray[np.uint64]
-    pairs: IntArray
+    over: IntArray
     only: NDArray[np.uint64]
 
 
-def fitting_symbols(
-    group: IntArray, blocks: IntArray, couples: IntArray, triples: IntArray, left: IntArray, right: IntArray,
-    unary: IntArray,
-) -> Fitting:  # fmt: skip
-    """The sets of binary rules, whose triples have these numbers (B), children (B) and of the rules `unary` (U, 2)."""
-    groups, sizes = int(group.max()) + 1, np.bincount(group)
-    places, order = np.empty(len(group), np.int32), np.argsort(group, kind="stable")
-    places[order] = np.arange(len(group)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    integers = (int(sizes.max()) + BITS - 1) // BITS
+def pruned_rules(rules: VectorRules) -> PrunedRules:
+    """The arrays for the kernel of a pruned chart."""
+    group, members, starts = rules.group, rules.members, rules.member_starts
+    places = np.empty(len(group), np.int32)
+    places[members] = np.arange(len(group)) - np.repeat(starts[:-1], np.diff(starts))
+    integers = (int(np.diff(starts).max()) + BITS - 1) // BITS
 
-    def sets(numbers: IntArray, symbols: IntArray) -> NDArray[np.uint64]:
+    def sets(numbers: IntArray | LongArray, symbols: IntArray) -> NDArray[np.uint64]:
         bits = np.zeros((int(numbers.max(initial=0)) + 1, integers), np.uint64)
         place = places[symbols]
         np.bitwise_or.at(bits, (numbers, place // BITS), np.uint64(1) << (place % BITS).astype(np.uint64))
         return bits
 
-    starts, ends = np.cumsum(sizes) - sizes, np.cumsum(sizes)
-    lists = [blocks[order[starts[a] : ends[a]], b] for a, b in np.argwhere(couples >= 0)]  # in the order of couples
-    block_starts = np.cumsum([0, *map(len, lists)])
-    pairs = np.full((groups, groups), -1, np.int32)
-    keys, which = np.unique(group[unary[:, 0]].astype(np.int64) * groups + group[unary[:, 1]], return_inverse=True)
-    pairs.ravel()[keys] = np.arange(len(keys))
-    return Fitting(
-        np.concatenate(lists),
-        block_starts.astype(np.int32),
-        sets(triples, left),
-        sets(triples, right),
-        pairs,
-        sets(which.ravel(), unary[:, 1]),
-    )
+    groups = len(starts) - 1
+    keys = group[np.stack((rules.left, rules.right, rules.parent))].astype(np.int64)
+    _, triples = np.unique((keys[0] * groups + keys[1]) * groups + keys[2], return_inverse=True)
+    blocks = [rules.blocks[members[starts[a] : starts[a + 1]], b] for a, b in np.argwhere(rules.couples >= 0)]
+    over = np.full((groups, groups), -1, np.int32)
+    pairs, which = np.unique(group[rules.above].astype(np.int64) * groups + group[rules.below], return_inverse=True)
+    over.ravel()[pairs] = np.arange(len(pairs))
+    own = {
+        "blocks": np.concatenate([*blocks, np.empty(0, np.int32)]),
+        "block_starts": np.cumsum([0, *map(len, blocks)]).astype(np.int32),
+        "left": sets(triples, rules.left),
+        "right": sets(triples, rules.right),
+        "over": over,
+        "only": sets(which, rules.below),
+    }
+    return PrunedRules(*(own[name] if name in own else getattr(rules, name) for name in PrunedRules._fields))
 
 
 @part
@@ -90,7 +115,6 @@ def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any)
 
     The result is false if ROOT is not kept over all words.
     """
-    fitting = rules.fitting
     integers = allowed.shape[1]
     last = len(kept) - 1
     if not kept[last, rules.group[ROOT]]:
@@ -105,10 +129,10 @@ def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any)
                 continue
             for one in range(starts[cell], starts[cell + 1]):
                 for two in range(starts[cell], starts[cell + 1]):
-                    pair = fitting.pairs[groups[one], groups[two]]
+                    pair = rules.over[groups[one], groups[two]]
                     if pair >= 0:
                         for w in range(integers):
-                            allowed[two, w] |= fitting.only[pair, w]
+                            allowed[two, w] |= rules.only[pair, w]
             for k in range(i + 1, i + width):
                 left, right = cell_number(i, k, n), cell_number(k, i + width, n)
                 for one in range(starts[left], starts[left + 1]):
@@ -118,6 +142,6 @@ def allow(rules: Any, n: int, kept: Any, starts: Any, groups: Any, allowed: Any)
                             for triple in range(rules.couple_starts[couple], rules.couple_starts[couple + 1]):
                                 if kept[cell, rules.couple_parents[triple]]:
                                     for w in range(integers):
-                                        allowed[one, w] |= fitting.left[triple, w]
-                                        allowed[two, w] |= fitting.right[triple, w]
+                                        allowed[one, w] |= rules.left[triple, w]
+                                        allowed[two, w] |= rules.right[triple, w]
     return True

@@ -29,7 +29,7 @@ def fill_kept(rules: Any, words: Any, kept: Any, heap: Any, worth: Any, scale: A
     """
     starts, groups = np.zeros(len(kept) + 1, np.int32), np.empty(kept.size, np.int32)
     size = list_kept(kept, starts, groups)
-    allowed = np.zeros((size, rules.fitting.left.shape[1]), np.uint64)
+    allowed = np.zeros((size, rules.left.shape[1]), np.uint64)
     if not allow(rules, len(words), kept, starts, groups, allowed):
         return -1
     runs, bits = np.empty((2, size), np.int32), np.empty(len(heap.symbol), np.int32)
@@ -50,7 +50,7 @@ def fill_cells(
     """
     n, symbols, concepts = len(words), len(here), len(both)
     block_pairs, pair_right, rule_starts = rules.block_pairs, rules.pair_right, rules.rule_starts
-    parents, weight, fitting, vector = rules.parent, rules.weight, rules.fitting, heap.vector
+    parents, weight, vector = rules.parent, rules.weight, heap.vector
     size = 0
     for width in range(1, n + 1):
         for i in range(n - width + 1):
@@ -109,9 +109,9 @@ def fill_cells(
                             fits = fits or kept[cell, rules.couple_parents[triple]]
                         if not fits:
                             continue
-                        offset = fitting.block_starts[couple]
+                        offset = rules.block_starts[couple]
                         for x in range(runs[0, one], runs[1, one]):
-                            block = fitting.blocks[uintp(offset + bits[uintp(x)])]
+                            block = rules.blocks[uintp(offset + bits[uintp(x)])]
                             if block < 0:
                                 continue
                             for pair in range(block_pairs[uintp(block)], block_pairs[uintp(block + 1)]):

@@ -1,10 +1,11 @@
-"""Charts of vectors over the categories that the coarse grammar has left: a forest and its best vectors."""
+"""Charts of vectors over the categories that the coarse grammar has left: the best vectors, or a forest."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rerank_plugins.arrays import BoolArray, IntArray
+from rerank_plugins.models.svs.allowed import pruned_rules
 from rerank_plugins.models.svs.best_vectors import NO_ROOM, fill_kept
 from rerank_plugins.models.svs.forest import FULL, build, make_forest
 from rerank_plugins.models.svs.heap import make_heap
@@ -16,7 +17,7 @@ ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
 
 
 class PrunedChart:
-    """The forest and the best vectors of one sentence after another.
+    """The best vectors of one sentence after another, or its forest.
 
     `top` is the item of ROOT over all words, -1 if there is none. The cells of `heap` are those of the sentence, in the
     order of `cell_number`.
@@ -24,6 +25,7 @@ class PrunedChart:
 
     def __init__(self, rules: VectorRules) -> None:
         self.rules, self.concepts = rules, rules.transfer.shape[1]
+        self._pruned = pruned_rules(rules)
         self.words = np.zeros(0, np.int32)
         self.top = -1
         self.forest = make_forest(0, ITEMS, PAIRS)
@@ -62,14 +64,14 @@ class PrunedChart:
             self.rule, self.count = np.empty(2 * len(self.rule), np.int32), np.empty(2 * len(self.rule))
 
     def fill(self, words: IntArray, kept: BoolArray) -> bool:
-        """Fill the forest and the vectors; return whether there is a tree."""
+        """Fill the best vectors; return whether there is a tree."""
         self.words, self.top = words, -1
         if not len(words):
             return False
         if len(self.heap.begin) < len(kept):
             self._make_room(2 * len(kept), len(self.heap.symbol))
         while True:
-            top = fill_kept(self.rules, words, kept, self.heap, self.worth, self.scale)
+            top = fill_kept(self._pruned, words, kept, self.heap, self.worth, self.scale)
             if top != NO_ROOM:
                 break
             self._make_room(len(kept), 2 * len(self.heap.symbol))

@@ -14,7 +14,6 @@ import numpy as np
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
 from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.svs.allowed import Fitting, fitting_symbols
 from rerank_plugins.models.svs.model import SvsModel
 
 
@@ -38,7 +37,6 @@ class VectorRules(NamedTuple):
     `relation`      (S), `transfer` (R + 1, K, K) P_L; ROOT's is the last, with rows a_T: its L e is p(words)
     `prior`         (S, K) π; that of ROOT is a_T
     `words`         (W + 1) emissions of a word: `word_symbol` (E), `word_p` (E, K)
-    `fitting`       the sets of symbols that fit categories above and beside them (allowed.py)
     """
 
     group: IntArray
@@ -72,7 +70,6 @@ class VectorRules(NamedTuple):
     words: IntArray
     word_symbol: IntArray
     word_p: FloatArray
-    fitting: Fitting
 
 
 def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
@@ -90,8 +87,7 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
     groups = int(group.max()) + 1
     blocks, couples = np.full((size, groups), -1, np.int32), np.full((groups, groups), -1, np.int32)
     blocks[pair_left[block_pairs], group[pair_right[block_pairs]]] = np.arange(len(block_pairs))
-    categories = np.stack((group[left], group[right], group[parent]), axis=1).astype(np.int64)
-    triples, triple = np.unique(categories, axis=0, return_inverse=True)
+    triples = np.unique(np.stack((group[left], group[right], group[parent]), axis=1).astype(np.int64), axis=0)
     pairs_of = np.unique(triples[:, 0] * groups + triples[:, 1])
     couples.ravel()[pairs_of] = np.arange(len(pairs_of))
     chained = np.zeros(size, np.bool_)
@@ -130,5 +126,4 @@ def compile_rules(model: SvsModel, group: IntArray) -> VectorRules:
         model.lexicon.starts.copy(),  # those of a file are read-only, which is another type to numba
         model.lexicon.symbols.copy(),
         np.ascontiguousarray(model.lexicon.p),
-        fitting_symbols(group, blocks, couples, triple.ravel(), left, right, model.unary),
     )
