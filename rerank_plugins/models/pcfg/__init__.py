@@ -6,6 +6,6 @@ Training         annotation.py, forest.py, treebank_grammar.py (relative frequen
                  training.py
 Exact inference  closure.py (unary chains), expectations.py, unigrams.py, rules.py, inside.py, outside.py, prefix.py
 Parsing          projection.py (the coarse grammar), cell_memory.py (cells that sentences share), blocks.py and
-                 pruned_chart.py (the fine grammar), hypergraph.py (criteria), k_best.py, derivation_trees.py, tagged.py,
-                 fallback.py, parsing.py
+                 pruned_chart.py (the fine grammar), hypergraph.py (criteria), k_best.py, derivation_trees.py,
+                 tagged.py, fallback.py, parsing.py
 """
