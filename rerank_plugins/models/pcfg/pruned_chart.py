@@ -188,9 +188,9 @@ def fill_inside(
                             place[pair] = -2
                             if alive[pair]:
                                 place[pair] = room
-                                for _ in range(end - begin):
-                                    sums[room] = 0.0
-                                    room += 1
+                                for g in range(np.uint64(room), np.uint64(room + end - begin)):
+                                    sums[g] = 0.0
+                                room += end - begin
                         if place[pair] < 0:
                             continue
                         ways += alive[pair]
