@@ -41,6 +41,7 @@ LONG = {
     "referential_table",
     "similarity_learners",
     "similarity_table",
+    "speech_table",
 }  # over two seconds
 
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.

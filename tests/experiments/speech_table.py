@@ -165,6 +165,10 @@ class SecondPass:
         return System(labels[name], tuner)
 
 
+def _always(system: System, tuned: LongArray) -> System:  # noqa: ARG001 -- whatever half is tuned on
+    return system
+
+
 def systems_of(
     families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool, tuner: str
 ) -> dict[str, System]:
@@ -205,11 +209,6 @@ def table_of(evaluation: Evaluation) -> Table:
     return Table("WER", header, tuple(rows))
 
 
-def _fixed(system: System, tuned: LongArray) -> System:
-    """The system, whichever half is tuned on."""
-    return system
-
-
 @experiment("speech_table", __doc__)
 @click.argument("lists", type=FILE, nargs=-1, required=True, metavar="LISTS...")
 @click.option("--ngram", type=FILE, multiple=True, help="An n-gram model of normalised text (repeatable).")
@@ -228,7 +227,8 @@ def _fixed(system: System, tuned: LongArray) -> System:
 @click.option("--no-choose", is_flag=True, help="Leave out the row of the system that cross-validation chooses.")
 def main(
     lists: tuple[Path, ...], ngram: tuple[Path, ...], train: tuple[Path, ...], order: int, prune: str, min_count: int,
-    characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str, families: tuple[str, ...], tuner: str, no_choose: bool,
+    characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str,
+    families: tuple[str, ...], tuner: str, no_choose: bool,
 ) -> None:  # fmt: skip
     """Extract the features, tune and compare all systems, and print a table for each file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -261,7 +261,7 @@ def main(
             outputs = {BEST_FIRST: [nbest[0].text for nbest in read.nbests]}
             for name, system in systems.items():
                 say(f"{file.name}: {name}")
-                outputs[name] = second.outputs(partial(_fixed, system))
+                outputs[name] = second.outputs(partial(_always, system))
             if not no_choose:
                 outputs[CHOSEN] = second.outputs(second.best_held_out)
             evaluation = evaluate(
