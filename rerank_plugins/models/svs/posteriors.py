@@ -205,7 +205,7 @@ def expect_rules(
                 factor = 0.0
                 for place in range(forest.split_starts[split], forest.split_starts[split + 1]):
                     pair, x, y = forest.pair[place], forest.left[place], forest.right[place]
-                    if pair < 0:
+                    if pair < 0 or power[cell] == HIGHEST:  # no vector of the cell has a probability above 0
                         continue
                     if factor == 0.0:
                         factor = math.ldexp(1.0, power[cell] - power[cell_of[x]] - power[cell_of[y]])
