@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,12 +13,21 @@ from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
 settings.load_profile("patient")
 
-# A shell's background job ignores interrupts, and so would the processes that tests start and interrupt.
+# A shell's background job ignores interrupts, a job of nohup hang-ups, and so would the processes that tests start and
+# signal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with many slow tests come first: each process takes whole files, and both should end together."""
+    slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+    items.sort(key=lambda item: -slow[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)
