@@ -66,11 +66,11 @@ class AutoFormat(NBestFormat):
             raise PluginError(f"there is no format {MOSES.name!r}")
         return self._format
 
-    def _choose(self, found: Guess, path: str) -> None:
+    def _choose(self, guess: Guess, path: str) -> None:
         from rerank_adapters.formats import register_nbest_formats
 
         factories: dict[str, Callable[..., Any]] = {}
         register_nbest_formats(factories.__setitem__)
-        self._guess, self._format = found, factories[found.name]()
-        if found != MOSES:
-            click.echo(f"rerank: {path} reads as {found.title}; name it with --format {found.name}", err=True)
+        self._guess, self._format = guess, factories[guess.name]()
+        if guess != MOSES:
+            click.echo(f"rerank: {path} reads as {guess.title}; name it with --format {guess.name}", err=True)

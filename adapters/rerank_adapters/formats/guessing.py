@@ -54,14 +54,14 @@ def guess(lines: Sequence[str], path: str) -> Guess:
     filled = [line for line in head if line.strip()]
     if not filled:
         raise FormatError("the file holds no n-best list", path=path)
-    found: Guess | str | None = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
-    found = found or _by_lines(head, filled)
-    if found is None:
+    reading: Guess | str | None = _named(filled, path) or (_json(filled) if filled[0].lstrip()[:1] in "{[" else None)
+    reading = reading or _by_lines(head, filled)
+    if reading is None:
         message = f"the first line, {_short(filled[0])!r}, does not show the format of these lists"
         raise FormatError(f"{message}; name it with --format: {'; '.join(CANDIDATES)}", path=path, line=1)
-    if isinstance(found, str):
-        raise FormatError(found, path=path, line=1)
-    return found
+    if isinstance(reading, str):
+        raise FormatError(reading, path=path, line=1)
+    return reading
 
 
 def guess_folder(folder: str) -> Guess:

@@ -131,10 +131,10 @@ class JsonFormat(NBestFormat):
     def _own_record(self, nbest: NBestList, raw: str) -> Any:
         """The record that a list was read from; None where it holds other hypotheses, or several lists."""
         try:
-            found = list(self._with_added(json.loads(raw)))
+            records = list(self._with_added(json.loads(raw)))
         except (ValueError, NotThisFormat):
             return None
-        return found[0].record if len(found) == 1 and found[0].texts == nbest.texts else None
+        return records[0].record if len(records) == 1 and records[0].texts == nbest.texts else None
 
     def _with_added(self, record: Any) -> Iterator[JsonList]:
         """The lists of a record; where reranking added totals and features to it, these instead of its own."""

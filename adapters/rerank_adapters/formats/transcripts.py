@@ -39,7 +39,7 @@ def ctm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
             raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
         start = value(fields[2], "the start", path, number)
         words.setdefault(fields[0], []).append((start, number, fields[4]))
-    return {file: " ".join(word for _, _, word in sorted(found)) for file, found in words.items()}
+    return {file: " ".join(word for _, _, word in sorted(parts)) for file, parts in words.items()}
 
 
 def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
@@ -57,7 +57,7 @@ def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
         text = re.sub(r"^<[^<>]*>\s*", "", fields[5]) if len(fields) > 5 else ""
         text = " ".join(ALTERNATIVES.sub(lambda match: "" if match[1] == "@" else match[1], text).split())
         segments.setdefault(fields[0], []).append((start, number, "" if text.lower() == IGNORED else text))
-    return {file: " ".join(text for _, _, text in sorted(found) if text) for file, found in segments.items()}
+    return {file: " ".join(text for _, _, text in sorted(parts) if text) for file, parts in segments.items()}
 
 
 def icefall_texts(lines: Iterable[str], path: str) -> dict[str, str]:

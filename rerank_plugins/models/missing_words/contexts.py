@@ -48,9 +48,9 @@ class ContextTable:
 
     def contexts_of(self, neighbours: IntArray) -> LongArray:
         """(n) the context of each row of (n, 1 or 2) neighbours, the nearest first; -1 where it does not occur."""
-        found = np.full(len(neighbours), -1, np.int64)
-        find_contexts(self.starts, self.seconds, self.rows, neighbours, found)
-        return found
+        rows_of_contexts = np.full(len(neighbours), -1, np.int64)
+        find_contexts(self.starts, self.seconds, self.rows, neighbours, rows_of_contexts)
+        return rows_of_contexts
 
     def probabilities(self, context: int, words: int) -> FloatArray:
         """(words) the relative frequency of each word in a context; 0 everywhere if the context is -1."""

@@ -68,8 +68,8 @@ class Inserting(PickledFields):
                 text = batch[owner].restored(gap, candidate.word)
                 hypotheses[owner].append(Hypothesis(text, features, round(at + candidate.ln_p, DIGITS)))
         return [
-            NBestList(sentence.id, tuple(sorted(found, key=_falling)), self.names, line=sentence.line)
-            for sentence, found in zip(batch, hypotheses, strict=True)
+            NBestList(sentence.id, tuple(sorted(insertions, key=_falling)), self.names, line=sentence.line)
+            for sentence, insertions in zip(batch, hypotheses, strict=True)
         ]
 
 

@@ -64,5 +64,5 @@ def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]
 def as_json(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
     """A JSON object on a line for each sentence."""
     for sentence, places in located:
-        found = [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]
-        yield json.dumps({"sentence": sentence.id, "places": found}, ensure_ascii=False) + "\n"
+        gaps = [{"position": gap + 2, "ln_p": ln_p} for gap, ln_p in places]
+        yield json.dumps({"sentence": sentence.id, "places": gaps}, ensure_ascii=False) + "\n"

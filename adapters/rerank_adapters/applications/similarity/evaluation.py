@@ -26,8 +26,8 @@ def evaluate_similarity(model: SimilarityModel, paths: Sequence[Path], given: Me
     """A result for each file. Raises FormatError for a file without scores."""
     results = []
     for path in paths:
-        found = read_sentence_pairs(path)
-        if found.scores is None:
-            raise FormatError("the pairs have no scores to compare with", path=found.name)
-        results.append(FileCorrelation(found.name, correlate(score_pairs(model, found, given), found.scores)))
+        pairs = read_sentence_pairs(path)
+        if pairs.scores is None:
+            raise FormatError("the pairs have no scores to compare with", path=pairs.name)
+        results.append(FileCorrelation(pairs.name, correlate(score_pairs(model, pairs, given), pairs.scores)))
     return results

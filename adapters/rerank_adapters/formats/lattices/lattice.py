@@ -138,11 +138,11 @@ def _search(
             heapq.heappush(queue, (estimate, next(ticket), words, subset))
 
     put((), {start: (0.0, 0.0, 0.0)})
-    found = 0
-    while queue and found < n:
+    sequences = 0
+    while queue and sequences < n:
         cost, _, words, reached = heapq.heappop(queue)
         if isinstance(reached, tuple):  # a complete sequence
-            found += 1
+            sequences += 1
             yield WordSequence(words, cost, reached[1], reached[2])
             continue
         closed = _closed(lattice, reached, scales, rest, place)

@@ -37,27 +37,27 @@ class AlternativesFormat(JsonFormat):
         if not objects:
             raise NotThisFormat('expected "alternatives" with a "transcript" each, or "NBest"')
         id_ = str(record["id"]) if isinstance(record, dict) and "id" in record else ""
-        for part, found in enumerate(objects, 1):
-            own = str(found["id"]) if "id" in found else f"{id_}-{part}" if id_ and len(objects) > 1 else id_
-            whole = record if len(objects) == 1 and found is record else found
-            yield self._list(found, whole, own)
+        for part, answer in enumerate(objects, 1):
+            own = str(answer["id"]) if "id" in answer else f"{id_}-{part}" if id_ and len(objects) > 1 else id_
+            whole = record if len(objects) == 1 and answer is record else answer
+            yield self._list(answer, whole, own)
 
     def arranged(self, record: Any, order: Sequence[int]) -> Any:
         """The response with its alternatives in another order, where it holds one list; otherwise that list."""
-        found = next(_objects(record))
-        return super().arranged(found, order)
+        answer = next(_objects(record))
+        return super().arranged(answer, order)
 
     def compose(self, texts: Sequence[str]) -> dict[str, Any]:
         """An object with alternatives that have a transcript alone."""
         return {self.items: [{"transcript": text} for text in texts]}
 
-    def _list(self, found: Mapping[str, Any], record: Any, id_: str) -> JsonList:
-        if "NBest" in found:
-            texts = [item.get(self.text) for item in found["NBest"]]
-            confidences = [number_of(item, "Confidence") for item in found["NBest"]]
+    def _list(self, answer: Mapping[str, Any], record: Any, id_: str) -> JsonList:
+        if "NBest" in answer:
+            texts = [item.get(self.text) for item in answer["NBest"]]
+            confidences = [number_of(item, "Confidence") for item in answer["NBest"]]
         else:
-            texts = [item.get("transcript") for item in found[self.items]]
-            confidences = [_confidence(item) for item in found[self.items]]
+            texts = [item.get("transcript") for item in answer[self.items]]
+            confidences = [_confidence(item) for item in answer[self.items]]
         columns = complete({"confidence": confidences})
         return JsonList(record, texts_of(texts, "a text for each alternative"), columns, columns.get("confidence"), id_)
 

@@ -93,8 +93,8 @@ class SrilmFormat(OrderFormat):
         if form == "1.0":
             return match[2].split(), (score,)
         words, acoustic, lm, end = [], 0.0, 0.0, -math.inf
-        for found in WORD.finditer(" ".join(match[2].split())):
-            word, *texts = found.groups()
+        for match_of_word in WORD.finditer(" ".join(match[2].split())):
+            word, *texts = match_of_word.groups()
             start, stop, g, a = (value(t, f"a number of {word!r}", path, number) for t in texts)
             if stop <= end and start < end:  # a phone or state of the word before it
                 continue
