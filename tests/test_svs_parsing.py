@@ -202,7 +202,8 @@ def test_a_pruned_chart_of_all_categories_has_the_vectors_of_the_exact_chart(see
         forest = parser.pruned.forest
         used = np.flatnonzero(forest.used[: forest.starts[-1]])
         cells = np.searchsorted(forest.starts, used, side="right") - 1
-        assert set(zip(forest.symbol[used].tolist(), cells.tolist(), strict=True)) <= filled
+        in_trees = set(zip(forest.symbol[used].tolist(), cells.tolist(), strict=True))
+        assert in_trees & items.keys() <= filled  # the forest does not look at probabilities, which may be 0
 
 
 def test_sentences_share_cells_over_the_same_words():
