@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins.binary_search import place_of
 from rerank_plugins.models.backoff.scoring import find_context, look_up
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
@@ -29,15 +30,7 @@ NOTHING = -np.inf
 @njit(cache=True, nogil=True)
 def find_queue(rows: Any, symbols: Any, row: int, symbol: int) -> int:
     """The queue of a row and a symbol, or -1."""
-    low, high = rows[row], rows[row + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if symbols[middle] < symbol:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and symbols[low] == symbol else -1
+    return place_of(symbols, rows[row], rows[row + 1], symbol)
 
 
 @njit(cache=True, nogil=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.binary_search import place_of
 from rerank_plugins.kernels import part
 
 
@@ -66,29 +67,16 @@ def context_key(size: Any, d: Any, a: Any, b: Any, q: Any) -> Any:
 
 
 @part
-def _row(keys: Any, key: Any) -> int:
-    """Return the position of the key among ascending keys by binary search; -1 if it is not there."""
-    low, high = 0, len(keys)
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < key:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < len(keys) and keys[low] == key else -1
-
-
-@part
 def context_of(contexts: Any, symbols: int, d: int, a: int, b: int, q: int) -> int:
     """Return the row of a reduction's context, else of the one with a left open; -1 if neither was seen."""
     size = np.int64(symbols)
-    row = _row(contexts, context_key(size, d, a, b, q))
-    return row if row >= 0 else _row(contexts, context_key(size, d, size, b, q))
+    row = place_of(contexts, 0, len(contexts), context_key(size, d, a, b, q))
+    return row if row >= 0 else place_of(contexts, 0, len(contexts), context_key(size, d, size, b, q))
 
 
 @part
 def opening_of(edges: Any, symbols: int, d: int, a: int, b: int) -> int:
     """Return the row of an expansion below ⟨a, b⟩, else below an element with a left open; -1 if neither was seen."""
     size = np.int64(symbols)
-    row = _row(edges, edge_key(size, d, a, b))
-    return row if row >= 0 else _row(edges, edge_key(size, d, size, b))
+    row = place_of(edges, 0, len(edges), edge_key(size, d, a, b))
+    return row if row >= 0 else place_of(edges, 0, len(edges), edge_key(size, d, size, b))

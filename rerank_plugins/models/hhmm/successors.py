@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rerank_plugins.binary_search import first_not_below
 from rerank_plugins.kernels import part
 from rerank_plugins.models.hhmm.recombination import find
 
@@ -89,21 +90,14 @@ def write_fillers(memory: Remembered, rules: Any, key: int, b: int, p: int) -> i
     nodes, filling = rules.nodes, rules.filling
     for i in range(rules.filled[b], rules.filled[b + 1]):
         node = nodes[i]
-        # Binary search among the rules of p, which are sorted by parent.
-        low, high = first, after
-        while low < high:
-            middle = (low + high) >> 1
-            if parents[middle] < node:
-                low = middle + 1
-            else:
-                high = middle
-        while low < after and parents[low] == node:
+        rule = first_not_below(parents, first, after, node)  # the rules of p are sorted by parent
+        while rule < after and parents[rule] == node:
             entry = entries[used + size]
-            entry.rule = low
-            entry.element = node << 16 | rights[low]
-            entry.weight = filling[i] * chances[low]
+            entry.rule = rule
+            entry.element = node << 16 | rights[rule]
+            entry.weight = filling[i] * chances[rule]
             size += 1
-            low += 1
+            rule += 1
     return end_list(memory, number, size)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.binary_search import place_of
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL
 from rerank_plugins.models.missing_words.contexts import ContextTable
 from rerank_plugins.models.missing_words.windows import CONTEXTS, KEYS
@@ -121,15 +122,7 @@ def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, w
 @njit(cache=True, nogil=True)
 def find_row_of(rows: Any, words: Any, context: int, word: int) -> int:
     """The place of a word among those of a context, or -1."""
-    low, high = rows[context], rows[context + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if words[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and words[low] == word else -1
+    return place_of(words, rows[context], rows[context + 1], word)
 
 
 @njit(cache=True, nogil=True)

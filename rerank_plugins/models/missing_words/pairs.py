@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.binary_search import place_of
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 
 
@@ -74,15 +75,7 @@ def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> Fl
 @njit(cache=True, nogil=True)
 def find_row(starts: Any, keys: Any, first: int, second: int) -> int:
     """The row of the pair of keys, or -1; the rows of `first` are sorted by their second key."""
-    low, high = starts[first], starts[first + 1]
-    end = high
-    while low < high:
-        middle = (low + high) >> 1
-        if keys[middle] < second:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < end and keys[low] == second else -1
+    return place_of(keys, starts[first], starts[first + 1], second)
 
 
 @njit(cache=True, nogil=True)
