@@ -21,30 +21,21 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from rerank_plugins.kernel_compilation import claim_kernels
 from rerank_plugins.paths import cache_folder
 
 CACHING = "numba.core.caching"
 FOLDER = "kernels"
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 BESIDE = Path(__file__).parent / "__pycache__"
 logger = logging.getLogger(__name__)
-
-
-def njit_part(**options: Any) -> Callable[[Kernel], Kernel]:
-    """Decorate a part of kernels, which only they call: it is compiled with them, and Python cannot call it."""
-    from numba import njit
-
-    options |= {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-    return cast(Callable[[Kernel], Kernel], njit(**options))
 
 
 def install() -> None:

@@ -25,7 +25,7 @@ def filling_kernel(function: Function, **options: Any) -> Function:
     return cast(Function, njit(**options)(function))
 
 
-def part(function: Function) -> Function:
+def part(function: Function, **options: Any) -> Function:
     """Let kernels call a function that has no machine code of its own; called from Python, it is plain Python.
 
     It is compiled with the kernels that call it, without a wrapper for Python, which would take longer to compile than
@@ -33,5 +33,6 @@ def part(function: Function) -> Function:
     therefore neither create arrays nor return any. Kernels do not notice a change to a part in another file: delete
     their cache then.
     """
-    compiled: Function = register_jitable(_nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    options |= {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    compiled: Function = register_jitable(**options)(function)
     return compiled

@@ -19,13 +19,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.interfaces import Sentence
-from rerank_plugins.kernel_cache import njit_part
 from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.pcfg.cell_memory import EMPTY, CellMemory, longer
 from rerank_plugins.models.pcfg.closure import apply_chains
@@ -36,7 +36,7 @@ START = math.exp(3.0)  # makes up for the probability of the rules, which is abo
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled
 
 
-@njit_part(fastmath={"reassoc", "contract", "nsz"}, _nrt=False)
+@partial(part, fastmath={"reassoc", "contract", "nsz"})
 def sum_of_splits(
     rules: Any, rows: Any, columns: Any, begins: Any, ends: Any, i: int, j: int, chosen: Any, below: Any
 ) -> None:
