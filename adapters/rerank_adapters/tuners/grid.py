@@ -130,7 +130,10 @@ class Grid(Tuner):
         rng: np.random.Generator,  # noqa: ARG002  nothing is random here
         report: Callable[[TuningStep], None] = lambda step: None,
     ) -> TuningResult:
-        """The weights of the best point. Raises ConfigError for axes as `grid_scores` does, or of fixed weights."""
+        """The weights of the best point; the trace has all points, the last axis fastest.
+
+        Raises ConfigError for axes as `grid_scores` does, and for an axis of a fixed weight.
+        """
         axes = [Axis.read(text) for text in self.axes]
         scores = grid_scores(data, start, axes)
         best = best_point(scores, data.metric.higher_is_better)
@@ -140,8 +143,9 @@ class Grid(Tuner):
             if data.fixed[column]:
                 raise ConfigError(f"axis: the weight of {axis.name} is fixed")
             weights[column] = axis.values[position]
-        report(TuningStep(0, 1, float(scores[best])))
-        return TuningResult(weights, float(scores[best]), notes=edge_notes(axes, best))
+        trace = tuple(TuningStep(0, point, score) for point, score in enumerate(scores.ravel().tolist(), 1))
+        report(TuningStep(0, len(trace), float(scores[best])))
+        return TuningResult(weights, float(scores[best]), trace=trace, notes=edge_notes(axes, best))
 
 
 def edge_notes(axes: Sequence[Axis], best: Sequence[int]) -> tuple[str, ...]:

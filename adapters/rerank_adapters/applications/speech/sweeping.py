@@ -8,12 +8,14 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import Learnt, learn, tuning_data
+from rerank_adapters.pipeline.tune import Learnt, learn
 from rerank_adapters.report import numbers
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
-from rerank_adapters.tuners.grid import Axis, best_point, grid_scores
+from rerank_adapters.tuners.grid import Axis, best_point
 from rerank_adapters.weights import read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray
 from rerank_plugins.registry import suggestion
@@ -40,9 +42,9 @@ class Sweep:
         weights = {**_start(table, start), **dict(_weight(text, table) for text in fixed)}
         started = job.with_config({"tuning": job.config.tuning.model_copy(update={"start": weights})})
         learnt = learn(started, data, table, folder)
-        problem = tuning_data(started, data, table)
-        scores = grid_scores(problem, learnt.weights.vector_for(table), axes)
-        return cls(axes, scores, best_point(scores, problem.metric.higher_is_better), learnt)
+        points = np.array([step.score for step in learnt.result.trace])  # one for each, the last axis fastest
+        scores = points.reshape([len(axis.values) for axis in axes])
+        return cls(axes, scores, best_point(scores, started.measures[0].metric.higher_is_better), learnt)
 
 
 def sweep_table(sweep: Sweep, metric: str) -> Table:
