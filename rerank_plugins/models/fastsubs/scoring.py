@@ -65,25 +65,39 @@ def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
 
 
 @njit(cache=True, nogil=True)
+def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
+    """The place of the `bos` with which the sentence of a place begins."""
+    while tokens[place] != bos:
+        place -= 1
+    return place
+
+
+@njit(cache=True, nogil=True)
+def read_up_to(
+    contexts: Any, events: Any, tokens: Any, place: int, bos: int, at: int, start: int, context: int
+) -> tuple[int, int]:
+    """Read the tokens from `at` up to a place: the start of its sentence, and the longest known context before it."""
+    while at < place:
+        if tokens[at] == bos:
+            start = at
+        context = step(contexts, events, context, tokens[at], bos)
+        at += 1
+    return start, context
+
+
+@njit(cache=True, nogil=True)
 def score_places(
     contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
     words: Any, scores: Any,
 ) -> None:  # fmt: skip
     """Fill in S of one word at each of some ascending places in sentences from `bos` to `eos`."""
     order = len(levels) - 1
-    at = 0
     start = 0
     context = 0
-    if len(places) > 0:  # start at the sentence of the first place
-        at = places[0]
-        while tokens[at] != bos:
-            at -= 1
+    at = begin_of_sentence(tokens, places[0], bos) if len(places) > 0 else 0
     for row in range(len(places)):
         place = places[row]
-        while at < place:
-            if tokens[at] == bos:
-                start = at
-            context = step(contexts, events, context, tokens[at], bos)
-            at += 1
+        start, context = read_up_to(contexts, events, tokens, place, bos, at, start, context)
+        at = place
         right = tokens[place + 1 : window_end(tokens, place, order, eos)]
         scores[row] = score_word(contexts, events, levels, unseen, context, place - start, right, words[row])

@@ -21,7 +21,7 @@ from rerank_plugins.models.backoff.scoring import find_context, look_up
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 from rerank_plugins.models.fastsubs.filters import may_have
-from rerank_plugins.models.fastsubs.scoring import score_word, step, window_end
+from rerank_plugins.models.fastsubs.scoring import begin_of_sentence, read_up_to, score_word, window_end
 
 MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
 NOTHING = -np.inf
@@ -272,21 +272,13 @@ def search_places(
     """
     contexts, events, _ = model
     visited = np.zeros(len(queues[0]), np.int32)
-    at = 0
     context = 0
     start = 0
-    if len(places) > 0:  # start at the sentence of the first place
-        at = places[0]
-        while tokens[at] != BOS:
-            at -= 1
+    at = begin_of_sentence(tokens, places[0], BOS) if len(places) > 0 else 0
     for row in range(len(places)):
-        # The longest known context before the place.
         place = places[row]
-        while at < place:
-            if tokens[at] == BOS:
-                start = at
-            context = step(contexts, events, context, tokens[at], BOS)
-            at += 1
+        start, context = read_up_to(contexts, events, tokens, place, BOS, at, start, context)
+        at = place
         size, pops[row] = search(
             model, queues, unseen, context, tokens, start, place, unknown, visited, row + 1, scores[row], words[row]
         )
