@@ -70,17 +70,12 @@ def command(
         -t mira,C=0.001 -t mira,C=0.01
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.cross_validate import compare_tuners
-    from rerank_adapters.pipeline.extract import dense_rule, extract_with
-    from rerank_adapters.pipeline.job import Data, Job
-    from rerank_adapters.pipeline.lists import for_lists
+    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.table_columns import chosen_columns
-    from rerank_adapters.progress import CountingBar, StatusLine
+    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
+    from rerank_adapters.progress import CountingBar
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import cross_validation_table
     from rerank_adapters.report.terminal import print_table
@@ -94,18 +89,10 @@ def command(
     job.measures  # noqa: B018  errors in their options come before any work
     names = tuners or tuple(name for name, entry in registry.entries["tuner"].items() if not entry.needs_options)
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
-    with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    job = for_lists(job, nbests, ranks=not table)
-    data = Data(
-        "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
-    )
-    if table and values:
-        values = chosen_columns(job, nbests, values, table)
-    else:
-        values = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    values = features_of(job, data, values, table)
 
-    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
+    if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in data.nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)
     with CountingBar("tuned folds", len(built) * seeds * folds) as bar:
         result = compare_tuners(job, built, data, values, folds, range(1, seeds + 1), lambda *_: bar.add(1))

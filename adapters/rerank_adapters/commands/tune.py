@@ -61,17 +61,14 @@ def command(
         -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
-    from rerank_adapters.pipeline.job import Data, Job
-    from rerank_adapters.pipeline.lists import for_lists
+    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.mismatch import style_mismatch
     from rerank_adapters.pipeline.preflight import rehearse
     from rerank_adapters.pipeline.provenance import job_of_table
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.pipeline.tune import learn
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.pipeline.tuning_set import read_tuning_set
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
@@ -81,12 +78,8 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    job = for_lists(job, nbests, ranks=not table)
-    data = Data(
-        "tune", nbests, read_references(references, reference_form).for_segments([n.segment_id for n in nbests])
-    )
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    nbests = data.nbests
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)
     parts = parts_of(output) if str(output) != "-" else None

@@ -68,15 +68,9 @@ def command(
         -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.applications.speech.sweeping import Sweep, plot_sweep, sweep_records, sweep_table
-    from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_references
-    from rerank_adapters.pipeline.extract import dense_rule, extract_with
-    from rerank_adapters.pipeline.job import Data, Job
-    from rerank_adapters.pipeline.lists import for_lists
+    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.table_columns import chosen_columns
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
     from rerank_adapters.report.records import write_records
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
@@ -90,15 +84,8 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    with StatusLine("reading the lists"):
-        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    job = for_lists(job, nbests, ranks=not table)
-    ids = [nbest.segment_id for nbest in nbests]
-    data = Data("tune", nbests, read_references(references, reference_form).for_segments(ids))
-    if table and values:
-        values = chosen_columns(job, nbests, values, table)
-    else:
-        values = extract_with(job, nbests, decoder_table(nbests, dense_rule(job)))
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
     metric = job.measures[0].name
     write_records(sweep_records(sweep, metric), [sweep_table(sweep, metric)], style, points)

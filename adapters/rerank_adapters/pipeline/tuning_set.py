@@ -1,0 +1,34 @@
+"""The tuning set that a command names by its files, and its features: from a table, or extracted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rerank_adapters.formats.decoder_features import decoder_table
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.pipeline.extract import dense_rule, extract_with
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.lists import for_lists
+from rerank_adapters.pipeline.table_columns import chosen_columns
+from rerank_adapters.progress import StatusLine
+from rerank_plugins import FeatureTable
+
+
+def read_tuning_set(
+    job: Job, nbest: Sequence[str], references: Sequence[Path], form: ReferenceForm, source: Path | None, *, ranks: bool
+) -> tuple[Job, Data]:
+    """Read lists and references; return them with the job that these lists ask for (`for_lists`)."""
+    with StatusLine("reading the lists"):
+        nbests = read_nbest([Path(path) for path in nbest], job.format, source)
+    job = for_lists(job, nbests, ranks=ranks)
+    ids = [segment.segment_id for segment in nbests]
+    return job, Data("tune", nbests, read_references(references, form).for_segments(ids))
+
+
+def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path | None) -> FeatureTable:
+    """The job's features of the lists: the columns of `values`, which `table` holds, or extracted where it is None."""
+    if table and values:
+        return chosen_columns(job, data.nbests, values, table)
+    return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job)))
