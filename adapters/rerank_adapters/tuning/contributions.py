@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
-from rerank_adapters.tuning.held_out import tuned_folds
+from rerank_adapters.tuning.family_trials import Families, FamilyTrials
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Tuner, TuningData
@@ -45,7 +43,7 @@ class Contributions:
 def contributions(
     data: TuningData,
     weights: FloatArray,
-    families: Mapping[str, Sequence[str]],
+    families: Families,
     tuner: Tuner,
     start: FloatArray,
     *,
@@ -58,33 +56,24 @@ def contributions(
     A family is left out by weights fixed at 0. `weights` and `start` are in the order of `data.table.all_names`.
     Raises ConfigError for fewer than two folds or more folds than segments, and where a name is not a feature.
     """
-    columns = {family: _columns(data.table, names) for family, names in families.items()}
-    spreads = {family: _spread(data.table, weights, chosen) for family, chosen in columns.items()}
-    whole = _spread(data.table, weights, np.arange(len(weights))) or 1.0
-
-    def held_out_score(left_out: LongArray) -> float:
-        without = np.isin(np.arange(len(weights)), left_out)
-        reduced = replace(data, fixed=data.fixed | without)
-        runs = tuned_folds(reduced, tuner, np.where(without, 0.0, start), folds, seed)
-        totals = [fold.data.statistics[fold.rows].sum(axis=0) for fold in runs]
-        return float(data.metric.score(np.sum(totals, axis=0)))
-
-    with ThreadPoolExecutor(threads) as pool:  # the kernels of the tuners release the interpreter's lock
-        full, *reduced = pool.map(held_out_score, [np.empty(0, np.int64), *columns.values()])
+    trials = FamilyTrials(data, families, tuner, start, folds, (seed,), threads)
+    whole = spread(data.table, weights, np.arange(len(weights))) or 1.0
+    full, *reduced = trials.scores([families, *(set(families) - {family} for family in families)])
     sign = 1.0 if data.metric.higher_is_better else -1.0
     rows = [
-        Contribution(family, len(columns[family]), spreads[family] / whole, score, sign * (full - score))
-        for family, score in zip(columns, reduced, strict=True)
+        Contribution(
+            family,
+            len(names),
+            spread(data.table, weights, trials.columns(family)) / whole,
+            score,
+            sign * (full - score),
+        )
+        for (family, names), score in zip(families.items(), reduced, strict=True)
     ]
     return Contributions(tuple(rows), full, folds)
 
 
-def _columns(table: FeatureTable, names: Sequence[str]) -> LongArray:
-    position = {name: column for column, name in enumerate(table.all_names)}
-    return np.array([position[name] for name in names], np.int64)
-
-
-def _spread(table: FeatureTable, weights: FloatArray, columns: LongArray) -> float:
+def spread(table: FeatureTable, weights: FloatArray, columns: LongArray) -> float:
     """The standard deviation within lists of the weighted sum of these columns, pooled over all lists."""
     chosen = np.zeros_like(weights)
     chosen[columns] = weights[columns]
