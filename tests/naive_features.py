@@ -105,3 +105,21 @@ def arpa_scores(path: Path, words: Sequence[str]) -> list[float]:
     known = [word if (word,) in log10 else "<unk>" for word in words]
     whole = ["<s>", *known, "</s>"]
     return [math.log(10) * conditional(tuple(whole[max(0, i - order + 1) : i]), whole[i]) for i in range(1, len(whole))]
+
+
+def fewest_edits(first: Sequence[str], words: Sequence[str]) -> tuple[int, int, int]:
+    """Insertions, deletions and substitutions: of all alignments, those with the fewest edits, then substitutions."""
+    ways: list[tuple[int, int, int]] = []
+
+    def align(i: int, j: int, insertions: int, deletions: int, substitutions: int) -> None:
+        if i == len(first) and j == len(words):
+            ways.append((insertions, deletions, substitutions))
+        if j < len(words):
+            align(i, j + 1, insertions + 1, deletions, substitutions)
+        if i < len(first):
+            align(i + 1, j, insertions, deletions + 1, substitutions)
+        if i < len(first) and j < len(words):
+            align(i + 1, j + 1, insertions, deletions, substitutions + (first[i] != words[j]))
+
+    align(0, 0, 0, 0, 0)
+    return min(ways, key=lambda way: (sum(way), way[2]))

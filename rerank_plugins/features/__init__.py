@@ -9,12 +9,15 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.consensus import ConsensusFeature
     from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
     from rerank_plugins.features.dependency_lm import DependencyFeature
+    from rerank_plugins.features.edit_to_1best import EditToFirstFeature
     from rerank_plugins.features.hhmm_lm import HhmmFeature
+    from rerank_plugins.features.language_model_ratio import LanguageModelRatioFeature
     from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
     from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
     from rerank_plugins.features.ngram_lm import NgramFeature
     from rerank_plugins.features.oov_count import OovCountFeature
     from rerank_plugins.features.random_indexing import RandomIndexingFeature
+    from rerank_plugins.features.rank import RankFeature
     from rerank_plugins.features.referential_lm import ReferentialFeature
     from rerank_plugins.features.slr import SlrFeature
     from rerank_plugins.features.substitutes import SubstitutesFeature
@@ -29,9 +32,12 @@ def register_feature_extractors(register: Register) -> None:
     register("character-length", CharacterLengthFeature)
     register("decoder-score", DecoderScoreFeature)
     register("reciprocal-rank", ReciprocalRankFeature)
+    register("rank", RankFeature)
+    register("edit-to-1best", EditToFirstFeature)
     register("oov-count", OovCountFeature)
     register("unigram", UnigramFeature)
     register("ngram-lm", NgramFeature)
+    register("language-model-ratio", LanguageModelRatioFeature)
     register("dependency-lm", DependencyFeature)
     register("hhmm-lm", HhmmFeature)
     register("treelet-lm", TreeletFeature)

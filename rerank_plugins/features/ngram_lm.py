@@ -45,10 +45,7 @@ class NgramFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _lm(self) -> LanguageModel:
-        if self.lm is not None:
-            return self.lm
-        assert self.model is not None  # checked in __post_init__
-        return NgramLanguageModel(self.model) if is_model_file(self.model) else KenlmLanguageModel(self.model)
+        return model_of_file(self.model) if self.lm is None else self.lm
 
     @property
     def vocabulary(self) -> LanguageModel:
@@ -62,3 +59,10 @@ class NgramFeature(SentenceFeature, PickledFields):
         values[:, 1] = values[:, 0] / [len(words) + 1 for words in sentences]
         values[:, 2] = minus_unknown(sentences, self._lm)
         return values
+
+
+def model_of_file(path: Path | None) -> LanguageModel:
+    """The n-gram language model of a model file, of an ARPA file or of a KenLM binary. Raises ValueError for None."""
+    if path is None:
+        raise ValueError("there is no file to read a language model from")
+    return NgramLanguageModel(path) if is_model_file(path) else KenlmLanguageModel(path)
