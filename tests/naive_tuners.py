@@ -144,8 +144,13 @@ def line_search_in_python(scores, slopes, offsets, statistics, metric, low, high
     return intervals
 
 
-def batch_mira(values, base, offsets, statistics, slope_of, orders, block, C, decay, start, background):
-    """Cherry & Foster's Algorithm 1, averaging by summing the weights after every list; dense features."""
+def batch_mira(
+    values, base, offsets, statistics, slope_of, orders, block, C, decay, start, background, pull=1, prior=0
+):
+    """Cherry & Foster's Algorithm 1, averaging by summing the weights after every list; dense features.
+
+    With `prior` the part of the weights off the start weights shrinks after every `pull` lists.
+    """
     weights, total, visits, means = start.copy(), np.zeros_like(start), 0, []
     for order in orders:
         for place, s in enumerate(order):
@@ -163,6 +168,8 @@ def batch_mira(values, base, offsets, statistics, slope_of, orders, block, C, de
                 weights = weights + min(C, loss / (difference @ difference)) * difference
             total += weights
             visits += 1
+            if (place + 1) % pull == 0 or place + 1 == len(order):
+                weights = start + (weights - start) / (1 + (place % pull + 1) * C * prior)
         means.append(total / visits)
     return means
 

@@ -19,6 +19,7 @@ from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_adapters.tuners.pairs import PairSampler
 from rerank_adapters.tuners.posterior import Posterior
+from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.problem import Problem
 from rerank_adapters.tuning import prepare, tune
@@ -178,12 +179,14 @@ def test_expected_sentence_score_and_its_gradient():
 # --- MIRA -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("prior", [0.0, 3.0])
 @both_metrics
-def test_mira_equals_its_twin(metric, monkeypatch):
+def test_mira_equals_its_twin(metric, prior, monkeypatch):
     monkeypatch.setattr(mira, "BLOCK", 4)
+    monkeypatch.setattr(mira, "PULL", 2)
     table, statistics = naive.random_data(np.random.default_rng(3), metric, segments=14)
     problem = problem_of(table, statistics, metric, fixed=["f2"])
-    start, tuner = np.array([0.3, -0.4]), Mira(passes=3, C=0.05, decay=0.9)
+    start, tuner = np.array([0.3, -0.4]), Mira(passes=3, C=0.05, decay=0.9, prior=prior)
     found = list(tuner.search(problem)(start, np.random.default_rng(5), 0))
     rng = np.random.default_rng(5)
     orders = [rng.permutation(14) for _ in range(3)]
@@ -192,7 +195,7 @@ def test_mira_equals_its_twin(metric, monkeypatch):
     unit = spread(statistics @ metric_slope(metric, background, memory), table.offsets)
     wanted = naive.batch_mira(
         problem.features.dense, problem.base, table.offsets, statistics,
-        lambda totals: metric_slope(metric, totals, memory) / unit, orders, 4, 0.05, 0.9, start, background,
+        lambda totals: metric_slope(metric, totals, memory) / unit, orders, 4, 0.05, 0.9, start, background, 2, prior,
     )  # fmt: skip
     np.testing.assert_allclose(found, wanted, rtol=1e-10)
 
@@ -250,11 +253,12 @@ def test_pro_fits_the_logistic_regression_of_its_pairs():
     problem = problem_of(table, statistics, metric, fixed=["f1"])
     goodness = metric.sentence_scores(statistics)
     pairs = PairSampler(goodness, table.offsets, 100, 20, 1.0, np.inf).sample(np.random.default_rng(0))
-    tuner = Pro(l2=0.01)
-    weights = tuner._fit(problem, pairs, np.zeros(problem.size))
+    tuner = Pro(l2=0.01, prior=0.3)
+    mean = np.linspace(-1, 1, problem.size)
+    weights = tuner._fit(problem, pairs, np.zeros(problem.size), Prior(mean, ray=False))
     sparse = problem.features.sparse
     full = np.hstack([problem.features.dense, np.stack([sparse.dot(unit) for unit in np.eye(len(sparse.names))], 1)])
-    gradient = 0.01 * weights
+    gradient = 0.01 * weights + 0.3 * (weights - mean)
     for better, worse in zip(*pairs, strict=True):
         margin = problem.base[better] - problem.base[worse] + (full[better] - full[worse]) @ weights
         gradient -= (full[better] - full[worse]) / (1 + np.exp(margin)) / len(pairs.better)

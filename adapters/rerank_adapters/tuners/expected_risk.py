@@ -9,7 +9,7 @@ of the stage before it.
 
 The objective to be maximised, per list and with gains in units of their standard deviation within lists, is
 
-    expected gain + T * entropy - l2 / 2 * |weights|^2
+    expected gain + T * entropy - l2 / 2 * |weights|^2 - prior / 2 * (distance from the prior)^2
 
 One evaluation takes O(rows * features), one stage some tens of evaluations.
 """
@@ -25,6 +25,7 @@ import numpy as np
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.posterior import Posterior
+from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
@@ -58,9 +59,8 @@ class ExpectedRisk(IterativeTuner):
         posterior = Posterior(problem, self.target == "corpus")
 
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
-            weights = start
-            if problem.normalised:
-                weights = start / max(float(np.linalg.norm(start)), 1e-300)
+            prior = Prior.of(problem, start)
+            weights = prior.weights
             if restart > 0:
                 weights = weights + rng.standard_normal(problem.size)
             stages = [(self.temperature / 2**stage, 1.0) for stage in range(self.stages - 1)] + [(0.0, 1.0)]
@@ -71,7 +71,9 @@ class ExpectedRisk(IterativeTuner):
                     weights: FloatArray, temperature: float = temperature, sharpness: float = sharpness
                 ) -> tuple[float, FloatArray]:
                     value, gradient = posterior.objective(sharpness * weights, temperature)
-                    return self.l2 / 2 * float(weights @ weights) - value, self.l2 * weights - sharpness * gradient
+                    penalty = self.l2 / 2 * float(weights @ weights) + self.prior * prior.penalty(weights)
+                    slope = self.l2 * weights + self.prior * prior.residual(weights)
+                    return penalty - value, slope - sharpness * gradient
 
                 weights = minimise(risk, weights, problem.lower, problem.upper, iterations=self.iterations)
                 yield weights

@@ -4,6 +4,9 @@ An algorithm implements `search(problem)`, which does its preparation once and r
 weights after each iteration of one restart. The first restart begins at the start weights. Restarts run in threads,
 since kernels release the interpreter lock, each with a random generator of its own, so that the result does not depend
 on timing. The iterate that scores best on the judging lists wins; these are the held-out ones or the whole tuning set.
+
+With bags, all this is done on bootstrap samples of the lists (bagging.py), where the lists that a sample lacks are the
+judging ones, and the weights are averaged. Bags run in threads, too.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from rerank_adapters.tuners.bagging import bootstrap_sample
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
@@ -35,6 +39,8 @@ class IterativeTuner(Tuner):
     restarts: int = option(1, doc="number of searches; all but the first have other starts or other random choices")
     average_restarts: bool = option(False, doc="average the weights of the restarts instead of taking the best")
     heldout: float = option(0.0, doc="share of the lists held out to select the iterate (0: select on the whole set)")
+    bags: int = option(0, doc="tune on this many bootstrap samples of the lists and average the weights (0: do not)")
+    prior: float = option(0.0, doc="strength of the pull towards the start weights, such as the decoder's")
 
     tunes_sparse: ClassVar[bool] = True
 
@@ -44,10 +50,22 @@ class IterativeTuner(Tuner):
             raise ValueError(f"restarts is {self.restarts}; wanted 1 or more")
         if not 0 <= self.heldout < 1:
             raise ValueError(f"heldout is {self.heldout}; wanted a share of at least 0 and below 1")
+        if self.bags < 0 or self.prior < 0:
+            raise ValueError(f"bags is {self.bags}, prior {self.prior}; wanted 0 or more")
+        if self.bags and self.heldout:
+            raise ValueError("bags judge by the lists that each sample lacks: heldout must be 0")
 
     @abstractmethod
     def search(self, problem: Problem) -> Search:
         """The search over a problem, with all preparation done."""
+
+    def penalty(self, problem: Problem, start: FloatArray) -> Callable[[FloatArray], float]:  # noqa: ARG002
+        """What the iterates' scores lose, in units of the metric, when the best is chosen; 0 for most tuners."""
+        return lambda weights: 0.0
+
+    def remarks(self, problem: Problem) -> list[str]:  # noqa: ARG002
+        """Notes on what the tuner optimises, where that is not the metric of the problem."""
+        return []
 
     def tune(
         self,
@@ -63,12 +81,18 @@ class IterativeTuner(Tuner):
             notes.append("no free feature differs within any list, so there is nothing to tune")
             weights = problem.unfolded(np.zeros(0))
             return TuningResult(weights, _score(data, weights), notes=tuple(notes))
-        training, judge = self._split(problem, rng)
-        trail = Trail(training, judge, report)
+        notes += self.remarks(problem)
         initial = problem.standardised(start)
-        for restart, iterates in enumerate(self._runs(training, initial, rng)):
-            trail.follow(restart, chain([initial], iterates) if restart == 0 else iterates)
-        chosen = trail.average() if self.average_restarts else trail.best()
+        if self.bags:
+            trail = self._bagged(problem, initial, rng, report)
+            chosen = trail.average()
+            training = judge = problem
+        else:
+            training, judge = self._split(problem, rng)
+            trail = Trail(training, judge, report, self.penalty(problem, initial))
+            for restart, iterates in enumerate(self._runs(training, initial, rng)):
+                trail.follow(restart, chain([initial], iterates) if restart == 0 else iterates)
+            chosen = trail.average() if self.average_restarts else trail.best()
         if judge is not training:
             score = judge.corpus_score(chosen)
             notes.append(f"the weights were selected on {judge.segments} held-out lists, where they score {score:.4f}")
@@ -114,6 +138,30 @@ class IterativeTuner(Tuner):
         finally:
             pool.shutdown(cancel_futures=True)
 
+    def _bagged(self, problem: Problem, start: FloatArray, rng: np.random.Generator, report: Report) -> Trail:
+        """A trail whose ends are the weights of the bags, and whose steps are those of all bags, one after another."""
+
+        def one_bag(rng: np.random.Generator) -> Trail:
+            sample, others = bootstrap_sample(problem, rng)
+            search = self.search(sample)
+            trail = Trail(sample, others, lambda step: None, self.penalty(problem, start))
+            for restart, rng_of_restart in enumerate(rng.spawn(self.restarts)):
+                iterates = search(start, rng_of_restart, restart)
+                trail.follow(restart, chain([start], iterates) if restart == 0 else iterates)
+            return trail
+
+        whole = Trail(problem, problem, report)
+        pool = ThreadPoolExecutor(min(os.cpu_count() or 1, self.bags))
+        try:
+            for bag, trail in enumerate(pool.map(one_bag, rng.spawn(self.bags))):
+                whole.ends.append(trail.average() if self.average_restarts else trail.best())
+                for step in trail.steps:
+                    whole.steps.append(step._replace(restart=bag * self.restarts + step.restart))
+                    report(whole.steps[-1])
+        finally:
+            pool.shutdown(cancel_futures=True)
+        return whole
+
 
 def _score(data: TuningData, weights: FloatArray) -> float:
     """The corpus score of the 1-bests by raw weights."""
@@ -123,14 +171,18 @@ def _score(data: TuningData, weights: FloatArray) -> float:
 
 @dataclass(eq=False)
 class Trail:
-    """The weights that a tuner has visited, with their scores on the training lists and on the judging ones."""
+    """The weights that a tuner has visited, with their scores on the training lists and on the judging ones.
+
+    The best of them has the highest score on the judging lists less its `penalty`.
+    """
 
     training: Problem
     judge: Problem
     report: Report
+    penalty: Callable[[FloatArray], float] = lambda weights: 0.0
     steps: list[TuningStep] = field(default_factory=list)
     ends: list[FloatArray] = field(default_factory=list)
-    end_scores: list[float] = field(default_factory=list)
+    end_merits: list[float] = field(default_factory=list)
 
     def follow(self, restart: int, iterates: Iterable[FloatArray]) -> None:
         """Record a restart; its end is the iterate that scores best on the judging lists, the earliest among equals.
@@ -144,15 +196,16 @@ class Trail:
             self.steps.append(step)
             self.report(step)
             judgement = score if self.judge is self.training else self.judge.corpus_score(weights)
-            if best is None or self.judge.sign * judgement > self.judge.sign * best[0]:
-                best = judgement, weights.copy()
+            merit = self.judge.sign * judgement - self.penalty(weights)
+            if best is None or merit > best[0]:
+                best = merit, weights.copy()
         if best is not None:
-            self.end_scores.append(best[0])
+            self.end_merits.append(best[0])
             self.ends.append(best[1])
 
     def best(self) -> FloatArray:
         """The end of the best restart; the earliest among equals."""
-        return self.ends[int(np.argmax(self.judge.sign * np.array(self.end_scores)))]
+        return self.ends[int(np.argmax(self.end_merits))]
 
     def average(self) -> FloatArray:
         """The mean of the restarts' ends, each scaled to length 1 beforehand where its length is free."""

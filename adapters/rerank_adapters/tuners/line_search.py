@@ -42,9 +42,14 @@ class Line(NamedTuple):
         mean: FloatArray = (np.interp(high, self.edges, area) - np.interp(low, self.edges, area)) / (high - low)
         return mean
 
-    def best(self, sign: float, smoothing: float = 0.0) -> tuple[float, float]:
-        """The best t and the (smoothed) score there; `sign` is 1 to maximise the metric, -1 to minimise it."""
+    def best(self, sign: float, smoothing: float = 0.0, penalties: FloatArray | None = None) -> tuple[float, float]:
+        """The best t and the (smoothed) score there; `sign` is 1 to maximise the metric, -1 to minimise it.
+
+        Each interval's score is worse by its part of `penalties` (intervals), in units of the metric.
+        """
         gains = sign * self.smoothed(smoothing)
+        if penalties is not None:
+            gains = gains - penalties
         best = int(np.argmax(np.where(gains == gains.max(), np.diff(self.edges), 0.0)))
         return float(self.edges[best] + self.edges[best + 1]) / 2, float(sign * gains[best])
 

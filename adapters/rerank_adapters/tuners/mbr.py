@@ -37,6 +37,8 @@ class Mbr(Tuner):
     weights: Literal["mira", "start"] = option(
         "mira", doc="weights of the posterior: tuned by MIRA, or the start weights"
     )
+    bags: int = option(0, doc="bootstrap samples of the lists over which MIRA's weights are averaged (0: none)")
+    prior: float = option(0.0, doc="strength of MIRA's pull towards the start weights, such as the decoder's")
     evidence: int = option(100, doc="number of best hypotheses of each list that vote; bounds the cost")
     lowest: float = option(0.03, doc="smallest scale tried, in units of 1 / standard deviation of the weighted sums")
     highest: float = option(30.0, doc="largest scale tried, in the same units")
@@ -61,7 +63,9 @@ class Mbr(Tuner):
         if len(data.hypotheses) != len(offsets) - 1:
             raise ConfigError("MBR compares hypotheses with each other: it needs their texts, and has none")
         weights = (
-            Mira().tune(data, start, rng, report).weights if self.weights == "mira" else np.array(start, np.float64)
+            Mira(bags=self.bags, prior=self.prior).tune(data, start, rng, report).weights
+            if self.weights == "mira"
+            else np.array(start, np.float64)
         )
         scores = data.table.scores(weights)
         unit = spread(scores, offsets)

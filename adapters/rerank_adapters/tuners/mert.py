@@ -8,19 +8,27 @@ matrix (along a random direction: one). Any metric over additive statistics can 
 Only the direction of a weight vector counts, so lines are searched up to `REACH` times its length on either side (in
 standardised features), within the bounds of the weights. The lists are fixed: nothing is decoded again. Sparse features
 keep their start weights, and Powell's conjugate directions are not used.
+
+With `prior`, each score loses prior * (squared sine of the angle between the weights and the start weights), in points
+of the metric: so much do weights at a right angle to the start's lose. The start is searched from in any case.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
+from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
+
+if TYPE_CHECKING:
+    from rerank_adapters.tuners.line_search import Line
 
 REACH = 4.0
 
@@ -37,22 +45,29 @@ class Mert(IterativeTuner):
 
     tunes_sparse = False
 
+    def penalty(self, problem: Problem, start: FloatArray) -> Callable[[FloatArray], float]:
+        """What weights lose by their distance from the start weights, in points of the metric."""
+        prior = Prior.of(problem, start)
+        return lambda weights: self.prior * float(prior.relative_penalty(weights))
+
     def search(self, problem: Problem) -> Search:
         """A search by sweeps of line searches, first from the start weights and then from random ones."""
 
         def iterates(start: FloatArray, rng: np.random.Generator, restart: int) -> Iterator[FloatArray]:
             weights = start if restart == 0 and start.any() else _random_weights(problem, rng)
-            score = problem.sign * problem.corpus_score(weights)
+            prior = Prior.of(problem, start)
+            lost = self.penalty(problem, start)
+            score = problem.sign * problem.corpus_score(weights) - lost(weights)
             for _ in range(self.sweeps):
-                weights = self._sweep(problem, weights, rng)
-                before, score = score, problem.sign * problem.corpus_score(weights)
+                weights = self._sweep(problem, weights, prior, rng)
+                before, score = score, problem.sign * problem.corpus_score(weights) - lost(weights)
                 yield weights
                 if score - before <= self.tolerance * abs(score):
                     return
 
         return iterates
 
-    def _sweep(self, problem: Problem, weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+    def _sweep(self, problem: Problem, weights: FloatArray, prior: Prior, rng: np.random.Generator) -> FloatArray:
         """The weights after a line search along each direction."""
         from rerank_adapters.tuners.line_search import metric_on_line  # loads numba, at the first search
 
@@ -71,10 +86,16 @@ class Mert(IterativeTuner):
             low, high = _reach(problem, weights, direction)
             if low < high:
                 line = metric_on_line(scores, slopes, problem.offsets, problem.statistics, problem.metric, low, high)
-                t, _ = line.best(problem.sign, self.smoothing)
+                penalties = self._penalties(line, weights, direction, prior) if self.prior else None
+                t, _ = line.best(problem.sign, self.smoothing, penalties)
                 weights = weights + t * direction
                 scores += t * slopes
         return np.clip(weights, problem.lower, problem.upper)  # rounding may have exceeded a bound
+
+    def _penalties(self, line: Line, weights: FloatArray, direction: FloatArray, prior: Prior) -> FloatArray:
+        """(intervals): the penalty at the middle of each interval of the line."""
+        middles = (line.edges[1:] + line.edges[:-1]) / 2
+        return self.prior * prior.relative_penalty(weights + middles[:, None] * direction)
 
 
 def _random_weights(problem: Problem, rng: np.random.Generator) -> FloatArray:

@@ -9,6 +9,12 @@ The gain of a hypothesis is how much it would improve the metric of a background
 statistics of hopes (Chiang et al. 2008). The metric is approximated to first order around that document, and its slope
 is recomputed every BLOCK lists, so that any additive metric can be used and the kernel does not call it. Gains are
 divided by their standard deviation within lists, as features are by theirs, so that C means the same for every metric.
+With `gain = "sentence"` a gain is the sentence score of the metric instead: BLEU+1 where the metric is BLEU, chrF where
+it is chrF.
+
+With `prior` the loss that is minimised is the mean hinge loss of a list + prior / 2 * (distance from the prior)^2. The
+proximal step of the second term, after every PULL lists, multiplies the part of the weights that lies off the prior by
+1 / (1 + PULL * C * prior) (Parikh & Boyd 2014, section 6.1.1).
 
 A pass takes O(rows * features), plus the sparse features present. Lattices and the 'safe hope' variant are not
 supported.
@@ -18,17 +24,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from rerank_adapters.tuners.gains import gains_of, metric_slope, spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.one_best import one_best
+from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
 
 BLOCK = 50  # lists visited with the same slope of the metric
+PULL = 5  # lists visited between two steps towards the prior; a divisor of BLOCK
 
 
 @dataclass
@@ -38,6 +47,10 @@ class Mira(IterativeTuner):
     C: float = option(0.01, doc="largest step of an update")
     passes: int = option(60, doc="passes over the lists")
     decay: float = option(0.999, doc="factor by which the background document decays after each list")
+    gain: Literal["corpus", "sentence"] = option(
+        "corpus",
+        doc="the gain of a hypothesis: what it adds to a background document, or its sentence score (BLEU+1 …)",
+    )
 
     def __post_init__(self) -> None:
         """Check the options. Raises ValueError for a value out of range."""
@@ -49,33 +62,50 @@ class Mira(IterativeTuner):
         if self.C <= 0:
             raise ValueError(f"C is {self.C}; wanted a number above 0")
 
+    def remarks(self, problem: Problem) -> list[str]:
+        """That sentence scores are optimised, where they are."""
+        signature = problem.metric.signature()
+        return [f"MIRA optimised the sentence scores of {signature}"] if self.gain == "sentence" else []
+
     def search(self, problem: Problem) -> Search:
         """A search by passes over the lists; restarts differ in the order of the lists."""
         from rerank_adapters.tuners.hope_fear import visit_lists  # loads numba, at the first search
 
+        statistics = problem.statistics
+        if self.gain == "sentence":
+            statistics = (problem.sign * problem.metric.sentence_scores(statistics))[:, None]
         values = np.ascontiguousarray(problem.features.dense)
         sparse = problem.features.sparse
 
+        def slope_at(background: FloatArray, memory: float) -> FloatArray:
+            return np.ones(1) if self.gain == "sentence" else metric_slope(problem.metric, background, memory)
+
         def iterates(start: FloatArray, rng: np.random.Generator, _restart: int) -> Iterator[FloatArray]:
-            weights = start.copy()
-            if problem.normalised:
-                weights /= max(float(np.linalg.norm(weights)), 1e-300)
+            prior = Prior.of(problem, start)
+            weights = prior.weights.copy()
             memory = 1.0 / (1.0 - self.decay)  # number of lists that the background amounts to
             chosen = one_best(problem.scores(weights), problem.offsets)
-            background = problem.statistics[chosen].mean(axis=0) * memory
-            gains = gains_of(problem.statistics, metric_slope(problem.metric, background, memory))
-            unit = spread(gains, problem.offsets)
+            background = statistics[chosen].mean(axis=0) * memory
+            unit = spread(gains_of(statistics, slope_at(background, memory)), problem.offsets)
             lag = np.zeros_like(weights)  # weights - lag / visits is the mean of the weights after each visit
             for pass_ in range(self.passes):
                 order = rng.permutation(problem.segments)
-                for begin in range(0, len(order), BLOCK):
-                    slope = metric_slope(problem.metric, background, memory) / unit
+                step = PULL if self.prior else BLOCK
+                for begin in range(0, len(order), step):
+                    if begin % BLOCK == 0:
+                        slope = slope_at(background, memory) / unit
                     visits = pass_ * problem.segments + begin
                     visit_lists(
-                        order[begin : begin + BLOCK], problem.offsets, values, problem.base,
-                        sparse.indptr, sparse.indices, sparse.data, problem.statistics, slope,
+                        order[begin : begin + step], problem.offsets, values, problem.base,
+                        sparse.indptr, sparse.indices, sparse.data, statistics, slope,
                         problem.lower, problem.upper, self.C, self.decay, visits, weights, lag, background,
                     )  # fmt: skip
+                    if self.prior:
+                        visited = len(order[begin : begin + step])
+                        part = 1.0 - 1.0 / (1.0 + visited * self.C * self.prior)
+                        pulled = np.clip(weights - part * prior.residual(weights), problem.lower, problem.upper)
+                        lag += (visits + visited) * (pulled - weights)
+                        weights[:] = pulled
                 yield weights - lag / ((pass_ + 1) * problem.segments)
 
         return iterates

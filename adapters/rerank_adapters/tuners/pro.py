@@ -4,8 +4,9 @@ Each round samples pairs of hypotheses (pairs.py) and fits a logistic regression
 their features which of the two has the better sentence score. It then moves the weights part of the way from those of
 the round before to the fitted ones. The lists do not grow between rounds, which differ only in their samples, so this
 interpolation averages over rounds. The first round's weights are taken as fitted: to keep a part of the start weights,
-which no pair supports, costs BLEU. PRO is known to collapse to short output (Nakov, Guzmán & Vogel 2013); to prevent
-that, pairs whose scores differ too much are excluded, since one of the two is then a monster rather than a translation.
+which no pair supports, costs BLEU; `prior` keeps them where the pairs do not speak against them. PRO is known to
+collapse to short output (Nakov, Guzmán & Vogel 2013); to prevent that, pairs whose scores differ too much are excluded,
+since one of the two is then a monster rather than a translation.
 
 A round takes O(segments * pairs) plus some twenty passes of O(kept pairs * features).
 """
@@ -22,6 +23,7 @@ from rerank_adapters.tuners.gains import spread
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.pairs import Pairs, PairSampler
+from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import option
@@ -59,17 +61,21 @@ class Pro(IterativeTuner):
         sampler = PairSampler(goodness, problem.offsets, self.pairs, self.kept, self.threshold, self.ceiling, self.keep)
 
         def iterates(start: FloatArray, rng: np.random.Generator, _restart: int) -> Iterator[FloatArray]:
-            weights = start / max(_length(start), 1e-300) if problem.normalised else start
+            prior = Prior.of(problem, start)
+            weights = prior.weights
             for round_ in range(1, self.rounds + 1):
-                fitted = self._fit(problem, sampler.sample(rng), weights)
+                fitted = self._fit(problem, sampler.sample(rng), weights, prior)
                 part = self.interpolation if round_ > 1 else 1.0
                 weights = (1 - part) * weights + part * fitted
                 yield weights
 
         return iterates
 
-    def _fit(self, problem: Problem, pairs: Pairs, start: FloatArray) -> FloatArray:
-        """Fit the logistic regression p(better beats worse) = 1 / (1 + exp(-(score of better - score of worse)))."""
+    def _fit(self, problem: Problem, pairs: Pairs, start: FloatArray, prior: Prior) -> FloatArray:
+        """Fit the logistic regression p(better beats worse) = 1 / (1 + exp(-(score of better - score of worse))).
+
+        The objective is the mean of -ln p over the pairs + l2 / 2 |weights|² + prior / 2 (distance from the prior)².
+        """
         if not len(pairs.better):
             return start
         used, index = np.unique(np.concatenate(pairs), return_inverse=True)
@@ -82,11 +88,8 @@ class Pro(IterativeTuner):
             doubts = np.exp(-np.logaddexp(0.0, margins)) / len(margins)  # p(worse beats better), per pair
             pull = np.bincount(worse, doubts, len(used)) - np.bincount(better, doubts, len(used))
             value = float(np.logaddexp(0.0, -margins).mean() + self.l2 / 2 * weights @ weights)
-            return value, features.pull(pull.astype(np.float64)) + self.l2 * weights
+            value += self.prior * prior.penalty(weights)
+            slope = features.pull(pull.astype(np.float64)) + self.l2 * weights + self.prior * prior.residual(weights)
+            return value, slope
 
         return minimise(loss, start, problem.lower, problem.upper)
-
-
-def _length(weights: FloatArray) -> float:
-    """The length of a weight vector."""
-    return float(np.linalg.norm(weights))
