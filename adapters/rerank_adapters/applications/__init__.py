@@ -38,6 +38,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(LANGUAGE_MODELS, "language_models.sample_command"),
         "Draw sentences at random from a language model.",
     ),
+    "ablate": (
+        *(APPLICATIONS, "analysis.ablate_command"),
+        "Find out which features earn their place.",
+    ),
     "complete": (
         *(APPLICATIONS, "completion.command"),
         "Answer QUESTIONS: choose the word for the blank.",

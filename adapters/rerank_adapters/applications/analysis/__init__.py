@@ -1,0 +1,1 @@
+"""Analysis: which features earn their place, and why one hypothesis beats another."""
