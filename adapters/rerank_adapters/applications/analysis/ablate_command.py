@@ -81,7 +81,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.analysis.ablation import Part, ablate, families_of_features, trials_needed
     from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables, plot_ablation
-    from rerank_adapters.pipeline.carried import DECODER, families
+    from rerank_adapters.pipeline.carried import families
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.provenance import check_same_lists, job_of_table
@@ -114,13 +114,13 @@ def command(
         job = for_lists(job, data.nbests, ranks=not table)
     else:
         job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
-    _bases(base, [DECODER, *(job.labels if by == "family" else base)])  # wrong names before an extraction
+    _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.nbests, values)
     by_family = families(job, values)
     if by == "feature":
         by_family = dict(families_of_features(values.names, values.sparse.names))
-    bases = _bases(base or (DECODER if DECODER in by_family else "none",), by_family)
+    bases = _bases(base or [name for name in by_family if by == "family" and name not in job.labels], by_family)
     if len(by_family) < 2:
         raise ConfigError(f"there is nothing to compare: {counted(len(by_family), 'family', 'families')} of features")
 

@@ -20,8 +20,8 @@ from rerank_adapters.evaluation.segments import by_name
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
 from rerank_adapters.tuning.correlations import correlations_within_lists
 from rerank_adapters.tuning.family_trials import FamilyTrials
+from rerank_adapters.tuning.forward_selection import forward_selection
 from rerank_adapters.tuning.resampled_weights import resampled_weights, standardised
-from rerank_adapters.tuning.selection import forward_selection
 from rerank_plugins import FloatArray
 from rerank_plugins.interfaces import TuningData
 

@@ -6,7 +6,7 @@ import pytest
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import cross_validate, prepare
 from rerank_adapters.tuning.family_trials import FamilyTrials
-from rerank_adapters.tuning.selection import forward_selection
+from rerank_adapters.tuning.forward_selection import forward_selection
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable
 from tests import naive_tuners as naive
