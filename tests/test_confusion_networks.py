@@ -16,8 +16,8 @@ from tests.command_line import done, refused
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=6)
 
 
-@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 1000))
-def test_the_path_is_the_cheapest(words, slots, seed):
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 1000), st.booleans())
+def test_the_path_is_the_cheapest(words, slots, seed, insert_first):
     rng = np.random.default_rng(seed)
     costs, skips = rng.random((words, slots)), rng.random(slots)
 
@@ -33,7 +33,7 @@ def test_the_path_is_the_cheapest(words, slots, seed):
         return min(options)
 
     price, i, j = 0.0, 0, 0
-    for operation in cheapest_path(costs, skips):
+    for operation in cheapest_path(costs, skips, insert_first):
         price += {MATCH: lambda: costs[i, j], SKIP: lambda: skips[j], INSERT: lambda: 1.0}[int(operation)]()  # noqa: B023
         i, j = i + (operation != SKIP), j + (operation != INSERT)
     assert (i, j) == (words, slots)

@@ -1,6 +1,6 @@
 """Files of transcripts in forms that are not one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
 
-    ctm      `file channel start duration word [confidence]`: the words of a file in the order of their times
+    ctm      the words of a file in the order of their times (ctm.py)
     stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times
     icefall  `utterance:<TAB>ref=[words]`
     json     an object a line with the transcript under `ref`, `output`, `reference`, `transcript` or `text`, and `id`
@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.line_lists import stem, value
 from rerank_adapters.formats.speech.icefall import LINE as ICEFALL
 from rerank_adapters.formats.speech.icefall import words_of
@@ -29,17 +30,7 @@ ALTERNATIVES = re.compile(r"\{\s*([^{}/]*?)\s*(?:/[^{}]*)?\}")
 
 def ctm_texts(lines: Iterable[str], path: str) -> dict[str, str]:
     """The words of each file of a CTM. Raises FormatError for a line of another form."""
-    words: dict[str, list[tuple[float, int, str]]] = {}
-    for number, line in enumerate(lines, 1):
-        fields = line.split()
-        if not fields or fields[0].startswith(";;"):
-            continue
-        if len(fields) not in (5, 6):
-            wanted = "file, channel, start, duration, word and perhaps a confidence"
-            raise FormatError(f"found {len(fields)} columns, expected {wanted}", path=path, line=number)
-        start = value(fields[2], "the start", path, number)
-        words.setdefault(fields[0], []).append((start, number, fields[4]))
-    return {file: " ".join(word for _, _, word in sorted(parts)) for file, parts in words.items()}
+    return {file: " ".join(part.word for part in words) for file, words in read_ctm(lines, path).items()}
 
 
 def stm_texts(lines: Iterable[str], path: str) -> dict[str, str]:

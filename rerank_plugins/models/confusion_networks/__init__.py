@@ -2,8 +2,10 @@
 
 network.py    the network of weighted hypotheses, its words of highest posterior, expected errors
 alignment.py  the kernel that aligns a hypothesis with the slots so far
+voting.py     the votes of systems in each slot, by frequency and confidence
 """
 
 from rerank_plugins.models.confusion_networks.network import ConfusionNetwork
+from rerank_plugins.models.confusion_networks.voting import CONFIDENCES, ConfidenceKind, Voting
 
-__all__ = ["ConfusionNetwork"]
+__all__ = ["CONFIDENCES", "ConfidenceKind", "ConfusionNetwork", "Voting"]

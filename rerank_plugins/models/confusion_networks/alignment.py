@@ -11,11 +11,12 @@ MATCH, SKIP, INSERT = 0, 1, 2  # a word in a slot; a slot without a word; a word
 
 
 @njit(cache=True, nogil=True)
-def cheapest_path(costs: FloatArray, skips: FloatArray) -> IntArray:
+def cheapest_path(costs: FloatArray, skips: FloatArray, insert_first: bool) -> IntArray:
     """The operations, from left to right, of the cheapest alignment of m words with n slots.
 
     `costs` (m, n) is the cost of each word in each slot, `skips` (n) that of leaving a slot empty; a new slot costs 1.
-    Among equal costs a match is taken before a skip, a skip before a new slot, seen from the end. O(m · n).
+    Among equal costs, seen from the end, a match is taken before a skip, and a skip before a new slot, or
+    (`insert_first`) a new slot before a skip. O(m · n).
     """
     words, slots = costs.shape
     total = np.empty((words + 1, slots + 1))
@@ -28,10 +29,13 @@ def cheapest_path(costs: FloatArray, skips: FloatArray) -> IntArray:
     for i in range(1, words + 1):
         for j in range(1, slots + 1):
             best, operation = total[i - 1, j - 1] + costs[i - 1, j - 1], MATCH
-            if total[i, j - 1] + skips[j - 1] < best - 1e-12:
-                best, operation = total[i, j - 1] + skips[j - 1], SKIP
-            if total[i - 1, j] + 1.0 < best - 1e-12:
-                best, operation = total[i - 1, j] + 1.0, INSERT
+            skipped, inserted = total[i, j - 1] + skips[j - 1], total[i - 1, j] + 1.0
+            if insert_first and inserted < best - 1e-12:
+                best, operation = inserted, INSERT
+            if skipped < best - 1e-12:
+                best, operation = skipped, SKIP
+            if not insert_first and inserted < best - 1e-12:
+                best, operation = inserted, INSERT
             total[i, j] = best
             back[i, j] = operation
     path = np.empty(words + slots, np.int32)
