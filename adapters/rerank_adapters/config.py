@@ -48,6 +48,9 @@ class Tuning(Strict):
     upper: dict[str, float] = Field(default_factory=dict)
     heldout: float = Field(default=0.0, ge=0, lt=1)
     average_restarts: bool = False
+    select: bool = False
+    select_folds: int = Field(default=5, ge=2)
+    select_margin: float = Field(default=1.0, ge=0)
 
 
 class System(Strict):
@@ -89,9 +92,14 @@ class Config(Strict):
     evaluation: Evaluation = Evaluation()
     base: Path = Path()  # folder of the config file; set on reading
 
-    def with_tuning(self, start: str | None, fixed: Sequence[str]) -> Config:
-        """The same config with another start or other fixed features (relative to here); None and () change nothing."""
+    def with_tuning(self, start: str | None, fixed: Sequence[str], *, select: bool = False) -> Config:
+        """The same config with another start, other fixed features (relative to here) or a selection of families.
+
+        None, () and False change nothing.
+        """
         changes: dict[str, Any] = {"fixed": list(fixed)} if fixed else {}
+        if select:
+            changes["select"] = True
         if start is not None:
             changes["start"] = start if start in ("uniform", "decoder") else str(Path(start).resolve())
         return self.model_copy(update={"tuning": self.tuning.model_copy(update=changes)})

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 @click.option(
     "--fix", "fixed", multiple=True, metavar="NAME", help="Keep the weight of this feature fixed. Repeatable."
 )
+@click.option(
+    "--select", is_flag=True, help="Keep only those features that earn their place on held-out folds of the lists."
+)
 @source_option
 @job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
 @click.pass_obj
@@ -48,6 +51,7 @@ def command(
     table: Path | None,
     start: str | None,
     fixed: tuple[str, ...],
+    select: bool,
     source: Path | None,
 ) -> None:
     """Tune weights for the first metric (BLEU by default).
@@ -56,10 +60,16 @@ def command(
     metric and the seed, so that `rerank apply` needs nothing else. Values of features that a command has extracted
     before come from a cache (`rerank cache`).
 
+    With --select, features are added to the decoder's one -f (or one [[feature]]) at a time, by their gain on held-out
+    folds of these lists; the smallest set within one standard error of the best is kept. The weights file has the
+    table of all steps and asks only for the features kept.
+
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
         -m bleu,tokenize=none -o weights.toml
     """  # noqa: D301
+    from rich.console import Console
+
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
     from rerank_adapters.pipeline.job import Job
@@ -69,11 +79,13 @@ def command(
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.pipeline.tune import learn
     from rerank_adapters.pipeline.tuning_set import read_tuning_set
+    from rerank_adapters.report.tables import selection_table
+    from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
 
     closing = Closing()
-    job = Job.create(flags.settings.with_tuning(start, fixed), registry)
+    job = Job.create(flags.settings.with_tuning(start, fixed, select=select), registry)
     values = FeatureTable.load(table) if table else None
     if table and values:
         job = job_of_table(job, values, table)
@@ -93,6 +105,8 @@ def command(
     write_weights(learnt.weights, output)
     if parts is not None:
         parts.clear()
+    if learnt.selection is not None:
+        print_table(selection_table(learnt.selection, job.measures[0].name), Console(stderr=True))
     for line in learnt.summary:
         click.echo(line, err=True)
     closing.wrote(counted(len(learnt.weights.dense) + len(learnt.weights.sparse), "weight"), output)

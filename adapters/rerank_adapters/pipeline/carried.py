@@ -7,16 +7,13 @@ from dataclasses import asdict
 
 import numpy as np
 
-from rerank_adapters.extraction.plan import column_names
+from rerank_adapters.pipeline.families import families, fast_tuner
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.progress import StatusLine
-from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.contributions import Contribution, Contributions, contributions
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
-
-DECODER = "decoder"
 
 
 def as_json(result: Contributions | None) -> str:
@@ -32,14 +29,6 @@ def from_json(text: str) -> Contributions | None:
     )
 
 
-def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
-    """The columns of the table by family: those of the decoder, then those of each feature, by its label."""
-    extracted = {label: column_names(label, extractor) for label, extractor in job.extractors.items()}
-    names = {name for columns in extracted.values() for name in columns}
-    decoder = [name for name in table.all_names if name not in names]
-    return {**({DECODER: decoder} if decoder else {}), **extracted}
-
-
 def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
     """Measure the contributions to tuned weights on the tuning lists; None where the config asks for no folds.
 
@@ -47,6 +36,8 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
     for each family and fold is affordable only for a fast tuner.
     """
     folds = min(job.config.evaluation.contribution_folds, table.segments)
+    present = set(table.names)
+    job = job.without([label for label in job.labels if not present.issuperset(families(job, table)[label])])
     by_family = families(job, table)
     if folds < 2 or len(by_family) < 2:
         return None
@@ -55,7 +46,7 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
             tuning_data(job, data, table),
             np.asarray(weights.vector_for(table)),
             by_family,
-            job.tuner if isinstance(job.tuner, Mira) else Mira(),
+            fast_tuner(job),
             start_weights(job, data, table),
             folds=folds,
             seed=job.config.seed,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from rerank_adapters.pipeline.families import selecting
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.provenance import check_same_lists
 from rerank_adapters.pipeline.tune import baseline_weights, start_weights, tuning_data
@@ -28,6 +29,7 @@ def compare_tuners(
     check_same_lists(data.nbests, table)
     problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
+    tuners = {name: selecting(job, tuner, table) for name, tuner in tuners.items()}
     return cross_validate(
         problem, tuners, start, folds, seeds, baselines=baseline_weights(job, data, table), progress=progress
     )

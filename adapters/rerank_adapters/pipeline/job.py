@@ -205,10 +205,10 @@ class Job:
                 if label not in self.labels:
                     unknown = f"without: no feature labelled {label!r}{suggestion(label, self.labels)}"
                     raise ConfigError(f"{where}: {unknown}")
-            jobs[system.name] = self._without(system.without)
+            jobs[system.name] = self.without(system.without)
         return jobs
 
-    def _without(self, labels: Collection[str]) -> Job:
+    def without(self, labels: Collection[str]) -> Job:
         """The same job without the features of these labels, and without the constraints on their weights."""
         left_out = {name for label in labels for name in column_names(label, self.extractors[label])}
         tuning = self.config.tuning
@@ -216,6 +216,9 @@ class Job:
             "fixed": [name for name in tuning.fixed if name not in left_out],
             "lower": {name: bound for name, bound in tuning.lower.items() if name not in left_out},
             "upper": {name: bound for name, bound in tuning.upper.items() if name not in left_out},
+            "start": tuning.start
+            if isinstance(tuning.start, str)
+            else {name: weight for name, weight in tuning.start.items() if name not in left_out},
         }
         remaining = self.with_only([label for label in self.labels if label not in labels])
         return remaining.with_config({"tuning": tuning.model_copy(update=kept), "system": []})

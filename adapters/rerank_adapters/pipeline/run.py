@@ -22,6 +22,7 @@ from rerank_adapters.pipeline.apply import apply_weights, table_pairs
 from rerank_adapters.pipeline.carried import as_json, from_json, what_carried_it
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
+from rerank_adapters.pipeline.families import columns_of
 from rerank_adapters.pipeline.job import Data, Job, lists_size
 from rerank_adapters.pipeline.lists import Wanted, wanted_by, with_wanted
 from rerank_adapters.pipeline.mismatch import style_mismatch
@@ -115,7 +116,8 @@ class _Run:
                 tell(line if name == RERANKED else f"{name}: {line}")
 
         def measure(tell: Tell) -> None:  # noqa: ARG001 -- there is nothing to say
-            table, weights = FeatureTable.load(path), read_weights(work / weights_file(RERANKED))
+            weights = read_weights(work / weights_file(RERANKED))
+            table = columns_of(job, weights, FeatureTable.load(path))
             with open_atomic(shares) as stream:
                 stream.write(as_json(what_carried_it(job, self._rehearsed, table, weights)))
 
@@ -144,6 +146,7 @@ class _Run:
         def rerank(label: str, system: Job, tell: Tell) -> None:  # noqa: ARG001
             nbests, tuned = self._lists(name, data).nbests, read_weights(work / weights_file(label))
             table = chosen_columns(system, nbests, FeatureTable.load(path), path, folder=work)
+            table = columns_of(system, tuned, table)
             with ExitStack() as files:
                 texts = files.enter_context(open_atomic(best[label]))
                 lists = files.enter_context(open_atomic(ranked)) if label == RERANKED else None

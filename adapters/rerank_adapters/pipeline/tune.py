@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,12 @@ import numpy as np
 
 from rerank_adapters.extraction import feature_names
 from rerank_adapters.metrics.signatures import full_signature
+from rerank_adapters.pipeline.families import families, selection_of
 from rerank_adapters.pipeline.job import Data, Job, through
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.progress import StatusLine, TuningProgress
-from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, tune
+from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, take_features, tune
+from rerank_adapters.tuning.selection import Selection
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
 
@@ -67,11 +69,15 @@ def baseline_weights(job: Job, data: Data, table: FeatureTable) -> dict[str, Flo
 
 @dataclass(frozen=True)
 class Learnt:
-    """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines."""
+    """Tuned weights, the tuner's result, and lines that compare their score with those of the baselines.
+
+    `selection` is that of features before the tuning, where the config asks for one.
+    """
 
     weights: Weights
     result: TuningResult
     summary: tuple[str, ...]
+    selection: Selection | None = None
 
 
 def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
@@ -84,6 +90,14 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         problem = tuning_data(job, data, table)
     start = start_weights(job, data, table)
     settings = job.config.tuning
+    selection = selection_of(job, problem, start) if settings.select else None
+    if selection is not None:
+        by_family = families(job, table)
+        left_out = [name for family in selection.left_out for name in by_family[family]]
+        kept = np.array([name not in left_out for name in table.names])
+        job, start = job.without(selection.left_out), start[np.append(kept, np.ones(len(table.sparse.names), bool))]
+        problem = take_features(problem, kept)
+        table = problem.table
     with TuningProgress(job.measures[0].name) as progress:
         result = tune(
             problem,
@@ -103,10 +117,14 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
         "text": measure.text.describe(),
         "tuning": settings.model_dump(mode="json"),
         "lists": table.provenance.get("lists"),
+        **({} if selection is None else {"selection": asdict(selection)}),
         RECORDED: recorded_tables(job, folder, *EXTRACTING, "metric"),
     }
     summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
-    return Learnt(Weights.from_tuning(table, result, provenance), result, summary)
+    if selection is not None:
+        left_out = ", ".join(selection.left_out) or "none"
+        summary = (f"selected {', '.join(selection.families)}; left out: {left_out}", *summary)
+    return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection)
 
 
 def _summary(

@@ -9,6 +9,7 @@ from rerank_adapters.evaluation.result import Comparison, Evaluation, MetricResu
 from rerank_adapters.report import numbers
 from rerank_adapters.tuning import CrossValidation
 from rerank_adapters.tuning.contributions import Contributions
+from rerank_adapters.tuning.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,23 @@ def contribution_table(result: Contributions, metric: str) -> Table:
     )
     header = ("family", "features", "weight × spread", "held out without", "loss")
     return Table(f"What carried it: {metric}", header, rows, notes)
+
+
+def selection_table(result: Selection, metric: str) -> Table:
+    """A row per step of a selection of families: what it added, the held-out score, how far that is behind the best."""
+    rows = []
+    for number, step in enumerate(result.steps):
+        added = f"+ {step.family}" if step.family else " ".join(result.always) or "the decoder's order"
+        behind = "best" if step.behind == step.error == 0 else f"{step.behind:.2f} ± {step.error:.2f}"
+        rows.append((added, numbers.score(step.held_out), behind, "kept" if number < result.kept else "left out"))
+    notes = (
+        f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
+        f"others. The smallest set is kept that is at most {result.margin:g} standard errors behind the best.",
+        *((f"Nothing was gained, so these were not added: {', '.join(result.untried)}.",) if result.untried else ()),
+    )
+    return Table(
+        f"Selection of features: {metric}", ("features", "held out", "behind the best", ""), tuple(rows), notes
+    )
 
 
 def gain_table(evaluation: Evaluation) -> Table:

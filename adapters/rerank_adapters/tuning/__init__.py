@@ -2,7 +2,7 @@
 
 from rerank_adapters.tuning.choosing import chosen_rows, held_out_score
 from rerank_adapters.tuning.cross_validation import CrossValidation, CrossValidationRow, cross_validate
-from rerank_adapters.tuning.data import prepare, take_segments
+from rerank_adapters.tuning.data import prepare, take_features, take_segments
 from rerank_adapters.tuning.running import record, tune
 from rerank_adapters.tuning.start import start_vector
 
@@ -15,6 +15,7 @@ __all__ = [
     "prepare",
     "record",
     "start_vector",
+    "take_features",
     "take_segments",
     "tune",
 ]

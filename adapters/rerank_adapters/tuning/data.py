@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, RerankError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Metric, TuningData
@@ -68,6 +68,20 @@ def _check(table: FeatureTable, statistics: FloatArray, hypotheses: Sequence[Seq
             raise RerankError(f"feature {name} has a value that is not finite")
     if not np.isfinite(table.sparse.data).all():
         raise RerankError("a sparse feature has a value that is not finite")
+
+
+def take_features(data: TuningData, kept: BoolArray) -> TuningData:
+    """The same data with some of the dense features, `kept` (dense names), and all sparse ones."""
+    table = data.table
+    names = tuple(name for name, is_kept in zip(table.names, kept, strict=True) if is_kept)
+    weights = np.append(kept, np.ones(len(table.sparse.names), bool))
+    return replace(
+        data,
+        table=replace(table, names=names, values=table.values[:, kept]),
+        fixed=data.fixed[weights],
+        lower=data.lower[weights],
+        upper=data.upper[weights],
+    )
 
 
 def take_segments(data: TuningData, segments: LongArray) -> TuningData:
