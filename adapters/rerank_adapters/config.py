@@ -60,6 +60,15 @@ class System(Strict):
     without: list[str] = Field(min_length=1)
 
 
+class Model(Strict):
+    """A model that `rerank prepare` trains: the command `rerank train NAME`, its files and its options by name."""
+
+    train: str
+    inputs: list[str] = Field(min_length=1)
+    output: Path
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
 class Evaluation(Strict):
     """How systems are compared and reported."""
 
@@ -77,6 +86,7 @@ class Config(Strict):
     jobs: int = Field(default=2, ge=1)
     work: Path | None = None
     plugins: list[Path] = Field(default_factory=list)
+    model: list[Model] = Field(default_factory=list)
     nbest: dict[str, Any] = Field(default_factory=lambda: {"use": "auto"})
     tune: DataSet | None = None
     test: list[DataSet] = Field(default_factory=list)
@@ -150,6 +160,7 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
             "test": DataSet,
             "tuning": Tuning,
             "system": System,
+            "model": Model,
             "evaluation": Evaluation,
         }
         model = tables[keys[0]] if len(keys) > 1 and keys[0] in tables else Config

@@ -48,13 +48,16 @@ def command(
     """  # noqa: D301
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.models import check_trained
     from rerank_adapters.pipeline.run import RERANKED, run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
 
     closing = Closing()
-    job = Job.create(JobFlags(config, seed=seed, jobs=jobs).settings, registry)
+    settings = JobFlags(config, seed=seed, jobs=jobs).settings
+    check_trained(settings, config)
+    job = Job.create(settings, registry)
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force)
     shown = job.config.evaluation.changes if changes is None else changes

@@ -23,6 +23,8 @@ ESCAPES = (
     *(("&bar;", "|"), ("&#124;", "|"), ("&lt;", "<"), ("&gt;", ">"), ("&bra;", "["), ("&ket;", "]")),
     *(("&quot;", '"'), ("&apos;", "'"), ("&#91;", "["), ("&#93;", "]"), ("&amp;", "&")),
 )
+BETWEEN_SIDES = "|||"
+SIDES = {"source": 0, "target": -1}  # positions in a line of both sides
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,13 @@ def unescape(text: str) -> str:
     return text
 
 
+def _side(side: str) -> Step:
+    """One side of a line `source ||| target`; a line without the separator is that side itself."""
+    if side not in SIDES:
+        raise ConfigError(f"text step 'side:{side}': wanted side:source or side:target")
+    return lambda text: text.split(BETWEEN_SIDES)[SIDES[side]].strip()
+
+
 def _plain(function: Step) -> Callable[[str], Step]:
     return lambda argument: function
 
@@ -123,6 +132,7 @@ def _normalize(form: str) -> Step:
 KINDS = {
     kind.name: kind
     for kind in (
+        StepKind("side", _side, "source or target", default="target"),
         StepKind("undo-bpe", _plain(undo_bpe)),
         StepKind("undo-sentencepiece", _plain(undo_sentencepiece)),
         StepKind("unescape", _plain(unescape)),

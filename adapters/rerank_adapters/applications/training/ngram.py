@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,14 +12,16 @@ import click
 
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.closing import Closing, counted, size_text
-from rerank_adapters.commands.options import model_output, output_file
+from rerank_adapters.commands.options import model_output, output_file, text_steps, tokenised_text_option
 from rerank_plugins import ConfigError, __version__
 
 if TYPE_CHECKING:
+    from rerank_adapters.text import TextPipeline
     from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.ngram.model import NgramModel
     from rerank_plugins.models.ngram.training import NgramSettings, Trained
 
+BLOCK = 1000  # lines that go through the text steps at a time
 UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
 
 
@@ -50,6 +53,7 @@ def memory_size(text: str) -> int:
 @click.option("--closed", is_flag=True, help="Give unknown words no probability (a closed vocabulary).")
 @click.option("--prune", default="0", metavar="COUNTS",
               help="Prune n-grams that occur at most this often, one count for each order: 0,0,1.")  # fmt: skip
+@tokenised_text_option
 @click.option("--arpa", type=output_file, metavar="FILE",
               help="Write the model in ARPA format too (compressed if the name ends in .gz).")  # fmt: skip
 @click.option("--held-out", multiple=True, metavar="FILE",
@@ -61,8 +65,8 @@ def memory_size(text: str) -> int:
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
-    closed: bool, prune: str, arpa: Path | None, held_out: tuple[str, ...], memory: int, temporary: Path | None,
-    jobs: int | None,
+    closed: bool, prune: str, steps: tuple[str, ...], arpa: Path | None, held_out: tuple[str, ...], memory: int,
+    temporary: Path | None, jobs: int | None,
 ) -> None:  # fmt: skip
     """Train an n-gram language model on tokenised TEXT with one sentence per line.
 
@@ -74,6 +78,7 @@ def command(
         -o lm.ngram
     rerank score dev.en -m lm.ngram
     """  # noqa: D301
+    from rerank_adapters.text import TextPipeline
     from rerank_plugins.language_models.ngram import NgramLanguageModel
     from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
@@ -81,11 +86,13 @@ def command(
     closing = Closing()
     settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed)  # type: ignore[arg-type]
     workspace = Workspace(memory, temporary or output.parent)
-    trained, size = train_ngram(texts, output, settings, workspace, arpa=arpa, jobs=jobs or os.cpu_count() or 1)
+    text = TextPipeline(text_steps(steps, ()))
+    jobs = jobs or os.cpu_count() or 1
+    trained, size = train_ngram(texts, output, settings, workspace, text=text, arpa=arpa, jobs=jobs)
     for line in (*_text_lines(trained), *_order_lines(trained), memory_line(workspace)):
         say(line)
-    for text in held_out:
-        echo_perplexity(NgramLanguageModel(output), text)
+    for held_out_text in held_out:
+        echo_perplexity(NgramLanguageModel(output), held_out_text)
     if arpa is not None:
         closing.wrote("the model in ARPA format", arpa)
     closing.wrote(f"the model ({size_text(size)})", output)
@@ -97,10 +104,13 @@ def train_ngram(
     settings: NgramSettings,
     workspace: Workspace,
     *,
+    text: TextPipeline | None = None,
     arpa: Path | None = None,
     jobs: int = 2,
 ) -> tuple[Trained, int]:
     """Train a model on files and write it, also as ARPA; return it with the size of its file in bytes.
+
+    Lines go through the steps of `text` before they are counted.
 
     Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
     cannot hold.
@@ -110,7 +120,7 @@ def train_ngram(
     from rerank_plugins.models.ngram.training import train
 
     with StatusLine() as stages:
-        trained = train(opened(texts), settings, workspace=workspace, jobs=jobs, progress=stages)
+        trained = train(opened(texts, text), settings, workspace=workspace, jobs=jobs, progress=stages)
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
         size = trained.ngrams.save(output)
@@ -120,13 +130,19 @@ def train_ngram(
     return trained, size
 
 
-def opened(texts: Iterable[str]) -> Iterator[tuple[str, Iterator[str]]]:
-    """Yield the name of each file and its lines. Raises FormatError for a file that cannot be read."""
+def opened(texts: Iterable[str], text: TextPipeline | None = None) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the name of each file and its lines after the steps. Raises FormatError for a file that cannot be read."""
     from rerank_adapters.formats.compressed import display_name, open_text
 
-    for text in texts:
-        with open_text(text) as lines:
-            yield display_name(text), lines
+    for path in texts:
+        with open_text(path) as lines:
+            yield display_name(path), _through(text, lines) if text and text.steps else lines
+
+
+def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
+    while block := list(islice(lines, BLOCK)):
+        for line in text.apply([line.rstrip("\r\n") for line in block]):
+            yield line + "\n"
 
 
 def write_arpa(ngrams: NgramModel, path: Path) -> None:

@@ -1,0 +1,80 @@
+"""`rerank prepare`: the models of a config, each trained by the command that it names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from rerank_adapters.commands.closing import Closing, counted
+from rerank_plugins import ConfigError
+from rerank_plugins.registry import suggestion
+
+if TYPE_CHECKING:
+    from rerank_adapters.config import Config, Model
+
+
+@click.command("prepare")
+@click.argument("config", type=Path)
+@click.option("--only", "names", multiple=True, metavar="FILE",
+              help="Train only the model whose output has this file name. Repeatable.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Train all models, even those whose inputs have not changed.")
+@click.pass_context
+def command(ctx: click.Context, config: Path, names: tuple[str, ...], force: bool) -> None:
+    """Train the models that CONFIG describes.
+
+    Each [[model]] of the config names a command `rerank train NAME`, the files that it reads, the model file that it
+    writes, and its options. A model is trained again only if its inputs, its options or the version of this program
+    have changed, or if its file has. An interrupted preparation continues where it stopped.
+
+    \b
+    rerank prepare configs/tatoeba-de-en.toml
+    rerank run configs/tatoeba-de-en.toml
+    """  # noqa: D301
+    from rerank_adapters.config import read_config
+    from rerank_adapters.pipeline.models import chosen_models, inputs_of_model
+    from rerank_adapters.pipeline.steps import Steps
+
+    closing = Closing()
+    settings = read_config(config)
+    models = chosen_models(settings, config, names)
+    calls = [
+        (model, *_call(ctx, settings, model)) for model in models
+    ]  # all wrong options are reported before any work
+    trained = 0
+    for model, trainer, context in calls:
+        output = settings.path(model.output)
+        steps, inputs = Steps(output.parent, force), inputs_of_model(settings, model)
+        if steps.unchanged(output.name, inputs) is not None:
+            click.echo(f"{output}: unchanged, so not trained again", err=True)
+            continue
+        click.echo(f"{output}: rerank train {model.train}", err=True)
+        with context:
+            trainer.invoke(context)
+        steps.record(output.name, inputs, [output])
+        trained += 1
+    closing.say(f"trained {counted(trained, 'model')} of {len(models)}")
+
+
+def _call(ctx: click.Context, config: Config, model: Model) -> tuple[click.Command, click.Context]:
+    """The command that trains the model, and its context with the parsed options. Raises ConfigError."""
+    from rerank_adapters.pipeline.models import arguments_of
+
+    where = f"[[model]] {model.output.name}"
+    root = ctx.find_root()
+    assert isinstance(root.command, click.Group)  # it is the program
+    group: Any = root.command.get_command(root, "train")
+    group_context = click.Context(group, parent=root, info_name="train")
+    trainer = group.get_command(group_context, model.train)
+    if trainer is None:
+        known = suggestion(model.train, group.list_commands(group_context))
+        raise ConfigError(f"{where}: train: no model named {model.train!r} to train{known}")
+    try:
+        arguments = arguments_of(config, model)
+        config.path(model.output).parent.mkdir(parents=True, exist_ok=True)
+        return trainer, trainer.make_context(model.train, arguments, parent=group_context)
+    except click.ClickException as error:
+        raise ConfigError(
+            f"{where}: {error.format_message().rstrip('.')}; see `rerank train {model.train} --help`"
+        ) from None

@@ -1,0 +1,76 @@
+"""`rerank prepare` trains the models of a config, and again only what has changed; wrong tables are errors beforehand."""
+
+import pytest
+
+from tests.command_line import done, refused
+
+CONFIG = """
+[[model]]
+train = "ngram"
+inputs = ["$PAIRS/pairs.de-en", "more.en"]
+output = "models/en.ngram"
+options = { order = 2, text = "side:target", held-out = ["more.en"] }
+[[model]]
+train = "word-classes"
+inputs = ["bank.conllu"]
+output = "models/classes.tsv"
+[nbest]
+use = "moses"
+[tune]
+nbest = ["tune.nbest"]
+references = ["tune.en"]
+[[feature]]
+use = "ngram-lm"
+model = "models/en.ngram"
+"""
+BANK = "1\tsie\tsie\tPRON\tPRP\t_\t0\troot\t_\t_\n\n"
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A folder with a config, its data and no models."""
+    monkeypatch.setenv("PAIRS", str(tmp_path))
+    (tmp_path / "pairs.de-en").write_text("das Haus ||| the house\nder Hund ||| the dog\n")
+    (tmp_path / "more.en").write_text("the cat\n")
+    (tmp_path / "bank.conllu").write_text(BANK)
+    (tmp_path / "job.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def test_models_are_trained_once(place):
+    first = done("prepare", place / "job.toml").err
+    assert "9 words, 4 distinct" not in first and "3 sentences, 6 words, 4 distinct known words" in first  # no German
+    assert "trained 2 models of 2" in first
+    again = done("prepare", place / "job.toml").err
+    assert again.count("unchanged, so not trained again") == 2 and "trained 0 models of 2" in again
+    (place / "more.en").write_text("the cat sleeps\n")
+    changed = done("prepare", place / "job.toml").err
+    assert "7 words" in changed and "classes.tsv: unchanged" in changed
+    (place / "models" / "classes.tsv").write_text("damaged\n")
+    assert "en.ngram: unchanged" in (repaired := done("prepare", place / "job.toml").err)
+    assert "trained 1 model of 2" in repaired
+    only = done("prepare", place / "job.toml", "--force", "--only", "classes.tsv").err
+    assert "trained 1 model of 1" in only
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"ngram"', '"ngrm"', r"[[model]] en.ngram: train: no model named 'ngrm' to train; did you mean 'ngram'"),
+        ("order = 2", "ordr = 2", "[[model]] en.ngram: No such option '--ordr'"),
+        ("order = 2", "order = 9", "[[model]] en.ngram: Invalid value for '--order'"),
+        ('"more.en"]\n', '"less.en"]\n', "less.en: no such file"),
+        ("models/classes.tsv", "models/en.ngram", "two [[model]] tables have the output 'en.ngram'"),
+        ("order = 2", "order = 2 }\nwords = { a = 1", "job.toml:7: unknown key 'model.0.words'"),
+    ],
+)
+def test_wrong_models_are_reported_before_any_work(place, old, new, message):
+    (place / "job.toml").write_text(CONFIG.replace(old, new, 1))
+    error = refused("prepare", place / "job.toml")
+    assert message in error
+    assert not (place / "models" / "classes.tsv").exists()
+
+
+def test_a_run_says_how_a_missing_model_is_trained(place):
+    error = refused("run", place / "job.toml")
+    assert "en.ngram: this model is missing; `rerank prepare" in error
