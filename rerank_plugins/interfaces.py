@@ -57,6 +57,19 @@ class FeatureExtractor(ABC):
         """The words that the extractor's model knows, for the warnings of `rerank check`; None if it has no model."""
         return None
 
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers whose trees the values depend on, which `rerank explain` shows; () if there are none."""
+        return ()
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to the values, for `rerank explain`; None (the default) if it cannot be said of words.
+
+        One array for each sentence, of len(sentence) or, with a value for `</s>`, len(sentence) + 1: ln p of each word
+        by a language model (`LanguageModel.word_scores`), or another score that the words of a sentence sum to.
+        """
+        return None
+
     @abstractmethod
     def extract(self, nbest: NBestList) -> FloatArray:
         """The values: float64, (len(nbest), len(components)), finite. An empty or unusable hypothesis gets a floor.
@@ -80,6 +93,19 @@ class LanguageModel(ABC):
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
         return np.array([values.sum() for values in self.score(sentences)], np.float64)
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers whose trees the scores depend on, which `rerank explain` shows; () if there are none."""
+        return ()
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """Scores of the words for people to read: those of `score`, unless only their sums mean something.
+
+        A model of whole sentences returns None, or scores that it can attribute to words, with or without one of `</s>`
+        at the end of each array.
+        """
+        return self.score(sentences)
 
     @abstractmethod
     def __contains__(self, word: str) -> bool:

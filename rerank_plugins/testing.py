@@ -74,6 +74,7 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
     - Calling `extract` again gives the same values, and so does a pickled copy of the extractor.
     - Where `scope` is "text", equal texts of a list have equal values, and a hypothesis has the same values alone as
       among the others (to 1e-9).
+    - `word_scores`, where it is not None, has a finite value for each word of a sentence, or one more for `</s>`.
     """
     lists = [*nbests, sample_nbest(), sample_nbest(["one word"], "1"), NBestList("2", ())]
     names = extractor.components
@@ -82,6 +83,7 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
     together = extractor.extract_all(lists)
     assert len(together) == len(lists), f"extract_all returned {len(together)} arrays for {len(lists)} lists"
     again = pickle.loads(pickle.dumps(extractor))
+    _check_word_scores(extractor, [text.split() for nbest in lists for text in nbest.texts])
     for nbest, values in zip(lists, together, strict=True):
         where = f"list {nbest.segment_id}"
         wanted = (len(nbest), len(names))
@@ -103,6 +105,18 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
             np.testing.assert_allclose(
                 stacked, values, 1e-9, 1e-9, err_msg='scope is "text", but values depend on the list'
             )
+
+
+def _check_word_scores(extractor: FeatureExtractor, sentences: Sequence[Sentence]) -> None:
+    """Check the scores by word of an extractor, if it has any."""
+    scores = extractor.word_scores(sentences)
+    if scores is None:
+        return
+    assert len(scores) == len(sentences), f"word_scores returned {len(scores)} arrays for {len(sentences)} sentences"
+    for words, values in zip(sentences, scores, strict=True):
+        lengths = (len(words), len(words) + 1)
+        assert len(values) in lengths, f"{words}: {len(values)} word scores, wanted {lengths[0]} or {lengths[1]}"
+        assert np.isfinite(values).all(), f"{words}: word scores must be finite, found {values}"
 
 
 def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:

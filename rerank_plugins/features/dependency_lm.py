@@ -64,6 +64,18 @@ class DependencyFeature(SentenceFeature, PickledFields):
         words = self._model.vocabulary.words[1:]
         return None if self._model.settings.lowercase else frozenset(form for word in words for form in spellings(word))
 
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parser of the trees."""
+        return (self._parser,)
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """Ln p of each word given its ancestors, or, in a sentence without a tree, in its worst context; no `</s>`."""
+        return [
+            self._model.floor(words) if parse.dependencies is None else self._model.score([parse.dependencies])[0]
+            for words, parse in zip(sentences, self._parser.parse(sentences), strict=True)
+        ]
+
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus the number of unknown words."""
         model = self._model

@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.pickling import PickledFields
 
@@ -49,6 +49,15 @@ class HhmmFeature(SentenceFeature, PickledFields):
     def vocabulary(self) -> LanguageModel:
         """The words that the grammar knows."""
         return self._lm
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers of the language model."""
+        return self._lm.parsers
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """The word scores of the language model."""
+        return self._lm.word_scores(sentences)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, minus the share of unparsed words."""

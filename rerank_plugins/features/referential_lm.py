@@ -38,6 +38,10 @@ class ReferentialFeature(ReferentialOptions, SentenceFeature):
         """The words of the grammar, and of the world's taxonomy where the grammar has a place for them."""
         return self._lm
 
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """Ln p of each word, `</s>` last."""
+        return self._lm.word_scores(sentences)
+
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 3) natural logs, natural logs per word, 1 where a referent is left and else 0."""
         scores, refers = self._lm.score_and_refer(sentences)

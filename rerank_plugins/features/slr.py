@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.sentence_feature import SentenceFeature
-from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Sentence, option
+from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.own_unigrams import with_unigrams
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, shared
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
@@ -61,6 +61,22 @@ class SlrFeature(SentenceFeature, PickledFields):
             return self.unigram.totals(sentences)
         scores = with_unigrams(self._lm).unigram_scores(sentences)
         return np.array([values.sum() for values in scores], np.float64)
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers of the language model."""
+        return self._lm.parsers
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """The word scores of the language model, less ln p of each word alone."""
+        scores = self._lm.word_scores(sentences)
+        if scores is None:
+            return None
+        if self.unigram is None:
+            alone = with_unigrams(self._lm).unigram_scores(sentences)
+        else:
+            alone = self.unigram.score(sentences)
+        return [values - unigrams[: len(values)] for values, unigrams in zip(scores, alone, strict=True)]
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) log-odds ratios, in natural logs per word."""

@@ -49,6 +49,15 @@ class TreeletFeature(SentenceFeature, PickledFields):
         """The words that the model knows."""
         return self._lm
 
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers of the language model."""
+        return self._lm.parsers
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """The word scores of the language model."""
+        return self._lm.word_scores(sentences)
+
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 2) natural logs, natural logs per word."""
         totals = self._lm.totals(sentences)

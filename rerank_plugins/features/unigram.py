@@ -46,6 +46,10 @@ class UnigramFeature(SentenceFeature, PickledFields):
         """The words that have a frequency."""
         return self._unigrams
 
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """Ln p of each word, without `</s>`."""
+        return [np.array([self._unigrams.ln(word) for word in words], np.float64) for words in sentences]
+
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 2) natural logs, natural logs per word."""
         ln, floor = self._unigrams.ln, self._unigrams.ln("<unk>")

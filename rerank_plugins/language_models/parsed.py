@@ -112,6 +112,15 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
         lengths = [len(sentence) + 1 for sentence in sentences]
         return [np.full(n, total / n) for n, total in zip(lengths, totals.tolist(), strict=True)]
 
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parser whose trees are summed over."""
+        return (self._parser,)
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """None: the model scores whole trees."""
+        return None
+
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its frequency in the model's training corpus."""
         return self.trees.vocabulary.unigram_scores(sentences)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.interfaces import option
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.language_models.parsed import ParsedLanguageModel
 from rerank_plugins.resources import embedded
 
@@ -32,6 +34,14 @@ class TreeletLanguageModel(ParsedLanguageModel):
         from rerank_plugins.models.treelet.sampling import TreeletSampler
 
         return TreeletSampler(self.trees, shortest, longest)
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+        """What each word adds to ln p of the best tree, which the words of a sentence sum to; without `</s>`.
+
+        In a derivation from the left, the rules between a word and the next one are applied for the next one.
+        """
+        best = [parse.tree for parse in self._parser.parse(sentences)]
+        return self.trees.score_words(best, sentences)
 
     @cached_property
     def trees(self) -> TreeletModel:

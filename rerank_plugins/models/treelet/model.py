@@ -209,5 +209,26 @@ class TreeletModel(PickledFields):
 
     def floor(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of a flat tree of unknown labels over each sentence: the score of unparsed and empty sentences."""
-        flat = [Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence)) for sentence in sentences]
-        return self.score_trees(flat, transformed=True)
+        return self.score_trees([_flat(sentence) for sentence in sentences], transformed=True)
+
+    def score_words(self, trees: Sequence[Tree | None], sentences: Sequence[Sentence]) -> list[FloatArray]:
+        """For each sentence, (words) what each word adds to ln p(T): its own ln p, and that of the rules before it.
+
+        The rules before a word are those that a derivation from the left applies between the word before it and this
+        one. A sentence whose tree is None has the flat tree of `floor`.
+        """
+        scores = []
+        for tree, sentence in zip(trees, sentences, strict=True):
+            if not sentence:
+                scores.append(np.zeros(0))
+                continue
+            forest = self.forest([_flat(sentence) if tree is None else tree], transformed=tree is None)
+            tags = np.flatnonzero(forest.word >= 0)
+            following = np.searchsorted(tags, np.arange(len(forest.symbol)))  # the first tag from each node on
+            scores.append(np.bincount(following, self.score_nodes(forest), len(tags)).astype(np.float64))
+        return scores
+
+
+def _flat(sentence: Sentence) -> Tree:
+    """A tree of unknown labels over the sentence."""
+    return Tree(ROOT, tuple(Tree(UNSEEN, (word,)) for word in sentence))
