@@ -15,6 +15,9 @@ from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.random_indexing.training import train as train_vectors
 from rerank_plugins.models.svs.model_file import write_model as write_svs
+from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
+from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
+from rerank_plugins.models.word_alignment.training import train as train_alignment
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.registry import KINDS
@@ -61,6 +64,10 @@ CASES = {
         "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
+        "word-translation": [
+            {"model": "micro.align"},
+            {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
+        ],
         "consensus": [
             {},
             {"max_order": 2, "posterior": "rank", "counts": "presence", "value": "log", "length": False},
@@ -201,6 +208,11 @@ def test_features(name, options, tmp_path):
             train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri"
         )
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
+    if name == "word-translation":
+        pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
+        write_alignment(train_alignment(pairs, AlignmentSettings("hmm", 2)).model, tmp_path / "micro.align")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     if name == "svs-similarity":

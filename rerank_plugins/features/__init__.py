@@ -26,6 +26,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.unigram import UnigramFeature
     from rerank_plugins.features.untranslated import UntranslatedFeature
     from rerank_plugins.features.word_posteriors import WordPosteriorsFeature
+    from rerank_plugins.features.word_translation import WordTranslationFeature
 
     register("length", LengthFeature)
     register("word-penalty", WordPenaltyFeature)
@@ -44,6 +45,7 @@ def register_feature_extractors(register: Register) -> None:
     register("slr", SlrFeature)
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)
+    register("word-translation", WordTranslationFeature)
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
