@@ -18,6 +18,9 @@ from rerank_plugins.models.svs.model_file import write_model as write_svs
 from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
 from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
 from rerank_plugins.models.word_alignment.training import train as train_alignment
+from rerank_plugins.models.translation_memory.model_file import write_model as write_memory
+from rerank_plugins.models.translation_memory.training import Settings as MemorySettings
+from rerank_plugins.models.translation_memory.training import train as train_memory
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.registry import KINDS
@@ -75,6 +78,7 @@ CASES = {
             {"posterior": "uniform"},
         ],
         "substitutes": [{"model": ARPA, "k": 5}],
+        "translation-memory": [{"model": "micro.memory"}, {"model": "micro.memory", "nearest": 1, "combine": "mean"}],
         "word-posteriors": [{}, {"posterior": "rank", "scale": 2.0}, {"posterior": "uniform"}],
         "random-indexing": [
             {"model": "micro.ri"},
@@ -213,6 +217,11 @@ def test_features(name, options, tmp_path):
     if name == "word-translation":
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
         write_alignment(train_alignment(pairs, AlignmentSettings("hmm", 2)).model, tmp_path / "micro.align")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
+    if name == "translation-memory":
+        pairs = [("das ist eine Katze", text) for text in SENTENCES if text.strip()]
+        write_memory(train_memory(pairs, MemorySettings()), tmp_path / "micro.memory")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     if name == "svs-similarity":

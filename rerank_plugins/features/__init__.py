@@ -22,6 +22,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.slr import SlrFeature
     from rerank_plugins.features.substitutes import SubstitutesFeature
     from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
+    from rerank_plugins.features.translation_memory import TranslationMemoryFeature
     from rerank_plugins.features.treelet_lm import TreeletFeature
     from rerank_plugins.features.unigram import UnigramFeature
     from rerank_plugins.features.untranslated import UntranslatedFeature
@@ -46,6 +47,7 @@ def register_feature_extractors(register: Register) -> None:
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)
     register("word-translation", WordTranslationFeature)
+    register("translation-memory", TranslationMemoryFeature)
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
