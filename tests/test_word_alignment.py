@@ -14,6 +14,8 @@ from rerank_plugins.features.word_translation import VALUES, WordTranslationFeat
 from rerank_plugins.models.word_alignment.bitext import read_bitext
 from rerank_plugins.models.word_alignment.cooccurrence import cooccurrence
 from rerank_plugins.models.word_alignment.direction import Direction
+from rerank_plugins.models.word_alignment.error_rate import AlignmentErrors
+from rerank_plugins.models.word_alignment.links_text import parse_gold
 from rerank_plugins.models.word_alignment.model_file import read_model, write_model
 from rerank_plugins.models.word_alignment.symmetrisation import METHODS, symmetrised
 from rerank_plugins.models.word_alignment.training import Settings, train
@@ -218,3 +220,34 @@ def test_the_command(tmp_path, monkeypatch):
     (tmp_path / "cut").write_bytes((tmp_path / "one.align").read_bytes()[:-100])
     with pytest.raises(ModelError, match="model file is cut short"):
         read_model(tmp_path / "cut")
+
+
+def test_the_error_rate_of_a_hand_case():
+    """A = {00, 11, 12, 30}, S = {00, 11, 22}, P = S + {12}: |A ∩ S| = 2, |A ∩ P| = 3, so AER = 1 - 5 / 7."""
+    gold = parse_gold("0-0 1-1 2-2 1?2")
+    assert gold.possible - gold.sure == {(1, 2)} == parse_gold("1p2").possible
+    errors = AlignmentErrors().plus([(0, 0), (1, 1), (1, 2), (3, 0)], gold)
+    assert (errors.precision, errors.recall) == (3 / 4, 2 / 3)
+    assert errors.error_rate == pytest.approx(1 - 5 / 7)
+    assert errors.plus([], parse_gold("0-0")).error_rate == pytest.approx(1 - 5 / 8)
+    assert AlignmentErrors().error_rate == 0
+    with pytest.raises(ValueError, match="found '0=1'"):
+        parse_gold("0-0 0=1")
+
+
+def test_align(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "both").write_text("".join(f"{a} ||| {b}\n" for a, b in PAIRS * 3), encoding="utf-8")
+    (tmp_path / "gold").write_text("0-0 1-1\n0-0\n", encoding="utf-8")
+    said = done("train", "word-alignment", "both", "-o", "m.align", "--gold", "gold", "--iterations", 8).err
+    assert "grow-diag-final-and: AER 0." in said
+    (tmp_path / "two").write_text("Das Haus ||| the house\n ||| yes\nein Buch ||| a book\n", encoding="utf-8")
+    assert done("align", "m.align", "two").out == "0-0 1-1\n\n0-0 1-1\n"
+    (tmp_path / "gold").write_text("0-0 1-1\n\n0-0\n", encoding="utf-8")
+    table = done("align", "m.align", "two", "--gold", "gold").out.splitlines()
+    assert table[0] == "links\tAER\tprecision\trecall"
+    assert table[-1] == f"grow-diag-final-and\t{1 - 6 / 7:.4f}\t0.7500\t1.0000"
+    (tmp_path / "gold").write_text("0-0\n", encoding="utf-8")
+    assert "the links of 1 sentence pairs, expected those of 3" in refused("align", "m.align", "two", "--gold", "gold")
+    (tmp_path / "gold").write_text("0-0\n0:1\n", encoding="utf-8")
+    assert "gold:2: found '0:1'" in refused("align", "m.align", "two", "--gold", "gold")

@@ -58,6 +58,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "speech.sweep_command"),
         "Sweep weights over a grid: LM weight, word penalty.",
     ),
+    "align": (
+        *(APPLICATIONS, "alignment.align_command"),
+        "Align the words of sentence pairs.",
+    ),
     "substitutes": (
         *(APPLICATIONS, "substitutes.command"),
         "Find the most probable substitutes of words.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,10 @@ import click
 from rerank_adapters.applications.training.reports import say
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
+from rerank_plugins import FormatError
 
 if TYPE_CHECKING:
+    from rerank_plugins.models.word_alignment.links_text import GoldLinks
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
     from rerank_plugins.models.word_alignment.training import Iteration, Settings
 
@@ -37,10 +40,14 @@ if TYPE_CHECKING:
               help="Leave pairs of words out of the file whose probability is below P both ways.")  # fmt: skip
 @click.option("--held-out", multiple=True, metavar="FILE",
               help="Report the log-likelihood of these sentence pairs: one file, or the option twice.")  # fmt: skip
+@click.option("--gold", metavar="FILE",
+              help="Report the error rate of the links of the first pairs against these: 0-0 (sure), 1?2 "
+                   "(possible).")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, model: str, iterations: int, alpha: float, null: float, keep_case: bool,
-    longest: int, least: float, held_out: tuple[str, ...], jobs: int | None,
+    longest: int, least: float, held_out: tuple[str, ...], gold: str | None,
+    jobs: int | None,
 ) -> None:  # fmt: skip
     """Train a word alignment model on tokenised sentence pairs.
 
@@ -53,10 +60,12 @@ def command(
     rerank train word-alignment train.de train.en -o de-en.align
     rerank train word-alignment train.de-en.xz --model diagonal -o de-en.align
     """  # noqa: D301
+    from rerank_adapters.formats.gold_links import read_gold
     from rerank_plugins.models.word_alignment.training import Settings
     from rerank_plugins.threads import cores
 
     closing = Closing()
+    right = [] if gold is None else read_gold(gold)
     settings = Settings(model, iterations, alpha, null, not keep_case, longest, least)  # type: ignore[arg-type]
     trained, size = train_word_alignment(texts, output, settings, jobs=jobs or cores())
     numbers = trained.settings
@@ -68,6 +77,8 @@ def command(
     say(f"{len(trained.lexicon.targets):,} pairs of words")
     if held_out:
         say(held_out_line(trained, held_out))
+    for line in error_lines(trained, texts, right):
+        say(line)
     closing.wrote(f"the model ({size_text(size)})", output)
 
 
@@ -107,6 +118,22 @@ def held_out_line(model: WordAlignmentModel, texts: Sequence[str]) -> str:
             pairs += 1
     forward, backward = (total / max(number, 1) for total, number in zip(sums, words, strict=True))
     return f"held out: {counted(pairs, 'pair')}, ln p {forward:.4f} per target word, {backward:.4f} per source word"
+
+
+def error_lines(model: WordAlignmentModel, texts: Sequence[str], gold: Sequence[GoldLinks]) -> Iterator[str]:
+    """Yield a line for each kind of links of the first pairs, as many as `gold` has. Raises FormatError for fewer."""
+    from rerank_adapters.formats.sentence_pairs import read_pairs
+    from rerank_plugins.models.word_alignment.error_rate import alignment_errors
+
+    if not gold:
+        return
+    pairs = [
+        (model.words_of(source), model.words_of(target)) for source, target in islice(read_pairs(texts), len(gold))
+    ]
+    if len(pairs) < len(gold):
+        raise FormatError(f"--gold has links of {len(gold):,} sentence pairs, expected at most {len(pairs):,}")
+    for method, errors in alignment_errors(model, pairs, gold).items():
+        yield f"{method}: {errors}"
 
 
 def _say_iteration(step: Iteration) -> None:

@@ -1,0 +1,1 @@
+"""Word alignment: the links between the words of sentence pairs."""

@@ -1,0 +1,56 @@
+"""`rerank align`: the links between the words of sentence pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.commands.options import output_option
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.word_alignment.symmetrisation import Method
+
+METHODS = ("forward", "backward", "intersection", "union", "grow-diag-final-and")
+
+
+@click.command("align")
+@click.argument("model", type=Path)
+@click.argument("texts", nargs=-1, required=True, metavar="SOURCE [TARGET]")
+@click.option("--links", "method", type=click.Choice(METHODS), default="grow-diag-final-and", show_default=True,
+              help="The links of one direction, those of both or of either, or a selection of the latter.")  # fmt: skip
+@click.option("--gold", metavar="FILE",
+              help="Print the error rate of each kind of links instead, against these: 0-0 (sure), 1?2 "
+                   "(possible).")  # fmt: skip
+@output_option("Where to write the links.")
+def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | None, output: Path) -> None:
+    """Align the words of sentence pairs.
+
+    Print the links of each pair on a line, `0-0 1-2`: source word, then target word, counted from 0. SOURCE and TARGET
+    have a sentence on each line (tokenised); or SOURCE alone has lines `source ||| target`. A pair with an empty side
+    has an empty line. MODEL is a file of `rerank train word-alignment`.
+
+    \b
+    rerank align de-en.align test.de test.en > test.links
+    rerank align de-en.align test.de-en --links intersection
+    rerank align de-en.align test.de test.en --gold test.gold
+    """  # noqa: D301
+    from rerank_adapters.applications.alignment.aligning import aligned_lines, error_lines
+    from rerank_adapters.commands.closing import Closing, counted
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.gold_links import read_gold
+    from rerank_adapters.formats.sentence_pairs import read_pairs
+    from rerank_adapters.progress import CountingBar
+    from rerank_plugins.models.word_alignment.model_file import read_model
+
+    closing = Closing()
+    alignment = read_model(model)
+    right = None if gold is None else read_gold(gold)
+    with open_atomic(output) as out, CountingBar("sentence pairs aligned") as bar:
+        pairs = bar.over(read_pairs(texts))
+        if right is None:
+            out.writelines(aligned_lines(alignment, pairs, method))
+        else:
+            out.writelines(error_lines(alignment, pairs, right, str(gold)))
+    closing.wrote(f"the {'links' if right is None else 'errors'} of {counted(bar.done, 'sentence pair')}", output)
