@@ -18,6 +18,8 @@ class Hypothesis(NamedTuple):
     `score`     the decoder's total score, or None if the file has none
     `sparse`    the decoder's sparse features, by name; an absent name is 0
     `raw`       the line or lines it was read from, with their line ends, so that it is written byte for byte
+    `links`     the decoder's own links of words as the file has them (`0-0 1-2`: source word, then word of the text as
+                it was read, counted from 0), or None if the file has none
     """
 
     text: str
@@ -25,6 +27,7 @@ class Hypothesis(NamedTuple):
     score: float | None = None
     sparse: Mapping[str, float] = NO_SPARSE
     raw: str = ""
+    links: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -32,7 +35,8 @@ class Hypothesis(NamedTuple):
         return self.text.split()
 
     def __reduce__(self) -> tuple[type[Hypothesis], tuple[object, ...]]:
-        return Hypothesis, (self.text, self.features, self.score, dict(self.sparse), self.raw)  # proxies do not pickle
+        fields = (self.text, self.features, self.score, dict(self.sparse), self.raw, self.links)
+        return Hypothesis, fields  # a dict, since proxies do not pickle
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ CASES = {
         "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
+        "decoder-alignment": [{}],
         "word-translation": [
             {"model": "micro.align"},
             {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},

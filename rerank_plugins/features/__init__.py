@@ -7,6 +7,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 def register_feature_extractors(register: Register) -> None:
     """Register the feature extractors of this package."""
     from rerank_plugins.features.consensus import ConsensusFeature
+    from rerank_plugins.features.decoder_alignment import DecoderAlignmentFeature
     from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
     from rerank_plugins.features.dependency_lm import DependencyFeature
     from rerank_plugins.features.edit_to_1best import EditToFirstFeature
@@ -48,6 +49,7 @@ def register_feature_extractors(register: Register) -> None:
     register("untranslated", UntranslatedFeature)
     register("word-translation", WordTranslationFeature)
     register("translation-memory", TranslationMemoryFeature)
+    register("decoder-alignment", DecoderAlignmentFeature)
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)

@@ -18,7 +18,8 @@ def of_lists(nbests: Sequence[NBestList], *, around: bool = True) -> str:
         beside = [nbest.source, nbest.context] if around else []
         head = [nbest.segment_id, *beside, nbest.feature_names, len(nbest)]
         sparse = [dict(h.sparse) for h in nbest] if any(h.sparse for h in nbest) else []
-        text = json.dumps([head, nbest.texts, sparse], ensure_ascii=False, sort_keys=True)
+        links = [[h.links for h in nbest]] if any(h.links is not None for h in nbest) else []
+        text = json.dumps([head, nbest.texts, sparse, *links], ensure_ascii=False, sort_keys=True)
         numbers = [[np.nan if h.score is None else h.score, *h.features] for h in nbest]
         digest.update(text.encode("utf-8", "surrogatepass"))
         digest.update(np.array(numbers, np.float64).tobytes())

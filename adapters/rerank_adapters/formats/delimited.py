@@ -1,12 +1,14 @@
 """Reads and writes n-best lists whose columns are separated by `|||`, for all decoders that use this form.
 
 A dialect (dialects.py) says where the columns are and how a feature is spelt. Any number of spaces may surround `|||`.
-Columns that are not interpreted (alignments, phrase segmentation) are kept as they are, since each hypothesis remembers
-its line. A run of lines with the same id is one list. Time is linear in the lines; memory is linear in one list.
+A column of links between words (`0-0 1-2`) becomes `Hypothesis.links`. All other columns, too, are kept as they are,
+since each hypothesis remembers its line. A run of lines with the same id is one list. Time is linear in the lines;
+memory is linear in one list.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -21,6 +23,7 @@ from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import Hypothesis, NBestList
 
 BAR = "|||"
+LINKS = re.compile(r"\s*(?:\d+-\d+(?:\s+\d+-\d+)*\s*)?", re.ASCII)
 BLANK = " \t\r\n"  # may surround a text; any other white space belongs to it
 
 
@@ -58,7 +61,7 @@ class DelimitedFormat(NBestFormat):
         """Yield one list per run of lines with the same id. Raises FormatError with the path and the line."""
         parser = FeatureField(self._is_sparse, path)
         width = -1
-        features_at, score_at, scored = 2, None, False
+        features_at, score_at, scored, least = 2, None, False, 3
         current, segment, start = "", "", 0  # the id column as written, the id, the line on which its list began
         hypotheses: list[Hypothesis] = []
         score: float | None = None
@@ -71,6 +74,7 @@ class DelimitedFormat(NBestFormat):
                     here, first = ("has no total score", "has one") if scored else ("has a total score", "has none")
                     raise FormatError(f"the line {here}, but line 1 {first}", path=path, line=number)
                 scored = score_at is not None
+                least = 4 if scored else 3
             if fields[0] != current or not start:
                 new = fields[0].strip()
                 if new != segment or not start:
@@ -83,7 +87,8 @@ class DelimitedFormat(NBestFormat):
             if score_at is not None:
                 score = _score(fields[score_at], path, number)
             features, sparse = parser.parse(fields[features_at], number)
-            hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line))
+            links = _links(fields, (0, 1, features_at, score_at)) if width > least else None
+            hypotheses.append(Hypothesis(fields[1].strip(BLANK), features, score, sparse, line, links))
         if start:
             yield NBestList(segment, tuple(hypotheses), parser.names, line=start)
 
@@ -142,6 +147,14 @@ class DelimitedFormat(NBestFormat):
         if hypothesis.score is not None or self.columns_at_least > 3:
             columns.insert(self.score_column % 4, shortest(hypothesis.score or 0.0))
         return f" {BAR} ".join(columns) + "\n"
+
+
+def _links(fields: Sequence[str], read: Sequence[int | None]) -> str | None:
+    """The first of the other columns that is a list of links between words, `0-0 1-2`, perhaps empty; None if none."""
+    for place, field in enumerate(fields):
+        if place not in read and LINKS.fullmatch(field):
+            return field.strip()
+    return None
 
 
 def _score(text: str, path: str, line: int) -> float:
