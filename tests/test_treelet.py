@@ -273,6 +273,20 @@ def test_floor_and_empty_sentences_are_finite():
     assert model.score_trees([]).shape == (0,)
 
 
+@pytest.mark.parametrize("variant", ["pcfg", "treelet"])
+def test_words_of_a_tree_sum_to_it(variant):
+    """A rule belongs to the first word below it; the flat tree of a sentence without a parse has its floor."""
+    model = trained(variant=variant)
+    sentences = [tree.words() for tree in NEW]
+    words = model.score_words(NEW, sentences)
+    assert [len(values) for values in words] == [len(sentence) for sentence in sentences]
+    np.testing.assert_allclose([values.sum() for values in words], model.score_trees(NEW), rtol=1e-9)
+    (floor,) = model.score_words([None], sentences[:1])
+    assert floor.sum() == pytest.approx(model.floor(sentences[:1])[0])
+    (alone,) = model.score_words([NEW[-1]], sentences[-1:])
+    assert alone == pytest.approx(model.score_trees(NEW[-1:]))
+
+
 def test_unigrams_of_the_same_vocabulary():
     model = trained()
     assert np.exp(model.vocabulary.ln_unigram).sum() == pytest.approx(1)

@@ -42,6 +42,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "analysis.ablate_command"),
         "Find out which features earn their place.",
     ),
+    "explain": (
+        *(APPLICATIONS, "analysis.explain_command"),
+        "Explain why a hypothesis of a segment beats another.",
+    ),
     "complete": (
         *(APPLICATIONS, "completion.command"),
         "Answer QUESTIONS: choose the word for the blank.",

@@ -16,7 +16,7 @@ from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import RECORDED, check_same_lists
 from rerank_adapters.reranking import rerank
 from rerank_adapters.weights import Weights
-from rerank_plugins import ConfigError, FeatureTable, FormatError, NBestList, Rescored
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, Rescored
 
 
 def apply_weights(
@@ -27,30 +27,33 @@ def apply_weights(
     Raises ConfigError where the weights are for other features than a table has.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
-    rule = dense_rule(job)
     added = feature_names(job.extractors) if RECORDED in weights.provenance else None
     for nbest, table in pairs:
-        dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
-        sparse = [
-            name for name in table.all_names if name in weights.sparse
-        ]  # only those of the many that this list has
-        try:
-            aligned = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
-        except ConfigError as error:
-            origin = weights.provenance.get("file", "weights")
-            raise ConfigError(
-                f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
-            ) from None
         yield from rerank(
             [nbest],
-            aligned,
-            np.array([*dense.values(), *(weights.sparse[name] for name in sparse)]),
+            *aligned(job, weights, nbest, table),
             utility=measure.metric if measure else None,
             scale=weights.scale,
             evidence=weights.evidence or None,
             texts=[measure.text.apply(nbest.texts)] if measure else None,
             added=added,
         )
+
+
+def aligned(job: Job, weights: Weights, nbest: NBestList, table: FeatureTable) -> tuple[FeatureTable, FloatArray]:
+    """The table of a list with the features of the weights in their order, and the weights as a vector.
+
+    Raises ConfigError where the weights are for other features than the table has.
+    """
+    rule = dense_rule(job)
+    dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
+    sparse = [name for name in table.all_names if name in weights.sparse]  # only those of the many that this list has
+    try:
+        in_order = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
+    except ConfigError as error:
+        origin = weights.provenance.get("file", "weights")
+        raise ConfigError(f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}") from None
+    return in_order, np.array([*dense.values(), *(weights.sparse[name] for name in sparse)], np.float64)
 
 
 def once(nbests: Iterable[NBestList], path: str | Path) -> Iterator[NBestList]:
