@@ -134,6 +134,8 @@ def test_trees_stand_side_by_side(tmp_path):
     rows = [line.split() for line in lines if "nsubj" in line or "sleeps" in line]
     assert ["she", "nsubj", "sleeps", "*", "she", "root", "-"] in rows
     assert ["sleeps", "root", "-", "*", "slept", "dep", "she"] in rows
+    same = done("explain", "7", tmp_path / "lists", "-w", tmp_path / "w.toml", "-p", parser, "-a", "2", "-b", "2").lines
+    assert [line.split() for line in same if " dep " in line] == [["slept", "dep", "she", "slept", "dep", "she"]]
 
 
 def test_outlines_keep_all_words_and_fit():

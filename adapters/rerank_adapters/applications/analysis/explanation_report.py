@@ -140,20 +140,21 @@ def _dependencies(parses: Parses, explanation: Explanation, width: int) -> Itera
     left, right = _arcs(first, width - 2), _arcs(second, width - 2)
     matcher = SequenceMatcher(None, [arc[0] for arc in left], [arc[0] for arc in right], autojunk=False)
     for _, i, j, k, m in matcher.get_opcodes():
-        for a, b in zip_longest(left[i:j], right[k:m], fillvalue=("", "")):
-            mark = " " if a == b else "*"
-            yield f"  {a[1]:<{width - 2}} {mark} {b[1]}".rstrip()
+        for a, b in zip_longest(left[i:j], right[k:m], fillvalue=("", "", "")):
+            mark = " " if a[:2] == b[:2] else "*"
+            yield f"  {a[2]:<{width - 2}} {mark} {b[2]}".rstrip()
 
 
-def _arcs(tree: DependencyTree | None, width: int) -> list[tuple[str, str]]:
-    """Each word, and its line: the word, its relation and its head."""
+def _arcs(tree: DependencyTree | None, width: int) -> list[tuple[str, str, str]]:
+    """Each word, its relation and head, and a line with all three."""
     if tree is None:
-        return [("", "(no tree)")]
+        return [("", "", "(no tree)")]
     word_width = min(max(map(len, tree.words), default=0), width // 2 - 4)
     lines = []
     for word, head, relation in zip(tree.words, tree.heads, tree.relations, strict=True):
         above = tree.words[head] if head >= 0 else "-"
-        lines.append((word, _cut(f"{_cut(word, word_width):<{word_width}} {relation:<9} {above}", width)))
+        line = _cut(f"{_cut(word, word_width):<{word_width}} {relation:<9} {above}", width)
+        lines.append((word, f"{relation} {above}", line))
     return lines
 
 
