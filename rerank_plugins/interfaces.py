@@ -317,6 +317,14 @@ class TuningData:
     hypotheses: Sequence[Sequence[str]] = ()
 
 
+class Scorer(ABC):
+    """A learnt model that adds to the weighted sums of hypotheses what no weights can express."""
+
+    @abstractmethod
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): what each row's weighted sum is increased by; comparable within a list."""
+
+
 @dataclass(frozen=True, eq=False)
 class TuningResult:
     """Tuned weights, one per name of `table.all_names`, and a record of the tuning.
@@ -327,6 +335,7 @@ class TuningResult:
     `trace`     the score after each iteration
     `restarts`  the final weights of each restart; `restart_scores` are their scores
     `notes`     remarks for the user (sparse features left fixed, early stop, …)
+    `scorer`    a model whose scores are added to the weighted sums; None where there are weights alone
     """
 
     weights: FloatArray
@@ -338,6 +347,12 @@ class TuningResult:
     restarts: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
     restart_scores: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
+    scorer: Scorer | None = None
+
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): the weighted sum of each row, and what the scorer adds to it."""
+        sums = table.scores(self.weights)
+        return sums if self.scorer is None else sums + self.scorer.scores(table)
 
 
 class Tuner(ABC):

@@ -120,6 +120,10 @@ RUNS = {
         "{grammar} --latent {grammar} -k 3 --training trees={bank} --test dev={bank} --test text={text} --most 5",
         r"9 trees, \d+ words \| 5-gram \| \| [\d.]+ \| \| [\d.]+ \|",
     ),
+    "tuner_settings": (
+        "{lists} {table} mira,passes=2 mira,passes=2,start=decoder,select=true,metric=chrf --folds 2 --seeds 1 --jobs 1",
+        r"\| mira,passes=2,start=decoder,select=true,metric=chrf \| [\d.]+ \| [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|",
+    ),
     "tuner_table": ("{lists} length --tuners mira,mbr --seeds 1", r"\| mira \| [\d.]+ \| [\d.]+ \|"),
 }  # fmt: skip
 
@@ -184,8 +188,11 @@ def made(small, treebank_path, tmp_path_factory):
     text.write_text("\n".join(sentences[:40]) + "\n")
     named.write_text(NAMED)
     done("train", "hhmm", data / "treebank_gum/gum-train.ptb", "--language", "en", "--splits", "0", "-o", grammar)
+    table = folder / "features.npz"
+    done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
     return {
         "data": data,
+        "table": table,
         "lists": lists,
         "bank": bank,
         "text": text,

@@ -17,7 +17,7 @@ from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import RerankError
 from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Metric, Rescored
+from rerank_plugins.interfaces import Metric, Rescored, Scorer
 from rerank_plugins.nbest import NBestList
 
 
@@ -61,17 +61,20 @@ def rerank(
     evidence: int | None = None,
     texts: Iterable[Sequence[str]] | None = None,
     added: Collection[str] | None = None,
+    scorer: Scorer | None = None,
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Yield each list with its new order. `weights` are in the order of `table.all_names`.
 
     With `utility` the decision is MBR: the totals are expected utilities (higher is better, for error metrics too)
     under softmax(scale · weighted sum), in which the `evidence` highest hypotheses represent the list (all if None).
     `texts` are the hypotheses of each segment as the metric should see them; those of the lists if None. `added` names
-    the features that are not the decoder's, as for `rescore`.
+    the features that are not the decoder's, as for `rescore`. A `scorer` adds its scores to the weighted sums.
 
     Raises RerankError where lists and table do not belong together, or one is longer than the other.
     """
     sums = table.scores(weights)
+    if scorer is not None:
+        sums = sums + scorer.scores(table)
     processed = iter(texts) if texts is not None else None
     segment = -1
     for segment, nbest in enumerate(nbests):

@@ -66,7 +66,9 @@ def main(lists: Path, features: tuple[str, ...], tuners: tuple[str, ...], seeds:
         scores = [held_out_score(problem, unchanged), held_out_score(test, unchanged)]
         rows.append((name, "", *(f"{score:.2f}" for score in scores), "", ""))
     known = job.registry.entries["tuner"]
-    for name in tuners or [name for name, entry in known.items() if not entry.needs_options]:
+    for name in tuners or [
+        name for name, entry in known.items() if not entry.needs_options and not getattr(entry.factory, "extra", "")
+    ]:
         say(f"tuning with {name}")
         tuner = job.builder.build("tuner", {"use": name})
         tuner.tune(problem, start, np.random.default_rng(0))  # compiles

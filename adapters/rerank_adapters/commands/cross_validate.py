@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "tuners",
     multiple=True,
     metavar="TUNER",
-    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need no options.",
+    help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need neither options nor an extra.",
 )
 @click.option(
     "--folds", type=click.IntRange(2), default=5, show_default=True, help="Divide the tuning set into this many folds."
@@ -87,7 +87,10 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.measures  # noqa: B018  errors in their options come before any work
-    names = tuners or tuple(name for name, entry in registry.entries["tuner"].items() if not entry.needs_options)
+    known = registry.entries["tuner"].items()
+    names = tuners or tuple(
+        name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
+    )
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
     job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
     values = features_of(job, data, values, table)

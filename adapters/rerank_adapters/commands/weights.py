@@ -38,6 +38,8 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
 
     closing = Closing()
     tuned = read_weights(weights)
+    if tuned.trees is not None and form != "toml":
+        raise ConfigError(f"{weights}: boosted trees belong to these weights, and Moses has no place for them")
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")

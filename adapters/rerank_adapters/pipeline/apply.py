@@ -37,6 +37,7 @@ def apply_weights(
             evidence=weights.evidence or None,
             texts=[measure.text.apply(nbest.texts)] if measure else None,
             added=added,
+            scorer=weights.trees,
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -25,7 +25,10 @@ def from_json(text: str) -> Contributions | None:
     """The contributions in a text that `as_json` has made."""
     record = json.loads(text)
     return record and Contributions(
-        tuple(Contribution(**row) for row in record["rows"]), record["held_out"], record["folds"]
+        tuple(Contribution(**row) for row in record["rows"]),
+        record["held_out"],
+        record["folds"],
+        record.get("linear", True),
     )
 
 
@@ -42,9 +45,10 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
     if folds < 2 or len(by_family) < 2:
         return None
     with StatusLine("measuring what each feature contributes"):
-        return contributions(
+        linear = replace(weights, trees=None)  # without the trees, which belong to no family
+        result = contributions(
             tuning_data(job, data, table),
-            np.asarray(weights.vector_for(table)),
+            np.asarray(linear.vector_for(table)),
             by_family,
             fast_tuner(job),
             start_weights(job, data, table),
@@ -52,3 +56,4 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
             seed=job.config.seed,
             threads=job.config.jobs,
         )
+    return replace(result, linear=weights.trees is None)

@@ -32,8 +32,9 @@ from rerank_adapters.pipeline.table_columns import chosen_columns
 from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.progress import StatusLine
 from rerank_adapters.report.html import html_page
+from rerank_adapters.tuners.boosted import Boosted
 from rerank_adapters.tuning.contributions import Contributions
-from rerank_adapters.weights import read_weights, write_weights
+from rerank_adapters.weights import read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable
 
 Say = Callable[[str], None]
@@ -126,6 +127,7 @@ class _Run:
         for name, system in self._systems.items():
             what = "weights" if name == RERANKED else f"weights {name}"
             inputs, files = step_inputs.inputs_of_weights(system, data, work, path), [work / weights_file(name)]
+            files += [trees_file(file) for file in files if isinstance(system.tuner, Boosted)]
             reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system))
         inputs = step_inputs.inputs_of_contributions(job, data, work, path, work / weights_file(RERANKED))
         reused += self._step("contributions", "tune", inputs, [shares], measure)

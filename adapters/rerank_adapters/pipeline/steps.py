@@ -21,7 +21,7 @@ from rerank_adapters.extraction.value_identity import code_of, value_identity
 from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.pipeline.job import Job, Measure
 from rerank_adapters.pipeline.provenance import EXTRACTING, recorded_tables
-from rerank_adapters.weights import read_weights
+from rerank_adapters.weights import read_weights, trees_file
 from rerank_plugins.identity import describe, plain_hash
 
 RECORD = "steps.json"
@@ -103,7 +103,8 @@ def inputs_of_contributions(job: Job, data: DataSet, folder: Path, table: Path, 
         return None
     tuned = read_weights(weights)
     folds = job.config.evaluation.contribution_folds
-    return {**own, "folds": folds, "weights": [tuned.dense, tuned.sparse], "families": list(job.labels)}
+    learnt = [tuned.dense, tuned.sparse, tuned.trees is None]
+    return {**own, "folds": folds, "weights": learnt, "families": list(job.labels)}
 
 
 def inputs_of_features(job: Job, data: DataSet, folder: Path) -> Inputs:
@@ -149,6 +150,7 @@ def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> 
         "metric": _measure(job.measures[0]),
         "table": file_hash(table),
         "weights": [tuned.dense, tuned.sparse, tuned.decision, tuned.scale, tuned.evidence],
+        "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
     }
     return _with_code(own)
 

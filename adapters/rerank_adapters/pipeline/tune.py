@@ -122,8 +122,8 @@ def learn(job: Job, data: Data, table: FeatureTable, folder: Path) -> Learnt:
     }
     summary = _summary(measure.name, problem, baseline_weights(job, data, table), result)
     if selection is not None:
-        left_out = ", ".join(selection.left_out) or "none"
-        summary = (f"selected {', '.join(selection.families)}; left out: {left_out}", *summary)
+        kept_line, left_line = (", ".join(names) or "none" for names in (selection.families, selection.left_out))
+        summary = (f"selected: {kept_line}; left out: {left_line}", *summary)
     return Learnt(Weights.from_tuning(table, result, provenance), result, summary, selection)
 
 

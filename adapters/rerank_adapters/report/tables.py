@@ -92,6 +92,8 @@ def contribution_table(result: Contributions, metric: str) -> Table:
         f"others without the family. With all families it is {numbers.score(result.held_out)}; the loss is the "
         "difference.",
     )
+    if not result.linear:
+        notes = (f"{notes[0]} It leaves out the boosted trees, which have no weights.", notes[1])
     header = ("family", "features", "weight × spread", "held out without", "loss")
     return Table(f"What carried it: {metric}", header, rows, notes)
 

@@ -6,6 +6,7 @@ from rerank_plugins.hookspecs import Register, hookimpl
 @hookimpl
 def register_tuners(register: Register) -> None:
     """Register the tuners of this package."""
+    from rerank_adapters.tuners.boosted import Boosted
     from rerank_adapters.tuners.expected_risk import ExpectedRisk
     from rerank_adapters.tuners.grid import Grid
     from rerank_adapters.tuners.mbr import Mbr
@@ -18,4 +19,5 @@ def register_tuners(register: Register) -> None:
     register("mira", Mira)
     register("expected-risk", ExpectedRisk)
     register("mbr", Mbr)
+    register("boosted", Boosted)
     register("grid", Grid)

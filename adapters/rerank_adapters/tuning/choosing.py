@@ -15,7 +15,7 @@ from rerank_plugins.interfaces import TuningData, TuningResult
 
 def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:
     """(segments): the row that the result chooses in each list. Raises ConfigError where MBR lacks the texts."""
-    scores, offsets = data.table.scores(result.weights), data.table.offsets
+    scores, offsets = result.scores(data.table), data.table.offsets
     if result.decision == "map":
         return one_best(scores, offsets)
     if not data.hypotheses:

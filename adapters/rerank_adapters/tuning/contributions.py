@@ -33,11 +33,15 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of all families, and the held-out score with all of them, over so many folds."""
+    """The contributions of all families, and the held-out score with all of them, over so many folds.
+
+    `linear` is false where the tuned weights are only a part of the model, of which the spreads are shares.
+    """
 
     rows: tuple[Contribution, ...]
     held_out: float
     folds: int
+    linear: bool = True
 
 
 def contributions(

@@ -12,29 +12,38 @@ This is an example of a weights.toml:
     "wt_der~the" = 0.01
     [provenance]                        # how the weights were made
 
-Floats are written with the digits that read back exactly.
+Floats are written with the digits that read back exactly. The boosted trees of weights are a model file beside them,
+of the same name with the suffix .trees:
+
+    [trees]
+    file = "weights.trees"              # in the folder of this file
+    sha256 = "…"                        # so that weights and trees of two tunings are not mixed
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.tuners.trees import Trees
 from rerank_adapters.weights.moses_files import read_moses_weights
 from rerank_adapters.weights.moses_ini import read_moses_ini
 from rerank_adapters.weights.toml_files import TomlFile, plain_values, read_toml, write_toml
 from rerank_adapters.weights.values import Weights, grouped
+from rerank_plugins.errors import ConfigError
 from rerank_plugins.registry import suggestion
 
-KEYS = ("decision", "scale", "evidence", "dense", "sparse", "provenance")
+KEYS = ("decision", "scale", "evidence", "dense", "sparse", "trees", "provenance")
 
 
 def read_weights(path: str | Path) -> Weights:
     """Read a weights file: .toml is read as weights.toml, .ini as moses.ini, anything else as a Moses weights file.
 
-    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name.
+    Raises FormatError, with the line, for a value that is not a finite number, an unknown key, and a repeated name;
+    ModelError for boosted trees that are missing or damaged.
     """
     if Path(path).suffix == ".toml":
         return _read_toml(path)
@@ -44,7 +53,10 @@ def read_weights(path: str | Path) -> Weights:
 
 
 def write_weights(weights: Weights, path: str | Path) -> None:
-    """Write weights.toml, completely or not at all; `-` is stdout."""
+    """Write weights.toml, completely or not at all; `-` is stdout. Trees go to a file beside it, before the weights.
+
+    Raises ConfigError for trees without a file to stand beside.
+    """
     provenance = {key: value for key, value in weights.provenance.items() if key != "file"}
     document = {
         "decision": weights.decision,
@@ -52,6 +64,7 @@ def write_weights(weights: Weights, path: str | Path) -> None:
         "evidence": weights.evidence,
         "dense": grouped(weights.dense),
         "sparse": dict(weights.sparse),
+        "trees": _write_trees(weights.trees, path) if weights.trees is not None else {},
         "provenance": plain_values(provenance),
     }
     write_toml({key: value for key, value in document.items() if value != {} or key == "dense"}, path)
@@ -81,7 +94,39 @@ def _read_toml(path: str | Path) -> Weights:
     if not sections["dense"] and not sections["sparse"]:
         raise file.error("no weights: expected a table [dense] with a number per feature")
     provenance = {**_table("provenance", file), "file": file.name}
-    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance)
+    trees = _read_trees(_table("trees", file), file, Path(path).parent)
+    return Weights(sections["dense"], sections["sparse"], decision, scale, evidence, provenance, trees)
+
+
+def trees_file(path: Path) -> Path:
+    """The file of the boosted trees that belong to the weights at `path`."""
+    return path.with_suffix(".trees")
+
+
+def _write_trees(trees: Trees, path: str | Path) -> dict[str, str]:
+    """Write the trees beside weights at `path`; return the table that names their file."""
+    if str(path) == "-":
+        raise ConfigError("boosted trees are a file beside the weights: they cannot go to stdout")
+    file = trees_file(Path(path))
+    trees.write(file)
+    return {"file": file.name, "sha256": _sha256(file)}
+
+
+def _read_trees(table: dict[str, Any], file: TomlFile, folder: Path) -> Trees | None:
+    if not table:
+        return None
+    name = table.get("file")
+    if not isinstance(name, str) or Path(name).name != name:
+        raise file.error(f"file is {name!r}, expected the name of a file beside these weights", "file")
+    trees = Trees.read(folder / name)
+    if _sha256(folder / name) != table.get("sha256"):
+        raise file.error(f"{name} holds the trees of other weights: its SHA-256 is another one", "sha256")
+    return trees
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _table(key: str, file: TomlFile) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 
 from rerank_adapters.formats.feature_field import label_groups, names_differ
+from rerank_adapters.tuners.trees import Trees
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.errors import ConfigError, PluginError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import TuningResult
 
@@ -24,6 +25,7 @@ class Weights:
     `decision`    "map" chooses the highest weighted sum, "mbr" the highest expected utility under softmax(scale * sum),
                   taken over the `evidence` hypotheses of highest sum (0: all of them)
     `provenance`  how they were made: version, seed, metric signature, tuner and settings, fingerprints, score ...
+    `trees`       boosted trees whose sum is added to the weighted sum; None where there are weights alone
     """
 
     dense: Mapping[str, float]
@@ -32,14 +34,20 @@ class Weights:
     scale: float = 1.0
     evidence: int = 0
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    trees: Trees | None = None
 
     @classmethod
     def from_tuning(cls, table: FeatureTable, result: TuningResult, provenance: Mapping[str, Any]) -> Weights:
-        """The weights of a tuning result for the features of `table`."""
+        """The weights of a tuning result for the features of `table`.
+
+        Raises PluginError for a scorer other than boosted trees, for which there is no file.
+        """
+        if result.scorer is not None and not isinstance(result.scorer, Trees):
+            raise PluginError(f"a {type(result.scorer).__name__} cannot be written with the weights: only Trees can")
         values = [float(value) for value in result.weights]
         dense = dict(zip(table.names, values, strict=False))
         sparse = dict(zip(table.sparse.names, values[len(table.names) :], strict=True))
-        return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance)
+        return cls(dense, sparse, result.decision, float(result.scale), result.evidence, provenance, result.scorer)
 
     def vector(self, all_names: Sequence[str], sparse_names: Collection[str] = ()) -> FloatArray:
         """(len(all_names)): the weights in the order of a table's `all_names`; 0 for `sparse_names` without a weight.
@@ -60,7 +68,10 @@ class Weights:
         return np.array([known.get(name, 0.0) for name in all_names], np.float64)
 
     def vector_for(self, table: FeatureTable) -> FloatArray:
-        """The weights in the order of a table's columns. Raises ConfigError as `vector` does."""
+        """The weights in the order of a table's columns. Raises ConfigError as `vector` does, and for boosted trees."""
+        if self.trees is not None:
+            origin = self.provenance.get("file", "the weights")
+            raise ConfigError(f"{origin}: boosted trees belong to these weights, which alone would choose otherwise")
         return self.vector(table.all_names, frozenset(table.sparse.names))
 
     def dense_for(self, all_names: Sequence[str], sparse_names: Collection[str]) -> Mapping[str, float]:

@@ -1,0 +1,131 @@
+"""Sums of regression trees over features that are standardised within their list.
+
+A feature of a row becomes its difference from the mean of its list, in standard deviations of the list; so trees see
+how a hypothesis compares with the others of its list, and neither the scale of a feature nor the difficulty of the
+segment. The trees are plain arrays, and so is their file: reading and applying them needs no other library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.errors import ConfigError, ModelError
+from rerank_plugins.feature_table import FeatureTable
+from rerank_plugins.interfaces import Scorer
+from rerank_plugins.model_file import read_model, write_model
+
+KIND = "boosted-trees"
+CONSTANT = 1e-10  # a spread below this share of a feature's magnitude is the rounding error of a constant
+CELLS = 1 << 20  # rows * trees that are followed at once
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Scorer):
+    """Trees whose values are summed: `names` are their features, `roots` (trees) the nodes at which they begin.
+
+    From node i, a row goes to `left[i]` where its feature number `feature[i]` is at most `threshold[i]`, and to
+    `right[i]` otherwise. A leaf leads to itself, with threshold infinity, and has a `value`; that of other nodes is 0.
+    `depth` is the number of steps after which every row has reached a leaf.
+    """
+
+    names: tuple[str, ...]
+    depth: int
+    roots: IntArray
+    feature: IntArray
+    threshold: FloatArray
+    left: IntArray
+    right: IntArray
+    value: FloatArray
+
+    ARRAYS: ClassVar[tuple[str, ...]] = ("roots", "feature", "threshold", "left", "right", "value")
+
+    def scores(self, table: FeatureTable) -> FloatArray:
+        """(rows): the sum of the trees' values. Raises ConfigError where the table lacks one of the features."""
+        position = {name: i for i, name in enumerate(table.names)}
+        missing = [name for name in self.names if name not in position]
+        if missing:
+            raise ConfigError(f"the boosted trees need features that are not there: {', '.join(missing)}")
+        columns = table.values[:, [position[name] for name in self.names]]
+        return self.sums(standardised_in_lists(columns, table.offsets))
+
+    def sums(self, values: FloatArray) -> FloatArray:
+        """(rows): the sum of the trees' values, from features that are standardised (rows, names)."""
+        sums = np.zeros(len(values))
+        if not len(self.roots):
+            return sums
+        step = max(1, CELLS // len(self.roots))
+        for begin in range(0, len(values), step):
+            block = values[begin : begin + step]
+            rows = np.arange(len(block))[:, None]
+            node = np.broadcast_to(self.roots, (len(block), len(self.roots)))
+            for _ in range(self.depth):
+                goes_left = block[rows, self.feature[node]] <= self.threshold[node]
+                node = np.where(goes_left, self.left[node], self.right[node])
+            sums[begin : begin + step] = self.value[node].sum(axis=1)
+        return sums
+
+    def write(self, path: Path) -> None:
+        """Write the trees to a model file. Raises OSError."""
+        settings = {"names": list(self.names), "depth": self.depth}
+        write_model(path, KIND, settings, {name: getattr(self, name) for name in self.ARRAYS})
+
+    @classmethod
+    def read(cls, path: Path) -> Trees:
+        """Read trees from their file. Raises ModelError for a file that is missing, damaged, or holds no such trees."""
+        settings, arrays = read_model(path, KIND)
+        try:
+            trees = cls(tuple(settings["names"]), int(settings["depth"]), *(arrays[name] for name in cls.ARRAYS))
+            trees._check()
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelError(f"{path}: damaged model of boosted trees ({error})") from None
+        return trees
+
+    def _check(self) -> None:
+        """Raise ValueError for numbers of nodes or features that are out of range, which would read foreign memory."""
+        nodes = len(self.feature)
+        if any(len(array) != nodes for array in (self.threshold, self.left, self.right, self.value)):
+            raise ValueError("its arrays differ in length")
+        for numbers, end in ((self.roots, nodes), (self.left, nodes), (self.right, nodes)):
+            if len(numbers) and not 0 <= numbers.min() <= numbers.max() < end:
+                raise ValueError("a node is out of range")
+        if nodes and not 0 <= self.feature.min() <= self.feature.max() < max(len(self.names), 1):
+            raise ValueError("a feature is out of range")
+
+
+def standardised_in_lists(values: FloatArray, offsets: LongArray) -> FloatArray:
+    """(rows, F): each value less the mean of its list, over the list's standard deviation; 0 where that is 0."""
+    lengths = np.diff(offsets)
+    starts = offsets[:-1]
+    centred = values - np.repeat(np.add.reduceat(values, starts, axis=0) / lengths[:, None], lengths, axis=0)
+    spread = np.sqrt(np.add.reduceat(centred**2, starts, axis=0) / lengths[:, None])
+    magnitude = np.maximum.reduceat(np.abs(values), starts, axis=0)
+    constant = spread <= CONSTANT * magnitude
+    scale = np.where(constant, np.inf, spread)
+    return np.asarray(centred / np.repeat(scale, lengths, axis=0))
+
+
+def joined(names: Sequence[str], trees: Sequence[dict[str, FloatArray]], depth: int, scale: float) -> Trees:
+    """Trees from the arrays of each one, whose nodes are numbered from 0; their values are multiplied by `scale`."""
+    sizes = np.array([0, *(len(tree["value"]) for tree in trees)], np.int64)
+    roots = np.cumsum(sizes)[:-1]
+
+    def all_of(name: str) -> FloatArray:
+        return np.concatenate([tree[name] for tree in trees] or [np.zeros(0)])
+
+    shift = np.repeat(roots, sizes[1:])
+    return Trees(
+        tuple(names),
+        depth,
+        roots.astype(np.int32),
+        all_of("feature").astype(np.int32),
+        all_of("threshold").astype(np.float64),
+        (all_of("left") + shift).astype(np.int32),
+        (all_of("right") + shift).astype(np.int32),
+        scale * all_of("value").astype(np.float64),
+    )

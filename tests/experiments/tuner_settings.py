@@ -1,0 +1,137 @@
+"""Print how settings of tuners generalise, by cross-validation on the tuning set alone (docs/results/reranking.md).
+
+Each SETTING is a tuner with its options, `mira,bags=10`, and these of the comparison: `start=decoder` starts from the
+decoder's weights (which `prior` pulls towards), `select=true` selects families of features on each fold before tuning,
+and `metric=chrf` tunes by chrF instead of BLEU. The choices on held-out folds are scored by BLEU and chrF. `against the
+first` is the difference in BLEU from the first setting, with its standard error over the segments, both as means over
+the seeds; `tune` is the BLEU or chrF on the lists tuned on; CPU seconds are those of one tuning.
+
+LISTS is a folder with tune.nbest.xz (Moses), tune.src and tune.ref, all tokenised (BLEU has tokenize=none), and TABLE a
+feature table that `rerank extract` has made of them.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.config import Config, plugin_table
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.families import DECODER, families
+from rerank_adapters.pipeline.job import Data, Job
+from rerank_adapters.pipeline.provenance import job_of_table
+from rerank_adapters.pipeline.tune import start_weights, tuning_data
+from rerank_adapters.report.tables import Table
+from rerank_adapters.report.text import markdown_table
+from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuning.held_out import tuned_folds
+from rerank_adapters.tuning.selection import Selecting, standard_error
+from rerank_adapters.workers import Workers
+from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
+from rerank_plugins.plugins import load_plugins
+from tests.experiments.experiment import FILE, FOLDER, experiment, file_of, say
+
+METRICS = {"bleu": {"use": "bleu", "tokenize": "none"}, "chrf": {"use": "chrf"}}
+
+
+@dataclass
+class Comparison:
+    """The data by metric, the start weights by name, the families, and how often each setting is tuned."""
+
+    job: Job
+    data: dict[str, TuningData]
+    starts: dict[str, FloatArray]
+    families: dict[str, list[str]]
+    folds: int
+    seeds: int
+    passes: int
+
+    def __call__(self, setting: str) -> Outcome:
+        """The choices of one setting on held-out folds; called in a worker process."""
+        table = plugin_table(setting)
+        metric, start = str(table.pop("metric", "bleu")), str(table.pop("start", "uniform"))
+        selects = table.pop("select", False)
+        tuner = self.job.builder.build("tuner", table)
+        if selects:
+            tuner = Selecting(tuner, Mira(passes=self.passes), self.families, [DECODER], folds=3)
+        data = self.data[metric]
+        offsets = data.table.offsets
+        chosen = np.empty((self.seeds, data.table.segments), np.int64)
+        scores = []
+        begin = time.process_time()
+        for seed in range(self.seeds):
+            for fold in tuned_folds(data, tuner, self.starts[start], self.folds, seed):
+                chosen[seed, fold.segments] = offsets[fold.segments] + fold.rows - fold.data.table.offsets[:-1]
+                scores.append(fold.result.score)
+        seconds = (time.process_time() - begin) / len(scores)
+        sizes = [len(s.families) for s in tuner.selections.values()] if isinstance(tuner, Selecting) else []
+        return Outcome(chosen, float(np.mean(scores)), seconds, float(np.mean(sizes)) if sizes else 0.0)
+
+
+@dataclass
+class Outcome:
+    """(seeds, segments) rows chosen, the mean score on the lists tuned on, CPU seconds, and families selected."""
+
+    chosen: np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+    tuned: float
+    seconds: float
+    selected: float
+
+
+@experiment("tuner_settings", __doc__)
+@click.argument("lists", type=FOLDER)
+@click.argument("table", type=FILE)
+@click.argument("settings", nargs=-1, required=True, metavar="SETTING...")
+@click.option("--folds", type=click.IntRange(2), default=5, help="Divide the lists into this many folds.")
+@click.option("--seeds", type=click.IntRange(1), default=2, help="Repeat with this many divisions.")
+@click.option("--passes", type=click.IntRange(1), default=15, help="Passes of MIRA within a selection (3 folds).")
+@click.option("--jobs", type=click.IntRange(1), default=2, help="Compare settings in this many processes.")
+def main(lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds: int, passes: int, jobs: int) -> None:
+    """Tune with each setting on all folds but one, choose on that one, and print the scores of all choices."""
+    job = Job.create(Config(), load_plugins(BUILTIN))
+    features = FeatureTable.load(table)
+    job = job_of_table(job, features, table)
+    files = [file_of(lists, f"tune.{ending}") for ending in ("nbest.xz", "src", "ref")]
+    nbests = read_nbest([files[0]], job.format, files[1])
+    if [nbest.segment_id for nbest in nbests] != list(features.segment_ids):
+        raise RerankError(f"{table}: not a table of the lists {files[0]}")
+    lists_read = Data("tune", nbests, read_references([files[2]]).for_segments([n.segment_id for n in nbests]))
+    data = {
+        name: tuning_data(job.with_config({"metric": [metric]}), lists_read, features)
+        for name, metric in METRICS.items()
+    }
+    starts = {name: start_weights(job.starting_from(name), lists_read, features) for name in ("uniform", "decoder")}
+    compare = Comparison(job, data, starts, families(job, features), folds, seeds, passes)
+    outcomes = []
+    with Workers(compare, jobs, "a tuner", fork=True) as workers:
+        for setting, future in [(setting, workers.submit(setting)) for setting in settings]:
+            outcomes.append(future.result())
+            say(f"{setting} {_row(data, outcomes[0], outcomes[-1])}")
+    rows = [(setting, *_row(data, outcomes[0], outcome)) for setting, outcome in zip(settings, outcomes, strict=True)]
+    header = ("setting", "BLEU", "chrF", "against the first", "tune", "families", "CPU s")
+    title = f"{folds} folds, {seeds} seeds, {len(features.all_names)} features"
+    print(markdown_table(Table(title, header, tuple(rows))))
+
+
+def _row(data: dict[str, TuningData], first: Outcome, outcome: Outcome) -> tuple[str, ...]:
+    """The cells of an outcome, compared with the first one."""
+    bleu, chrf = (
+        np.mean([d.metric.score(d.statistics[rows].sum(axis=0)) for rows in outcome.chosen]) for d in data.values()
+    )
+    metric, statistics = data["bleu"].metric, data["bleu"].statistics
+    pairs = [[statistics[ours], statistics[theirs]] for ours, theirs in zip(outcome.chosen, first.chosen, strict=True)]
+    gain = np.mean([metric.score(one.sum(axis=0)) - metric.score(other.sum(axis=0)) for one, other in pairs])
+    error = np.mean([standard_error(metric, one, other) for one, other in pairs])
+    against = f"{gain:+.2f} ± {error:.2f}" if outcome is not first else ""
+    families = f"{outcome.selected:.1f}" if outcome.selected else ""
+    return f"{bleu:.2f}", f"{chrf:.2f}", against, f"{outcome.tuned:.2f}", families, f"{outcome.seconds:.2f}"
+
+
+if __name__ == "__main__":
+    main()
