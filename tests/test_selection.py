@@ -72,8 +72,12 @@ def test_the_search_ends_where_nothing_is_gained(data):
     families = {f"{i}": [f"f{i}"] for i in range(6)}
     result = select_families(dataclasses.replace(data, statistics=statistics), families, TUNER, np.ones(6), folds=2)
     assert len(result.steps) == 1 + PATIENCE
-    assert result.families == ()
-    assert len(result.left_out) == 6
+    assert result.families == ("0",)  # without which nothing would be left to choose by
+    assert result.left_out == ("1", "2", "3", "4", "5")
+    others = select_families(
+        dataclasses.replace(data, statistics=statistics), {"0": ["f0"]}, TUNER, np.ones(6), folds=2
+    )
+    assert others.families == ()
 
 
 def test_the_standard_error_is_that_of_the_bootstrap():

@@ -50,7 +50,7 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
             tuning_data(job, data, table),
             np.asarray(linear.vector_for(table)),
             by_family,
-            fast_tuner(job),
+            fast_tuner(job.tuner),
             start_weights(job, data, table),
             folds=folds,
             seed=job.config.seed,

@@ -25,9 +25,9 @@ def families(job: Job, table: FeatureTable) -> dict[str, list[str]]:
     return {**({DECODER: decoder} if decoder else {}), **extracted}
 
 
-def fast_tuner(job: Job) -> Mira:
-    """The tuner that measures families: the job's if that is MIRA, without bags; MIRA with its defaults if not."""
-    return replace(job.tuner, bags=0) if isinstance(job.tuner, Mira) else Mira()
+def fast_tuner(tuner: Tuner) -> Mira:
+    """The tuner that measures families in place of this one: itself without bags if it is MIRA, otherwise MIRA."""
+    return replace(tuner, bags=0) if isinstance(tuner, Mira) else Mira()
 
 
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
@@ -37,7 +37,7 @@ def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
         return select_families(
             data,
             families(job, data.table),
-            fast_tuner(job),
+            fast_tuner(job.tuner),
             start,
             always=[DECODER],
             folds=settings.select_folds,
@@ -55,7 +55,7 @@ def selecting(job: Job, tuner: Tuner, table: FeatureTable) -> Tuner:
         return tuner
     return Selecting(
         tuner,
-        replace(tuner, bags=0) if isinstance(tuner, Mira) else Mira(),
+        fast_tuner(tuner),
         families(job, table),
         always=[DECODER],
         folds=settings.select_folds,

@@ -76,12 +76,14 @@ def select_families(
 ) -> Selection:
     """Select families (name -> feature names); those in `always` are kept, and features of no family are as well.
 
-    A family is left out by weights fixed at 0. All sets share the folds, which depend on `seed`. `progress` is called
-    with the number of sets tried in each round. Raises ConfigError for a wrong number of folds.
+    A family is left out by weights fixed at 0. At least one is kept where all features belong to families. All sets
+    share the folds, which depend on `seed`. `progress` is called with the number of sets tried in each round. Raises
+    ConfigError for a wrong number of folds.
     """
     check_folds(folds, data.table.segments)
     columns = {family: np.isin(data.table.all_names, names) for family, names in families.items()}
-    chosen = [family for family in families if family in always]
+    order = tuple(family for family in families if family in always)
+    chosen = list(order)
     candidates = [family for family in families if family not in always]
 
     def statistics_with(kept: Sequence[str]) -> FloatArray:
@@ -106,8 +108,9 @@ def select_families(
         SelectionStep(family, score, sign * (scores[best] - score), error)
         for (family, _), score, error in zip(path, scores, errors, strict=True)
     )
-    kept = next(i for i, step in enumerate(steps, 1) if step.behind <= margin * step.error)
-    order = tuple(family for family in families if family in always)
+    owned = np.logical_or.reduce([*columns.values(), np.zeros(len(data.fixed), bool)])
+    least = 2 if owned.all() and not order else 1  # a step with a family where there is nothing else to choose by
+    kept = next((i for i, step in enumerate(steps, 1) if i >= least and step.behind <= margin * step.error), least)
     return Selection(steps, kept, order, tuple(candidates), folds, margin)
 
 
