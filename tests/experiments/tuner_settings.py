@@ -13,7 +13,7 @@ feature table that `rerank extract` has made of them.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -31,7 +31,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning.held_out import tuned_folds
-from rerank_adapters.tuning.selection import Selecting, standard_error
+from rerank_adapters.tuning.selection import Selecting, Selection, standard_error
 from rerank_adapters.workers import Workers
 from rerank_plugins import FeatureTable, FloatArray, RerankError, TuningData
 from rerank_plugins.plugins import load_plugins
@@ -42,7 +42,10 @@ METRICS = {"bleu": {"use": "bleu", "tokenize": "none"}, "chrf": {"use": "chrf"}}
 
 @dataclass
 class Comparison:
-    """The data by metric, the start weights by name, the families, and how often each setting is tuned."""
+    """The data by metric, the start weights by name, the families, and how often each setting is tuned.
+
+    Settings that are compared in the same process share `selections`.
+    """
 
     job: Job
     data: dict[str, TuningData]
@@ -51,6 +54,7 @@ class Comparison:
     folds: int
     seeds: int
     passes: int
+    selections: dict[str, dict[tuple[str, ...], Selection]] = field(default_factory=dict)
 
     def __call__(self, setting: str) -> Outcome:
         """The choices of one setting on held-out folds; called in a worker process."""
@@ -59,7 +63,9 @@ class Comparison:
         selects = table.pop("select", False)
         tuner = self.job.builder.build("tuner", table)
         if selects:
-            tuner = Selecting(tuner, Mira(passes=self.passes), self.families, [DECODER], folds=3)
+            selections = self.selections.setdefault(f"{metric} {start}", {})
+            selector = Mira(passes=self.passes)
+            tuner = Selecting(tuner, selector, self.families, [DECODER], folds=3, selections=selections)
         data = self.data[metric]
         offsets = data.table.offsets
         chosen = np.empty((self.seeds, data.table.segments), np.int64)

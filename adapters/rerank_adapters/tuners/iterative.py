@@ -5,8 +5,9 @@ weights after each iteration of one restart. The first restart begins at the sta
 since kernels release the interpreter lock, each with a random generator of its own, so that the result does not depend
 on timing. The iterate that scores best on the judging lists wins; these are the held-out ones or the whole tuning set.
 
-With bags, all this is done on bootstrap samples of the lists (bagging.py), where the lists that a sample lacks are the
-judging ones, and the weights are averaged. Bags run in threads, too.
+With bags, all this is done on bootstrap samples of the lists (Breiman 1996), and the weights are averaged: their mean
+depends less on single lists than weights tuned once. The judging lists are the whole tuning set: those that a sample
+lacks, about e⁻¹ of them, are too few to judge by, and cost 0.3 BLEU on 480 lists. Bags run in threads, too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_adapters.tuners.bagging import bootstrap_sample
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
 from rerank_plugins.arrays import FloatArray
@@ -53,7 +53,7 @@ class IterativeTuner(Tuner):
         if self.bags < 0 or self.prior < 0:
             raise ValueError(f"bags is {self.bags}, prior {self.prior}; wanted 0 or more")
         if self.bags and self.heldout:
-            raise ValueError("bags judge by the lists that each sample lacks: heldout must be 0")
+            raise ValueError("bags judge by the whole set: heldout must be 0")
 
     @abstractmethod
     def search(self, problem: Problem) -> Search:
@@ -142,9 +142,9 @@ class IterativeTuner(Tuner):
         """A trail whose ends are the weights of the bags, and whose steps are those of all bags, one after another."""
 
         def one_bag(rng: np.random.Generator) -> Trail:
-            sample, others = bootstrap_sample(problem, rng)
+            sample = problem.take(np.sort(rng.integers(0, problem.segments, problem.segments)))
             search = self.search(sample)
-            trail = Trail(sample, others, lambda step: None, self.penalty(problem, start))
+            trail = Trail(sample, problem, lambda step: None, self.penalty(problem, start))
             for restart, rng_of_restart in enumerate(rng.spawn(self.restarts)):
                 iterates = search(start, rng_of_restart, restart)
                 trail.follow(restart, chain([start], iterates) if restart == 0 else iterates)
