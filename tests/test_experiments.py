@@ -121,7 +121,7 @@ RUNS = {
         r"9 trees, \d+ words \| 5-gram \| \| [\d.]+ \| \| [\d.]+ \|",
     ),
     "tuner_settings": (
-        "{lists} {table} mira,passes=2 mira,passes=2,start=decoder,select=true,metric=chrf --folds 2 --seeds 1 --jobs 1",
+        "{lists} {table} mira,passes=2 mira,passes=2,start=decoder,select=true,metric=chrf --folds 2 --seeds 1 --noise 2 --jobs 1",
         r"\| mira,passes=2,start=decoder,select=true,metric=chrf \| [\d.]+ \| [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|",
     ),
     "tuner_table": ("{lists} length --tuners mira,mbr --seeds 1", r"\| mira \| [\d.]+ \| [\d.]+ \|"),

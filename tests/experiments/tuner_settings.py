@@ -1,10 +1,11 @@
 """Print how settings of tuners generalise, by cross-validation on the tuning set alone (docs/results/reranking.md).
 
 Each SETTING is a tuner with its options, `mira,bags=10`, and these of the comparison: `start=decoder` starts from the
-decoder's weights (which `prior` pulls towards), `select=true` selects families of features on each fold before tuning,
-and `metric=chrf` tunes by chrF instead of BLEU. The choices on held-out folds are scored by BLEU and chrF. `against the
-first` is the difference in BLEU from the first setting, with its standard error over the segments, both as means over
-the seeds; `tune` is the BLEU or chrF on the lists tuned on; CPU seconds are those of one tuning.
+decoder's weights (which `prior` pulls towards), `select=true` selects families of features on each fold before tuning
+(`margin=0` keeps the best set), and `metric=chrf` tunes by chrF instead of BLEU. The choices on held-out folds are
+scored by BLEU and chrF. `against the first` is the difference in BLEU from the first setting, with its standard error
+over the segments, both as means over the seeds; `tune` is the BLEU or chrF on the lists tuned on; CPU seconds are those
+of one tuning.
 
 LISTS is a folder with tune.nbest.xz (Moses), tune.src and tune.ref, all tokenised (BLEU has tokenize=none), and TABLE a
 feature table that `rerank extract` has made of them.
@@ -13,7 +14,7 @@ feature table that `rerank extract` has made of them.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
@@ -60,12 +61,12 @@ class Comparison:
         """The choices of one setting on held-out folds; called in a worker process."""
         table = plugin_table(setting)
         metric, start = str(table.pop("metric", "bleu")), str(table.pop("start", "uniform"))
-        selects = table.pop("select", False)
+        selects, margin = table.pop("select", False), float(table.pop("margin", 1.0))
         tuner = self.job.builder.build("tuner", table)
         if selects:
-            selections = self.selections.setdefault(f"{metric} {start}", {})
+            selections = self.selections.setdefault(f"{metric} {start} {margin}", {})
             selector = Mira(passes=self.passes)
-            tuner = Selecting(tuner, selector, self.families, [DECODER], folds=3, selections=selections)
+            tuner = Selecting(tuner, selector, self.families, [DECODER], 3, margin, 1, selections)
         data = self.data[metric]
         offsets = data.table.offsets
         chosen = np.empty((self.seeds, data.table.segments), np.int64)
@@ -97,8 +98,11 @@ class Outcome:
 @click.option("--folds", type=click.IntRange(2), default=5, help="Divide the lists into this many folds.")
 @click.option("--seeds", type=click.IntRange(1), default=2, help="Repeat with this many divisions.")
 @click.option("--passes", type=click.IntRange(1), default=15, help="Passes of MIRA within a selection (3 folds).")
+@click.option("--noise", type=click.IntRange(0), default=0, help="Add this many features of random numbers.")
 @click.option("--jobs", type=click.IntRange(1), default=2, help="Compare settings in this many processes.")
-def main(lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds: int, passes: int, jobs: int) -> None:
+def main(
+    lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds: int, passes: int, noise: int, jobs: int
+) -> None:
     """Tune with each setting on all folds but one, choose on that one, and print the scores of all choices."""
     job = Job.create(Config(), load_plugins(BUILTIN))
     features = FeatureTable.load(table)
@@ -113,7 +117,13 @@ def main(lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds:
         for name, metric in METRICS.items()
     }
     starts = {name: start_weights(job.starting_from(name), lists_read, features) for name in ("uniform", "decoder")}
-    compare = Comparison(job, data, starts, families(job, features), folds, seeds, passes)
+    if noise:
+        data = {name: _with_noise(tuning, noise) for name, tuning in data.items()}
+        starts = {
+            "uniform": np.append(starts["uniform"], np.ones(noise)),
+            "decoder": np.append(starts["decoder"], np.zeros(noise)),
+        }
+    compare = Comparison(job, data, starts, families(job, data["bleu"].table), folds, seeds, passes)
     outcomes = []
     with Workers(compare, jobs, "a tuner", fork=True) as workers:
         for setting, future in [(setting, workers.submit(setting)) for setting in settings]:
@@ -121,8 +131,22 @@ def main(lists: Path, table: Path, settings: tuple[str, ...], folds: int, seeds:
             say(f"{setting} {_row(data, outcomes[0], outcomes[-1])}")
     rows = [(setting, *_row(data, outcomes[0], outcome)) for setting, outcome in zip(settings, outcomes, strict=True)]
     header = ("setting", "BLEU", "chrF", "against the first", "tune", "families", "CPU s")
-    title = f"{folds} folds, {seeds} seeds, {len(features.all_names)} features"
+    title = f"{folds} folds, {seeds} seeds, {len(data['bleu'].table.all_names)} features"
     print(markdown_table(Table(title, header, tuple(rows))))
+
+
+def _with_noise(data: TuningData, number: int) -> TuningData:
+    """The data with so many features of random numbers after its dense features, of which there must be no others."""
+    values = np.random.default_rng(7).normal(size=(len(data.table.values), number))
+    names = (*data.table.names, *(f"noise{i}" for i in range(number)))
+    table = replace(data.table, names=names, values=np.hstack([data.table.values, values]))
+    return replace(
+        data,
+        table=table,
+        fixed=np.append(data.fixed, np.zeros(number, bool)),
+        lower=np.append(data.lower, np.full(number, -np.inf)),
+        upper=np.append(data.upper, np.full(number, np.inf)),
+    )
 
 
 def _row(data: dict[str, TuningData], first: Outcome, outcome: Outcome) -> tuple[str, ...]:
