@@ -139,6 +139,7 @@ CASES = {
         "mira": [{}, {"heldout": 0.25, "restarts": 2}],
         "expected-risk": [{}, {"target": "sentence"}],
         "mbr": [{}, {"evidence": 4}],
+        "boosted": [{"trees": 3, "least": 5}],
     },
     "format": {
         "auto": ["moses.nbest", "julius.out"],
