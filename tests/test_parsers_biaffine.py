@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.parsers.biaffine import gradients, network
+from rerank_plugins.parsers.biaffine import gradients, network, word_inputs
 from rerank_plugins.parsers.biaffine.lstm import Packing, bilstm
 from rerank_plugins.parsers.biaffine.model_file import BiaffineModel, read_model
 from rerank_plugins.parsers.biaffine.network import Sizes, initial
@@ -243,6 +243,13 @@ def test_trees_do_not_depend_on_the_company(treebank):
     together = ENGLISH.parse(sentences)
     assert ENGLISH.parse(sentences[::-1]) == together[::-1]
     assert [ENGLISH.parse([sentence])[0] for sentence in sentences] == together
+
+
+def test_inputs_of_words_that_are_kept_are_those_computed_anew(monkeypatch):
+    monkeypatch.setattr(word_inputs, "KEPT", 4)
+    inputs = word_inputs.WordInputs(ENGLISH._parser._model)
+    for words in (["the", "dog"], ["dog", "cat"], ["a", "the", "bird"], ["one", "two", "three", "four", "the"], ["a"]):
+        np.testing.assert_array_equal(inputs(words), word_inputs.word_inputs(ENGLISH._parser._model, words))
 
 
 def test_odd_text_is_parsed_or_has_no_parse():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins.parsers.biaffine.model_file import read_model
-from rerank_plugins.parsers.biaffine.parsing import parse_all, word_inputs
+from rerank_plugins.parsers.biaffine.parsing import parse_all
+from rerank_plugins.parsers.biaffine.word_inputs import word_inputs
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED, EnglishParser
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.parsers.parse_cache import ParseCache

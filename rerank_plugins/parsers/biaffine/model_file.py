@@ -25,6 +25,7 @@ from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.errors import ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 from rerank_plugins.parsers.biaffine.states import Direction, halved
+from rerank_plugins.parsers.biaffine.word_inputs import WordInputs
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums
@@ -65,6 +66,11 @@ class BiaffineModel:
     def layers(self) -> tuple[tuple[Direction, ...], ...]:
         """The weights of the LSTM layers, for parsing."""
         return halved(self.params)
+
+    @cached_property
+    def inputs(self) -> WordInputs:
+        """The inputs of the network for words."""
+        return WordInputs(self)
 
     def to_bytes(self) -> bytes:
         """The archive without checksums; the same model always gives the same bytes."""

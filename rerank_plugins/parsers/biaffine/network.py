@@ -114,11 +114,10 @@ def arc_scores(words: Roles, params: Params, packing: Packing) -> Float32:
     """(sentences, longest, 1 + longest) the score of each head (0: the root symbol) for each word."""
     grid = packing.grid()
     heads = with_root(words.head, params["root.arc"], grid)
-    scores = (padded(words.dependent, grid) @ params["arc.w"]) @ heads.transpose(0, 2, 1) + (heads @ params["arc.b"])[
-        :, None
-    ]
-    beyond = np.arange(1 + grid.shape[1]) > packing.lengths[:, None]
-    scores[np.broadcast_to(beyond[:, None], scores.shape)] = NEVER
+    scores: Float32 = padded(words.dependent @ params["arc.w"], grid) @ heads.transpose(0, 2, 1)
+    scores += (heads @ params["arc.b"])[:, None]
+    for length in np.unique(packing.lengths):
+        scores[packing.lengths == length, :, 1 + length :] = NEVER
     return scores
 
 

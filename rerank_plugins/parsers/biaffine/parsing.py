@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,9 @@ import numpy as np
 from rerank_plugins.interfaces import Sentence
 from rerank_plugins.parsers.biaffine.lstm import Float32, Packing
 from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles, sum_pieces
-from rerank_plugins.parsers.biaffine.pieces import piece_rows
+from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
 from rerank_plugins.parsers.biaffine.states import lower_states, upper_states
-from rerank_plugins.parsers.biaffine.vectors import text_form
 from rerank_plugins.trees.dependency import DependencyTree
 
 BATCH = 2_000  # words
@@ -63,33 +62,16 @@ def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:
         yield batch
 
 
-def word_inputs(model: BiaffineModel, words: Sequence[str]) -> Float32:
-    """(words, width) the input of the network for each word: the sum of its pieces, then its vector."""
-    rows, owners = piece_rows(words, model.piece_rows)
-    embedded = sum_pieces(model.params["pieces"], np.array(rows, np.int64), np.array(owners, np.int64), len(words))
-    return np.hstack([embedded, vectors_of(model, words)])
-
-
-def vectors_of(model: BiaffineModel, words: Sequence[str]) -> Float32:
-    """(words, width of vectors) the fixed vector of each word, zeros for a word without one."""
-    vectors = np.zeros((len(words), model.vectors.shape[1]), np.float32)
-    rows = [(i, model.vector_rows.get(text_form(word))) for i, word in enumerate(words)]
-    known = [(i, row) for i, row in rows if row is not None]
-    if known:
-        places, chosen = np.array(known).T
-        vectors[places] = model.vectors[chosen]
-    return vectors
-
-
 def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
     # The inputs: each distinct word once, then a row for each word of the batch.
     params, packing = model.params, Packing.of([len(sentence) for sentence in sentences])
     grid = packing.grid()
-    distinct: dict[str, int] = {}
-    ids = np.empty(packing.starts[-1], np.int64)
-    for sentence, rows in zip(sentences, grid, strict=True):
-        ids[rows[: len(sentence)]] = [distinct.setdefault(word, len(distinct)) for word in sentence]
-    lower = lower_states(word_inputs(model, list(distinct)), ids, model.layers[0], packing)
+    inside = grid < packing.starts[-1]
+    words = list(chain.from_iterable(sentences))
+    distinct = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    ids = np.empty(len(words), np.int64)
+    ids[grid[inside]] = [distinct[word] for word in words]
+    lower = lower_states(model.inputs(list(distinct)), ids, model.layers[0], packing)
     upper = upper_states(lower, model.layers[1], packing)
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
     tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
@@ -97,7 +79,6 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
     # The heads as rows, and the best relation to each.
     heads = np.empty(len(ids), np.int64)
-    inside = grid < len(ids)
     rows_of_heads = np.take_along_axis(np.hstack([np.full((len(grid), 1), -1), grid]), positions, axis=1)
     heads[grid[inside]] = rows_of_heads[inside]
     dependents, governors = label_inputs(parts, params, heads)

@@ -3,14 +3,16 @@
 For most sentences, the best heads of the single words already form a tree with one root, which is checked for a whole
 batch at once. For the others, a constant larger than any difference between trees is subtracted from the arcs of the
 root symbol, so that the best arborescence has as few of them as possible, which is one. Contracting a cycle takes
-O(n^2); there are rarely more than a few cycles.
+O(n^2), and there are fewer than n cycles.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.parsers.biaffine.lstm import Float32, Int64
 
 
@@ -21,7 +23,7 @@ def best_trees(scores: Float32, lengths: Int64) -> Int64:
     must be very low. The heads past the end of a sentence are 0.
     """
     # The best head of each word.
-    heads = scores.argmax(axis=2)
+    heads = np.asarray(scores.argmax(axis=2), np.int64)
     words = np.arange(1, scores.shape[2])
     inside = words <= lengths[:, None]
     heads[~inside] = 0
@@ -31,10 +33,10 @@ def best_trees(scores: Float32, lengths: Int64) -> Int64:
         above = np.take_along_axis(above, above, axis=1)
     trees = ((above == 0).all(axis=1)) & (((heads == 0) & inside).sum(axis=1) == 1)
     # The other sentences need the algorithm.
-    for s in np.flatnonzero(~trees & (lengths > 0)):
-        n = lengths[s]
-        heads[s, :n] = best_tree(scores[s, :n, : n + 1])
-    return np.asarray(heads, np.int64)
+    others = np.flatnonzero(~trees & (lengths > 0))
+    if len(others):
+        fill_trees(np.asarray(scores, np.float32), lengths, others, *_space(1 + int(lengths[others].max())), heads)
+    return heads
 
 
 def best_tree(scores: Float32) -> Int64:
@@ -43,61 +45,118 @@ def best_tree(scores: Float32) -> Int64:
     An arc from a word to itself is never chosen.
     """
     n = len(scores)
-    matrix = np.full((n + 1, n + 1), -np.inf)
-    matrix[1:] = scores
-    matrix[1:, 0] -= (n + 1) * (float(scores.max()) - float(scores.min()) + 1.0)
-    np.fill_diagonal(matrix, -np.inf)
-    return _arborescence(matrix)[1:]
+    heads = np.zeros((1, n), np.int64)
+    chosen = np.zeros(1, np.int64)
+    fill_trees(np.asarray(scores, np.float32)[None], np.array([n]), chosen, *_space(1 + n), heads)
+    return heads[0]
 
 
-def _arborescence(scores: FloatArray) -> Int64:
-    """The head of each node in the best arborescence from node 0; `scores[d, h]` is that of the arc from h to d.
+def _space(nodes: int) -> tuple[Any, ...]:
+    """The working space of `fill_trees` for sentences of so many nodes, the root symbol among them."""
+    return np.empty((nodes, nodes)), np.empty((2, nodes, nodes), np.int32), np.empty((5, 2 * nodes), np.int32)
 
-    The scores are overwritten: a cycle is contracted to the first of its nodes, in place, until there is none.
+
+@filling_kernel
+def fill_trees(scores: Any, lengths: Any, chosen: Any, matrix: Any, places: Any, lists: Any, heads: Any) -> None:
+    """Write the heads of the best tree of each of the chosen sentences; the other arrays are working space.
+
+    `matrix[d, h]` is the score of the arc from node h to node d. A cycle is contracted to the first of its nodes, in
+    place, until there is none. For cycle k, `places[0, k, h]` is the place in the cycle that an arc from h enters, and
+    `places[1, k, d]` the one that an arc to d leaves. The rows of `lists` are the current head of each node, its mark,
+    the nodes of all cycles, one cycle after the other, their heads within the cycle, and where each cycle ends.
     """
-    # The best head of each node: if there is no cycle, this is the best arborescence.
-    heads: Int64 = scores.argmax(axis=1)
-    heads[0] = 0
-    contracted = []
-    member = np.empty(len(heads), np.bool_)
-    while (cycle := _cycle(heads)) is not None:
-        # An arc that enters the cycle replaces the arc of the cycle to the same node.
-        one, others = cycle[0], cycle[1:]
-        within = heads[cycle]
-        entering = scores[cycle] - scores[cycle, within][:, None]  # the gain over the arc of the cycle
-        leaving = scores[:, cycle]
-        entered, left = entering.argmax(axis=0), leaving.argmax(axis=1)
-        contracted.append((cycle, within, entered, left))
-        scores[one] = entering.max(axis=0)
-        scores[:, one] = leaving.max(axis=1)
-        scores[one, cycle] = scores[:, others] = -np.inf
-        member[:] = False
-        member[cycle] = True
-        heads[member[heads]] = one
-        heads[others] = 0  # they are no nodes any more
-        heads[one] = scores[one].argmax()
-    # Expand the cycles, the last one first: each keeps its arcs, but for that to the node that is entered.
-    for cycle, within, entered, left in reversed(contracted):
-        head = heads[cycle[0]]
-        below = np.flatnonzero(heads == cycle[0])
-        heads[below] = cycle[left[below]]
-        heads[cycle] = within
-        heads[cycle[entered[head]]] = head
-    return heads
+    head, mark, node, within, ends = range(5)
+    for sentence in chosen:
+        n = lengths[sentence]
+        # The scores, with a penalty on the arcs of the root symbol; no arc goes to oneself or to the root symbol.
+        low = high = scores[sentence, 0, 0]
+        for i in range(n):
+            for j in range(n + 1):
+                low, high = min(low, scores[sentence, i, j]), max(high, scores[sentence, i, j])
+        penalty = (n + 1) * (np.float64(high) - np.float64(low) + 1.0)
+        for i in range(n + 1):
+            for j in range(n + 1):
+                matrix[i, j] = scores[sentence, i - 1, j] if i > 0 and i != j else -np.inf
+            matrix[i, 0] -= penalty
+        # The best head of each node: if there is no cycle, this is the best arborescence.
+        lists[head, 0] = 0
+        for i in range(1, n + 1):
+            lists[head, i] = best_of(matrix, i, n + 1)
+        cycles = start = 0
+        while True:
+            # Walk up from each node; the walk that meets itself has come to a cycle.
+            for i in range(n + 1):
+                lists[mark, i] = 0
+            lists[mark, 0] = -1
+            meeting = 0
+            for i in range(1, n + 1):
+                meeting = i
+                while lists[mark, meeting] == 0:
+                    lists[mark, meeting] = i
+                    meeting = lists[head, meeting]
+                if lists[mark, meeting] == i:
+                    break
+                meeting = 0
+            if meeting == 0:
+                break
+            # List the nodes of the cycle, and mark them alone.
+            for i in range(n + 1):
+                lists[mark, i] = 0
+            end = start
+            one = meeting
+            while lists[mark, meeting] == 0:
+                lists[mark, meeting] = 1
+                lists[node, end], lists[within, end] = meeting, lists[head, meeting]
+                meeting = lists[head, meeting]
+                end += 1
+            # An arc that enters the cycle replaces the arc of the cycle to the same node: its score is the gain.
+            for i in range(n + 1):
+                if lists[mark, i] != 0:
+                    continue
+                gain = leaving = -np.inf
+                places[0, cycles, i] = places[1, cycles, i] = 0
+                for k in range(start, end):
+                    inner = lists[node, k]
+                    if matrix[inner, i] - matrix[inner, lists[within, k]] > gain:
+                        gain = matrix[inner, i] - matrix[inner, lists[within, k]]
+                        places[0, cycles, i] = k - start
+                    if matrix[i, inner] > leaving:
+                        leaving = matrix[i, inner]
+                        places[1, cycles, i] = k - start
+                matrix[one, i], matrix[i, one] = gain, leaving
+                if lists[mark, lists[head, i]] != 0:
+                    lists[head, i] = one
+            # The first node stands for the cycle; the others are no nodes any more.
+            for k in range(start, end):
+                inner = lists[node, k]
+                matrix[one, inner] = -np.inf
+                lists[head, inner] = 0
+                if k > start:
+                    for i in range(n + 1):
+                        matrix[i, inner] = -np.inf
+            lists[head, one] = best_of(matrix, one, n + 1)
+            lists[ends, cycles] = start = end
+            cycles += 1
+        # Expand the cycles, the last one first: each keeps its arcs, but for that to the node that is entered.
+        for cycle in range(cycles - 1, -1, -1):
+            start = lists[ends, cycle - 1] if cycle > 0 else 0
+            one = lists[node, start]
+            above = lists[head, one]
+            for i in range(n + 1):
+                if lists[head, i] == one:
+                    lists[head, i] = lists[node, start + places[1, cycle, i]]
+            for k in range(start, lists[ends, cycle]):
+                lists[head, lists[node, k]] = lists[within, k]
+            lists[head, lists[node, start + places[0, cycle, above]]] = above
+        for i in range(n):
+            heads[sentence, i] = lists[head, i + 1]
 
 
-def _cycle(heads: Int64) -> Int64 | None:
-    """The nodes of a cycle of heads; None if all nodes lead to node 0."""
-    walk = np.zeros(len(heads), np.int64)  # the number of the walk that first visited each node
-    walk[0] = -1
-    for start in range(1, len(heads)):
-        node = start
-        while walk[node] == 0:
-            walk[node] = start
-            node = int(heads[node])
-        if walk[node] == start:
-            nodes = [node]
-            while heads[nodes[-1]] != node:
-                nodes.append(int(heads[nodes[-1]]))
-            return np.array(nodes)
-    return None
+@part
+def best_of(matrix: Any, row: int, size: int) -> int:
+    """The first column of the greatest value in a row."""
+    best = 0
+    for j in range(1, size):
+        if matrix[row, j] > matrix[row, best]:
+            best = j
+    return best

@@ -16,8 +16,9 @@ from rerank_plugins.parsers.biaffine.gradients import Batch, Dropout, loss_and_g
 from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Packing, Params
 from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 from rerank_plugins.parsers.biaffine.network import Sizes, initial
-from rerank_plugins.parsers.biaffine.parsing import batches, vectors_of
+from rerank_plugins.parsers.biaffine.parsing import batches
 from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
+from rerank_plugins.parsers.biaffine.word_inputs import vectors_of
 from rerank_plugins.trees.dependency import DependencyTree
 
 
