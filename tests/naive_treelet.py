@@ -1,8 +1,10 @@
 """The treelet model as the paper defines it: a walk over the tree, dictionaries of tuples; slow and obvious."""
 
 import math
+from collections import Counter
+from itertools import chain
 
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature
 from tests.naive_backoff import continuation_counts, discounts
 
 STOP, START = "STOP", "<s>"
@@ -103,3 +105,26 @@ class NaiveTreelet:
         words = closed(tree.words(), self.vocabulary)
         model = {"rule": self.rules, "word": self.words}
         return sum(math.log(model[kind].p(context, x)) for kind, context, x in walk(tree, words))
+
+
+def close_vocabulary(sentences, unknown, min_count=1):
+    """The words, their counts, and the numbers of the words of the sentences, token by token."""
+    replaced = unknown.replaced(sentences)
+    counts = Counter(chain.from_iterable(replaced))
+    rare = {word for word, count in counts.items() if count < min_count}
+    if rare:
+        known = counts.keys() - rare
+        replaced = [
+            tuple(
+                (word if word in known else signature(source, i == 0, source.lower() in known))
+                for i, (word, source) in enumerate(zip(sentence, sources, strict=True))
+            )
+            for sentence, sources in zip(replaced, sentences, strict=True)
+        ]
+        counts = Counter(chain.from_iterable(replaced))
+    counts.setdefault(UNKNOWN, 0)
+    words = ("<s>", *sorted(counts.keys() - {"<s>"}, key=lambda word: (-counts[word], word)))
+    number = {word: i for i, word in enumerate(words)}
+    number["<s>"] = number[UNKNOWN]
+    tokens = [number[word] for sentence in replaced for word in sentence]
+    return words, [len(sentences), *(tokens.count(n) for n in range(1, len(words)))], tokens

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
 from rerank_plugins.features.dependency_lm import DependencyFeature
 from rerank_plugins.models.backoff.scoring import score_events
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, read_model, train, write_model
 from rerank_plugins.models.dependency_lm.paths import NONE, lay_out, paths
 from rerank_plugins.parsers.cached import CachedParser
@@ -31,10 +32,10 @@ def tree(text: str) -> DependencyTree:
     return DependencyTree(words, tuple(int(head) - 1 for head in heads), labels)
 
 
-def trained(trees, **settings) -> DependencyModel:
-    collector = TreeCollector()
+def trained(trees, workspace=None, **settings) -> DependencyModel:
+    collector = TreeCollector(workspace)
     collector.add(trees)
-    return train(collector, Settings(**settings), jobs=1)
+    return train(collector, Settings(**settings), workspace=workspace, jobs=1)
 
 
 @st.composite
@@ -328,3 +329,12 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
     long, short = " ".join(words), " ".join(words[:250])
     unparsed, parsed = DependencyFeature().extract(NBestList("0", (Hypothesis(long), Hypothesis(short))))[:, 1]
     assert unparsed < parsed
+
+
+def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
+    monkeypatch.setattr("rerank_plugins.models.dependency_lm.collecting.BLOCK", 3)
+    workspace = Workspace(0, tmp_path)
+    for path, space in (("files", workspace), ("memory", None)):
+        write_model(trained(ATE * 2, space, order=3, min_count=2, smoothing="kneser-ney"), tmp_path / path)
+    assert workspace.spilled > 0
+    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()

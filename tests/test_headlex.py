@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.backoff.scoring import score_events
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.headlex.events import KINDS, factors
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.headlex.model import Settings
@@ -18,8 +19,8 @@ from tests.naive_headlex import NaiveHeadlex
 from tests.test_treelet import NEW, TREES, random_trees
 
 
-def trained(trees=TREES, **given_settings):
-    return train(collect(trees), Settings(**given_settings), jobs=1)
+def trained(trees=TREES, workspace=None, **given_settings):
+    return train(collect(trees, workspace), Settings(**given_settings), workspace=workspace, jobs=1)
 
 
 def test_probabilities_agree_with_the_twin():
@@ -101,3 +102,10 @@ def test_save_and_load_are_identities(tmp_path):
         write_content(path, content)
         with pytest.raises(ModelError, match=message):
             read_model(path)
+
+
+def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
+    write_model(trained(), tmp_path / "memory")
+    monkeypatch.setattr("rerank_plugins.models.treelet.collecting.BLOCK", 2)
+    write_model(trained(TREES, Workspace(0, tmp_path)), tmp_path / "files")
+    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()

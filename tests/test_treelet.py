@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.models.backoff.scoring import matched_lengths, score_events
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
@@ -19,7 +20,10 @@ from rerank_plugins.models.treelet.model_file import read_model, write_model
 from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.models.treelet.sampling import TreeletSampler
 from rerank_plugins.models.treelet.training import collect, train
+from rerank_plugins.models.vocabulary.closing import close_vocabulary
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree, read_trees
+from tests import naive_treelet
 from tests.model_files import check_damage_is_seen, content_of, write_content
 from tests.naive_transforms import transformed
 from tests.naive_treelet import NaiveTreelet
@@ -49,9 +53,9 @@ NEW = list(
 )
 
 
-def trained(trees=TREES, **given_settings):
+def trained(trees=TREES, workspace=None, **given_settings):
     chosen = Settings(**given_settings)
-    return train(collect(trees, chosen), chosen, jobs=1)
+    return train(collect(trees, chosen, workspace), chosen, workspace=workspace, jobs=1)
 
 
 @st.composite
@@ -385,3 +389,28 @@ def test_files_that_are_no_model_are_one_clear_line(tmp_path):
         with pytest.raises(ModelError, match=message) as caught:
             read_model(bad)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("yield_counts", ["types", "tokens"])
+def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch, yield_counts):
+    """In blocks of two trees, on disk, and in one block in memory."""
+    given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2, "yield_counts": yield_counts}
+    write_model(trained(**given_settings), tmp_path / "memory")
+    monkeypatch.setattr("rerank_plugins.models.treelet.collecting.BLOCK", 2)
+    workspace = Workspace(0, tmp_path)
+    write_model(trained(TREES, workspace, **given_settings), tmp_path / "files")
+    assert workspace.spilled > 0
+    assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.lists(st.sampled_from(["a", "A", "b", "B", "1", "UNK", "UNK-LC", "<s>", "walking"]), min_size=1)),
+    st.integers(0, 5),
+    st.integers(1, 4),
+)
+def test_vocabularies_agree_with_the_twin(sentences, first, min_count):
+    unknown = UnknownWords(first, rate=0.5, seed=3)
+    vocabulary, tokens = close_vocabulary(sentences, unknown, min_count)
+    naive = naive_treelet.close_vocabulary(sentences, unknown, min_count)
+    assert (vocabulary.words, vocabulary.counts.tolist(), tokens.tolist()) == naive

@@ -46,20 +46,18 @@ def tree_fault(heads: Sequence[int]) -> Fault | None:
     roots = [word for word, head in enumerate(heads) if head == -1]
     if len(roots) != 1:
         return Fault(roots[1] if roots else 0, f"a sentence has one root (head 0); found {len(roots)}")
-    connected = {-1}  # words from which following the heads reaches the root
+    walk = [0] * len(heads) + [-1]  # the number of the walk up the heads that first met each word; the root is last
     for word in range(len(heads)):
-        path = [word]
-        while path[-1] not in connected and len(path) <= len(heads):
-            path.append(heads[path[-1]])
-        if path[-1] not in connected:
+        node = word
+        while walk[node] == 0:
+            walk[node] = word + 1
+            node = heads[node]
+        if walk[node] == word + 1:
             return Fault(word, f"word {word + 1} is in a cycle of heads, or below one")
-        connected.update(path)
     return None
 
 
-class _Row(NamedTuple):
-    line: int
-    columns: list[str]
+_Row = tuple[int, list[str]]  # the number of a line, and its columns
 
 
 def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[DependencyTree]:
@@ -71,7 +69,7 @@ def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[Depend
     rows: list[_Row] = []
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
-        if not line.strip():
+        if not line or line.isspace():
             if rows:
                 yield _tree(rows, path)
             rows = []
@@ -81,7 +79,7 @@ def read_conllu(lines: Iterable[str], path: str = "<conllu>") -> Iterator[Depend
                 message = f"expected 10 tab-separated CoNLL-U columns (at least 8), found {len(columns)}"
                 raise FormatError(message, path=path, line=number)
             if columns[0] == str(len(rows) + 1):
-                rows.append(_Row(number, columns))
+                rows.append((number, columns))
             elif not _range_or_empty(columns[0]):
                 message = f"expected word number {len(rows) + 1} (column 1), found {columns[0]!r}"
                 raise FormatError(message, path=path, line=number)
@@ -96,17 +94,17 @@ def _range_or_empty(number: str) -> bool:
 
 
 def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
-    heads = []
-    for line, columns in rows:
-        if not (columns[6].isascii() and columns[6].isdecimal()):
-            message = f"head {columns[6]!r} of word {columns[0]} is not a number (column 7)"
-            raise FormatError(message, path=path, line=line)
-        heads.append(int(columns[6]) - 1)
+    columns = list(zip(*[columns[:8] for _, columns in rows], strict=True))
+    digits = "".join(columns[6])
+    if "" in columns[6] or not (digits.isascii() and digits.isdecimal()):
+        for (line, _), number, head in zip(rows, columns[0], columns[6], strict=True):
+            if not (head.isascii() and head.isdecimal()):
+                raise FormatError(f"head {head!r} of word {number} is not a number (column 7)", path=path, line=line)
+    heads = tuple([int(head) - 1 for head in columns[6]])
     fault = tree_fault(heads)
     if fault:
-        raise FormatError(fault.text, path=path, line=rows[fault.word].line)
-    words, tags, relations = (tuple(row.columns[c] for row in rows) for c in (1, 3, 7))
-    return DependencyTree(words, tuple(heads), relations, tags)
+        raise FormatError(fault.text, path=path, line=rows[fault.word][0])
+    return DependencyTree(columns[1], heads, columns[7], columns[3])
 
 
 def write_conllu(tree: DependencyTree, comments: Mapping[str, str] | None = None) -> str:

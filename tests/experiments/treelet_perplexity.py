@@ -40,7 +40,8 @@ from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.training import train
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
+from rerank_plugins.models.vocabulary.closing import close_vocabulary
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text

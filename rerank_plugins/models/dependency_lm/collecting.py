@@ -1,20 +1,21 @@
 """The trees of a training corpus as numbers, and its vocabulary.
 
 Words and labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the
-order of the trees. A word takes 12 bytes.
+order of the trees. A word takes 12 bytes, in memory or in a temporary file (backoff/workspace.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
 from rerank_plugins.arrays import IntArray
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.dependency_lm.paths import Ids, TreePaths, lay_out
+from rerank_plugins.models.backoff.workspace import PIECE, Collection, Workspace
+from rerank_plugins.models.dependency_lm.paths import TreePaths, lay_out
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.trees.dependency import DependencyTree
 
@@ -23,54 +24,75 @@ Fold = Callable[[str], str]
 BLOCK = 4096  # trees that are numbered at a time
 
 
-class Corpus(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Corpus:
     """A corpus as numbers.
 
-    `vocabulary` and `labels` have the unknown word and label first; `blocks` are the trees in these numbers;
-    `unknown_types` is the number of distinct words outside the vocabulary.
+    `vocabulary` and `labels` have the unknown word and label first; `unknown_types` is the number of distinct words
+    outside the vocabulary. `rows` (n, 3) are the words and the labels as the collector numbered them, whose numbers in
+    the vocabulary and in `labels` are `new_words` and `new_labels`, and in between the distance of each word to its
+    head (0 for ROOT); `lengths` are the words of each tree.
     """
 
     vocabulary: Vocabulary
     labels: tuple[str, ...]
-    blocks: list[TreePaths]
     unknown_types: int
+    rows: IntArray
+    lengths: IntArray
+    new_words: IntArray
+    new_labels: IntArray
+
+    def blocks(self) -> Iterator[TreePaths]:
+        """The trees, some at a time, so that all of them never stand in memory twice."""
+        start = 0
+        for first in range(0, len(self.lengths), BLOCK):
+            offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
+            words, distances, labels = self.rows[start : start + int(offsets[-1])].T
+            heads = np.where(distances == 0, -1, distances + np.arange(len(distances), dtype=np.int32))
+            yield TreePaths(self.new_words[words], heads.astype(np.int32), self.new_labels[labels], offsets)
+            start += int(offsets[-1])
 
 
 class TreeCollector:
-    """Collects trees; `finish` determines the vocabulary and renumbers words and labels."""
+    """Collects trees; `finish` determines the vocabulary and the numbers of words and labels."""
 
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        workspace = workspace or Workspace()
         self._words, self._labels = Numbering(), Numbering()
-        self._blocks: list[TreePaths] = []
+        self._rows = Collection(workspace, np.int32, 3)
+        self._lengths = Collection(workspace, np.int32)
 
     def add(self, trees: Iterable[DependencyTree]) -> None:
         """Add trees to the corpus."""
         trees = iter(trees)
         while block := list(islice(trees, BLOCK)):
-            self._blocks.append(lay_out(block, self._words.number_of, self._labels.number_of))
+            forest = lay_out(block, self._words.number_of, self._labels.number_of)
+            here = np.arange(len(forest.heads), dtype=np.int32)
+            distances = np.where(forest.heads < 0, 0, forest.heads - here)
+            self._rows.append(np.stack([forest.words, distances, forest.labels], axis=1))
+            self._lengths.append(np.diff(forest.offsets))
 
     @property
     def trees(self) -> int:
         """The number of trees so far."""
-        return sum(len(block.offsets) - 1 for block in self._blocks)
+        return self._lengths.rows
 
     def finish(self, min_count: int, word_form: Fold = str, label_form: Fold = str) -> Corpus:
         """The corpus; words that occur fewer than `min_count` times are not in its vocabulary. Empties the collector.
 
         Words with the same `word_form`, and labels with the same `label_form`, are one.
         """
-        words, new_words, unknown = _settled(self._words, [b.words for b in self._blocks], min_count, word_form)
-        labels, new_labels, _ = _settled(self._labels, [b.labels for b in self._blocks], 1, label_form)
-        blocks = [TreePaths(new_words[b.words], b.heads, new_labels[b.labels], b.offsets) for b in self._blocks]
-        self._blocks.clear()
-        return Corpus(Vocabulary(words), labels, blocks, unknown)
+        rows, lengths = self._rows.finish(), self._lengths.finish()
+        words, new_words, unknown = _settled(self._words, rows[:, 0], min_count, word_form)
+        labels, new_labels, _ = _settled(self._labels, rows[:, 2], 1, label_form)
+        return Corpus(Vocabulary(words), labels, unknown, rows, lengths, new_words, new_labels)
 
 
-def _settled(names: Numbering, used: list[Ids], min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
+def _settled(names: Numbering, used: IntArray, min_count: int, form: Fold) -> tuple[tuple[str, ...], IntArray, int]:
     """The names that are kept, by falling frequency; the new number of each old one; and how many are not kept."""
     counts = np.zeros(len(names), np.int64)
-    for ids in used:
-        counts += np.bincount(ids, minlength=len(names))
+    for start in range(0, len(used), PIECE):
+        counts += np.bincount(used[start : start + PIECE], minlength=len(names))
     forms = [form(name) for name in names]
     totals: dict[str, int] = {}
     for name, count in zip(forms, counts.tolist(), strict=True):

@@ -167,18 +167,21 @@ def train(
 ) -> DependencyModel:
     """A model of the collected trees; the collector is emptied.
 
-    The model does not depend on the order of the trees. Raises ModelError if there are no trees.
+    The model does not depend on the order of the trees, nor on the memory of the workspace, which should be that of the
+    collector. Raises ModelError if there are no trees.
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
-    vocabulary, labels, blocks, unknown = collector.finish(settings.min_count, settings.word, settings.label)
+    corpus = collector.finish(settings.min_count, settings.word, settings.label)
+    vocabulary, labels, unknown = corpus.vocabulary, corpus.labels, corpus.unknown_types
     label_count = len(labels) if settings.labelled else 1
     contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
     source = TupleEvents((len(vocabulary), *contexts), workspace)
-    words = 0
-    for block in blocks:
+    provenance: dict[str, Any] = {"words": len(corpus.rows), "trees": len(corpus.lengths), "unknown_words": 0}
+    for block in corpus.blocks():
         source.add(paths(block, settings.order, len(vocabulary), label_count))
-        words += len(block.words)
+        provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
+    del corpus  # its memory is needed for the estimation
     estimation = estimate(
         source,
         SMOOTHINGS[settings.smoothing](),
@@ -187,10 +190,7 @@ def train(
         jobs=jobs,
         progress=progress,
     )
-    provenance = {
-        "words": words,
-        "trees": sum(len(block.offsets) - 1 for block in blocks),
-        "unknown_words": int(sum(np.count_nonzero(block.words == 0) for block in blocks)),
+    provenance |= {
         "ngrams": estimation.ngrams,
         "discounts": [list(values) for values in estimation.discounts],
     }

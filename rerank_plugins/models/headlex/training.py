@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.headlex.events import KINDS, factors, sizes
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
@@ -15,9 +16,9 @@ from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import ROOT, Tree
 
 
-def collect(trees: Iterable[Tree]) -> TreeletCollector:
+def collect(trees: Iterable[Tree], workspace: Workspace | None = None) -> TreeletCollector:
     """A collector of the trees, untransformed."""
-    collector = TreeletCollector()
+    collector = TreeletCollector(workspace)
     collector.add(trees)
     return collector
 
@@ -26,6 +27,7 @@ def train(
     collector: TreeletCollector,
     settings: Settings,
     *,
+    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> HeadlexModel:
@@ -36,19 +38,23 @@ def train(
     if not collector.trees:
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
-    symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
-    heads = find_heads(forest, HeadFinder(symbols))
-    all_factors = factors(forest, heads, symbols.numbers()[0][ROOT], len(symbols), len(vocabulary))
-    if not len(all_factors.events["head"]):
+    corpus = collector.finish(unknown, settings.min_count)
+    symbols, vocabulary = corpus.symbols, corpus.vocabulary
+    columns, root = sizes(len(symbols), len(vocabulary)), symbols.numbers()[0][ROOT]
+    sources = {kind: TupleEvents(columns[kind], workspace) for kind in KINDS}
+    finder = HeadFinder(symbols)
+    for forest in corpus.blocks():
+        events = factors(forest, find_heads(forest, finder), root, len(symbols), len(vocabulary)).events
+        for kind in KINDS:
+            sources[kind].add(events[kind])
+    provenance: dict[str, object] = {"trees": len(corpus.lengths), "words": len(corpus.tokens)}
+    del corpus  # its memory is needed for the estimation
+    if not len(sources["head"]):
         raise ModelError("the trees have no phrases under ROOT: there are no heads to learn")
     tables, ngrams = {}, {}
     for kind in KINDS:
         progress(kind)
-        source = TupleEvents(sizes(len(symbols), len(vocabulary))[kind])
-        source.add(all_factors.events[kind])
-        estimation = estimate(source, never=[0] if kind == "word" else [], jobs=jobs)
+        never = [0] if kind == "word" else []
+        estimation = estimate(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
         tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
-    words = int((forest.word >= 0).sum())
-    return HeadlexModel(
-        settings, symbols, vocabulary, tables, {"trees": forest.trees, "words": words, "ngrams": ngrams}
-    )
+    return HeadlexModel(settings, symbols, vocabulary, tables, provenance | {"ngrams": ngrams})

@@ -1,90 +1,116 @@
 """The trees of a training corpus as numbers, and the labels and words that the numbers stand for.
 
 Labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the order of
-the trees (except where words become signatures at random). The memory is about 12 bytes per node, and the sentences.
+the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4, in memory or in
+temporary files (backoff/workspace.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.treelet.forest import SPECIAL, Symbols, TreeArrays, lay_out, sentences_of
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, close_vocabulary
+from rerank_plugins.arrays import IntArray
+from rerank_plugins.models.backoff.workspace import PIECE, Collection, Workspace
+from rerank_plugins.models.treelet.forest import SPECIAL, Symbols, TreeArrays, lay_out
+from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
+from rerank_plugins.models.vocabulary.closing import close_numbered
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
 
 BLOCK = 4096  # trees that are numbered at a time
+PHRASE, TAG = 0, 1
 
 
-class Corpus(NamedTuple):
-    """Symbols, vocabulary, and the trees as arrays of their numbers."""
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Symbols and vocabulary, and the trees as arrays of numbers.
+
+    `nodes` (N, 3) are the label of each node as the collector numbered it, the distance to its parent (0 for none), and
+    PHRASE or TAG; `new_labels` are the symbols of phrases and of tags with these numbers. `tokens` are the numbers of
+    the words, `lengths` the nodes of each tree.
+    """
 
     symbols: Symbols
     vocabulary: ClosedVocabulary
-    forest: TreeArrays
+    nodes: IntArray
+    new_labels: tuple[IntArray, IntArray]
+    tokens: IntArray
+    lengths: IntArray
+
+    def blocks(self) -> Iterator[TreeArrays]:
+        """The trees, some at a time, so that all of them never stand in memory twice."""
+        node = token = 0
+        for first in range(0, len(self.lengths), BLOCK):
+            offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
+            size = int(offsets[-1])
+            label, distance, kind = self.nodes[node : node + size].T
+            symbol, word = np.empty(size, np.int32), np.full(size, -1, np.int32)
+            for which, new in enumerate(self.new_labels):
+                symbol[kind == which] = new[label[kind == which]]
+            parent = np.where(distance == 0, -1, np.arange(size, dtype=np.int32) - distance)
+            tags = np.flatnonzero(kind == TAG)
+            word[tags] = self.tokens[token : token + len(tags)]
+            yield TreeArrays(symbol, parent.astype(np.int32), word, offsets)
+            node, token = node + size, token + len(tags)
 
 
 class TreeletCollector:
     """Collects trees in the form that the model uses; `finish` determines the symbols and the vocabulary."""
 
-    def __init__(self) -> None:
-        self._phrases, self._tags = Numbering(), Numbering()
-        self._blocks: list[tuple[IntArray, IntArray, IntArray, LongArray]] = []
-        self._sentences: list[tuple[str, ...]] = []
-        self._spelling: dict[str, str] = {}  # one string object for each distinct word
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        workspace = workspace or Workspace()
+        self._labels = Numbering(), Numbering()  # of phrases and of tags
+        self._words = Numbering()
+        self._normal: dict[str, int] = {}  # the number of each spelling of a word
+        self._nodes = Collection(workspace, np.int32, 3)
+        self._tokens, self._lengths, self._sizes = (Collection(workspace, np.int32) for _ in range(3))
 
     def add(self, trees: Iterable[Tree]) -> None:
         """Add trees to the corpus."""
         trees = iter(trees)
-        spelling = self._spelling
+        phrases, tags = self._labels
         while block := list(islice(trees, BLOCK)):
-            symbol, parent, words, offsets = lay_out(block, self._phrases.number_of, self._tags.number_of)
+            label, parent, words, offsets = lay_out(block, phrases.number_of, tags.number_of)
             is_tag = np.array([word is not None for word in words])
-            self._blocks.append((symbol, parent, is_tag.astype(np.int32), offsets))
-            for sentence in sentences_of(words, offsets):
-                normal = map(normal_form, sentence)
-                self._sentences.append(tuple(spelling.setdefault(word, word) for word in normal))
+            here = np.arange(len(label), dtype=np.int32)
+            self._nodes.append(np.stack([label, np.where(parent < 0, 0, here - parent), is_tag], axis=1))
+            self._lengths.append(np.diff(offsets))
+            self._tokens.append(np.array([self._number(word) for word in words if word is not None], np.int32))
+            self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int64))
+
+    def _number(self, word: str) -> int:
+        number = self._normal.get(word)
+        if number is None:
+            number = self._normal[word] = self._words.number_of(normal_form(word))
+        return number
 
     @property
     def trees(self) -> int:
         """The number of trees so far."""
-        return len(self._sentences)
+        return self._lengths.rows
 
     def finish(self, unknown: UnknownWords, min_count: int) -> Corpus:
         """The corpus, with signatures in place of some words. The collector is emptied."""
-        symbol, parent, is_tag, offsets = self._joined()
-        vocabulary, tokens = close_vocabulary(self._sentences, unknown, min_count)
-        phrases, new_phrases = _settled(self._phrases, symbol[is_tag == 0], len(SPECIAL))
-        tags, new_tags = _settled(self._tags, symbol[is_tag == 1], len(SPECIAL) + len(phrases))
-        renumbered = np.empty_like(symbol)
-        renumbered[is_tag == 0] = new_phrases[symbol[is_tag == 0]]
-        renumbered[is_tag == 1] = new_tags[symbol[is_tag == 1]]
-        word = np.full(len(symbol), -1, np.int32)
-        word[is_tag == 1] = tokens
-        self._sentences.clear()
-        return Corpus(Symbols(phrases, tags), vocabulary, TreeArrays(renumbered, parent, word, offsets))
-
-    def _joined(self) -> tuple[IntArray, IntArray, IntArray, LongArray]:
-        starts = np.cumsum([0, *(len(block[0]) for block in self._blocks)])
-        symbol, is_tag = (np.concatenate([block[k] for block in self._blocks]) for k in (0, 2))
-        parents = [
-            np.where(block[1] >= 0, block[1] + start, -1) for block, start in zip(self._blocks, starts, strict=False)
-        ]
-        offsets = [block[3][:-1] + start for block, start in zip(self._blocks, starts, strict=False)]
-        self._blocks.clear()
-        return symbol, np.concatenate(parents).astype(np.int32), is_tag, np.concatenate([*offsets, starts[-1:]])
+        nodes, tokens, lengths = self._nodes.finish(), self._tokens.finish(), self._lengths.finish()
+        starts = np.concatenate([[0], np.cumsum(self._sizes.finish(), dtype=np.int64)[:-1]])
+        vocabulary = close_numbered(self._words, tokens, starts, unknown, min_count)
+        phrases, new_phrases = _settled(self._labels[PHRASE], nodes, PHRASE, len(SPECIAL))
+        tags, new_tags = _settled(self._labels[TAG], nodes, TAG, len(SPECIAL) + len(phrases))
+        return Corpus(Symbols(phrases, tags), vocabulary, nodes, (new_phrases, new_tags), tokens, lengths)
 
 
-def _settled(names: Numbering, used: IntArray, first: int) -> tuple[tuple[str, ...], IntArray]:
-    """The names by falling frequency, and the new number of each old one, from `first` on."""
-    counts = np.bincount(used, minlength=len(names)).tolist()
+def _settled(names: Numbering, nodes: IntArray, kind: int, first: int) -> tuple[tuple[str, ...], IntArray]:
+    """The labels of a kind by falling frequency, and the new number of each old one, from `first` on."""
+    counts = np.zeros(len(names), np.int64)
+    for start in range(0, len(nodes), PIECE):
+        piece = nodes[start : start + PIECE]
+        counts += np.bincount(piece[piece[:, 2] == kind, 0], minlength=len(names))
     old = names.as_dict()
     order = sorted(names, key=lambda name: (-counts[old[name]], name))
     new = np.zeros(len(names), np.int32)

@@ -7,8 +7,9 @@ table is built.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -65,28 +66,66 @@ def rules_of(forest: TreeArrays) -> tuple[LongArray, LongArray, IntArray]:
     return phrases, starts, symbols
 
 
-def number_rules(starts: LongArray, symbols: IntArray, size: int, min_count: int = 1) -> tuple[Rules, IntArray]:
-    """The distinct rules that occur at least `min_count` times, by falling frequency, and (n) the number of each rule.
+@dataclass(frozen=True, eq=False)
+class RuleCounts:
+    """The distinct rules of a corpus, by rising `keys` (hashes): `counts`, and `starts` and `symbols` as in `Rules`."""
 
-    `size` is the number of symbols.
-    """
+    keys: LongArray
+    counts: LongArray
+    starts: LongArray
+    symbols: IntArray
+
+    @classmethod
+    def of(cls, starts: LongArray, symbols: IntArray) -> RuleCounts:
+        """The distinct rules among these."""
+        keys, first, counts = np.unique(keys_of(starts, symbols), return_index=True, return_counts=True)
+        return cls(keys, counts, *selected(starts, symbols, first))
+
+    def plus(self, other: RuleCounts) -> RuleCounts:
+        """The distinct rules of both."""
+        keys, first, inverse = np.unique(
+            np.concatenate([self.keys, other.keys]), return_index=True, return_inverse=True
+        )
+        counts = np.zeros(len(keys), np.int64)
+        np.add.at(counts, inverse, np.concatenate([self.counts, other.counts]))
+        starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
+        return RuleCounts(keys, counts, *selected(starts, np.concatenate([self.symbols, other.symbols]), first))
+
+    def numbered(self, size: int, min_count: int) -> tuple[Rules, IntArray]:
+        """The rules that occur at least `min_count` times, by falling frequency, and the number of each distinct rule.
+
+        `size` is the number of symbols; a rule without a number of its own has that of its phrase's symbol.
+        """
+        frequent = np.flatnonzero(self.counts >= min_count).tolist()
+        row = {i: self.symbols[self.starts[i] : self.starts[i + 1]].tolist() for i in frequent}
+        order = sorted(frequent, key=lambda i: (-self.counts[i], row[i]))
+        number = self.symbols[self.starts[:-1]]
+        number[order] = np.arange(size, size + len(order))
+        ends = np.cumsum([len(row[i]) for i in order], dtype=np.int64)
+        flat = np.array([symbol for i in order for symbol in row[i]], np.int32)
+        return Rules(np.concatenate([np.zeros(size + 1, np.int64), ends]), flat, size), number
+
+    def find(self, starts: LongArray, symbols: IntArray) -> LongArray:
+        """(n) the index of each of n rules, all of which have been counted, among the distinct ones."""
+        return np.searchsorted(self.keys, keys_of(starts, symbols))
+
+
+def count_rules(blocks: Iterable[TreeArrays]) -> RuleCounts:
+    """The distinct rules of the trees of all blocks. A rule is merged O(log blocks) times."""
+    counted: list[RuleCounts] = []
+    for forest in blocks:
+        counted.append(RuleCounts.of(*rules_of(forest)[1:]))
+        while len(counted) > 1 and 2 * len(counted[-1].keys) > len(counted[-2].keys):
+            last = counted.pop()
+            counted[-1] = counted[-1].plus(last)
+    return reduce(RuleCounts.plus, counted)
+
+
+def keys_of(starts: LongArray, symbols: IntArray) -> LongArray:
+    """(n) the hash of each rule."""
     keys = np.empty(len(starts) - 1, np.int64)
     hash_rules(starts, symbols, keys)
-    _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-    rows = [tuple(symbols[starts[i] : starts[i + 1]].tolist()) for i in first.tolist()]
-    order = sorted(np.flatnonzero(counts >= min_count).tolist(), key=lambda i: (-counts[i], rows[i]))
-    number = symbols[starts[first]]
-    number[order] = np.arange(size, size + len(order))
-    ends = np.cumsum([len(rows[i]) for i in order], dtype=np.int64)
-    flat = np.array([symbol for i in order for symbol in rows[i]], np.int32)
-    return Rules(np.concatenate([np.zeros(size + 1, np.int64), ends]), flat, size), number[inverse]
-
-
-def every_rule(starts: LongArray, symbols: IntArray) -> tuple[LongArray, IntArray]:
-    """The distinct rules, as starts and symbols."""
-    keys = np.empty(len(starts) - 1, np.int64)
-    hash_rules(starts, symbols, keys)
-    return selected(starts, symbols, np.unique(keys, return_index=True)[1])
+    return keys
 
 
 def selected(starts: LongArray, symbols: IntArray, rows: LongArray) -> tuple[LongArray, IntArray]:

@@ -10,10 +10,11 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.rules import Rules, every_rule, number_rules, rules_of
+from rerank_plugins.models.treelet.rules import Rules, count_rules, rules_of
 from rerank_plugins.models.treelet.yields import YieldModel, train_yields
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
@@ -21,9 +22,9 @@ from rerank_plugins.trees.constituency import Tree
 LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
 
 
-def collect(trees: Iterable[Tree], settings: Settings) -> TreeletCollector:
+def collect(trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None) -> TreeletCollector:
     """A collector of the trees of a treebank or parser, transformed if the settings require it."""
-    collector = TreeletCollector()
+    collector = TreeletCollector(workspace)
     if settings.transformed:
         from rerank_plugins.trees.treelet_transforms import Transformations
 
@@ -36,34 +37,43 @@ def train(
     collector: TreeletCollector,
     settings: Settings,
     *,
+    workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
-    """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees."""
+    """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees.
+
+    The model does not depend on the memory of the workspace, which should be that of the collector.
+    """
     if not collector.trees:
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
-    symbols, vocabulary, forest = collector.finish(unknown, settings.min_count)
+    corpus = collector.finish(unknown, settings.min_count)
+    symbols, vocabulary = corpus.symbols, corpus.vocabulary
     progress("yields")
-    phrases, starts, flat = rules_of(forest)
-    rules, numbers = number_rules(starts, flat, len(symbols), settings.min_rule_count)
-    counted = (starts, flat) if settings.yield_counts == "tokens" else every_rule(starts, flat)
-    yields = train_yields(*counted, len(symbols), jobs)
+    counted = count_rules(corpus.blocks())
+    rules, number = counted.numbered(len(symbols), settings.min_rule_count)
+    types = [(counted.starts, counted.symbols)]
+    every_token = (rules_of(forest)[1:] for forest in corpus.blocks())
+    yields = train_yields(types if settings.yield_counts == "types" else every_token, len(symbols), jobs, workspace)
+    # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
-    progress("rules")
-    by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order])
-    by_rule.add(rule_events(forest, phrases, numbers)[:, -rule_order:])
-    lowest = _lowest(yields, rules)
-    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, jobs=jobs)
-    progress("words")
     sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))
-    by_word = TupleEvents(sizes[:word_order])
-    tags, events = word_events(forest, phrases, numbers)
-    by_word.add(events[:, -word_order:])
-    word_model = estimate(by_word, prune=settings.prune_words, never=[0], jobs=jobs)
-    provenance = {
-        "trees": forest.trees,
-        "words": len(tags),
+    by_rule = TupleEvents((len(rules), len(symbols), len(symbols), len(rules))[:rule_order], workspace)
+    by_word = TupleEvents(sizes[:word_order], workspace)
+    for forest in corpus.blocks():
+        phrases, starts, flat = rules_of(forest)
+        numbers = number[counted.find(starts, flat)]
+        by_rule.add(rule_events(forest, phrases, numbers)[:, -rule_order:])
+        by_word.add(word_events(forest, phrases, numbers)[1][:, -word_order:])
+    provenance: dict[str, object] = {"trees": len(corpus.lengths), "words": len(by_word)}
+    del corpus, counted, types, number  # their memory is needed for the estimation
+    progress("rules")
+    lowest = _lowest(yields, rules)
+    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
+    progress("words")
+    word_model = estimate(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
+    provenance |= {
         "rule_types": len(rules) - rules.unknown,
         "rules": _described(rule_model),
         "word_events": _described(word_model),

@@ -12,6 +12,7 @@ a probability too.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,7 @@ from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.scoring import score_events
 from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.treelet.events import SYMBOL_ORDER, symbol_events
 
 WEIGHT = 0.9  # λ
@@ -45,11 +47,15 @@ class YieldModel:
         return np.where(np.diff(starts) > 0, mixed, 0.0)
 
 
-def train_yields(starts: LongArray, symbols: IntArray, size: int, jobs: int) -> YieldModel:
-    """Train both models on the rules of a corpus, with modified Kneser–Ney; `size` is the number of symbols."""
-    _, events = symbol_events(starts, symbols)
-    with_parent, without = TupleEvents((size,) * SYMBOL_ORDER), TupleEvents((size,) * (SYMBOL_ORDER - 1))
-    with_parent.add(events)
-    without.add(events[:, WITHOUT_PARENT])
-    given_parent, alone = (estimate(source, jobs=jobs).tables for source in (with_parent, without))
+def train_yields(
+    rules: Iterable[tuple[LongArray, IntArray]], size: int, jobs: int, workspace: Workspace | None = None
+) -> YieldModel:
+    """Train both models, with modified Kneser–Ney, on rules, which come in one or more pieces; `size` is in symbols."""
+    with_parent = TupleEvents((size,) * SYMBOL_ORDER, workspace)
+    without = TupleEvents((size,) * (SYMBOL_ORDER - 1), workspace)
+    for starts, symbols in rules:
+        _, events = symbol_events(starts, symbols)
+        with_parent.add(events)
+        without.add(events[:, WITHOUT_PARENT])
+    given_parent, alone = (estimate(each, workspace=workspace, jobs=jobs).tables for each in (with_parent, without))
     return YieldModel(given_parent, alone)

@@ -7,7 +7,6 @@ vocabulary. Brackets are in their normal form (trees/penn.py), however a text sp
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from itertools import chain
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, known_form, signature
+from rerank_plugins.models.vocabulary.signatures import UNKNOWN, known_form
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.penn import known_spelling
 
@@ -81,35 +80,3 @@ class _Numbers(dict[str, int]):
         if len(self) < REMEMBERED:
             self[word] = number
         return number
-
-
-def close_vocabulary(
-    sentences: Sequence[Sentence], unknown: UnknownWords, min_count: int = 1
-) -> tuple[ClosedVocabulary, IntArray]:
-    """The vocabulary of a training corpus, and (n) the numbers of its words, some of which become signatures.
-
-    Brackets must be in their normal form. First `unknown` replaces occurrences by signatures; then all words that are
-    left fewer than `min_count` times are replaced as well.
-    """
-    replaced = unknown.replaced(sentences)
-    counts = Counter(chain.from_iterable(replaced))
-    rare = {word for word, count in counts.items() if count < min_count}
-    if rare:
-        known = counts.keys() - rare
-        replaced = [
-            tuple(
-                (word if word in known else signature(source, i == 0, source.lower() in known))
-                for i, (word, source) in enumerate(zip(sentence, sources, strict=True))
-            )
-            for sentence, sources in zip(replaced, sentences, strict=True)
-        ]
-        counts = Counter(chain.from_iterable(replaced))
-    # Number the words by falling frequency; a word `<s>` of the text is an unknown word.
-    counts.setdefault(UNKNOWN, 0)
-    words = (START, *sorted(counts.keys() - {START}, key=lambda word: (-counts[word], word)))
-    number = {word: i for i, word in enumerate(words)}
-    number[START] = number[UNKNOWN]
-    tokens = np.fromiter(map(number.__getitem__, chain.from_iterable(replaced)), np.int32)
-    totals = np.bincount(tokens, minlength=len(words)).astype(np.int64)
-    totals[0] = len(sentences)
-    return ClosedVocabulary(words, totals), tokens

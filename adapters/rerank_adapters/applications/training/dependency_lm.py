@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.applications.training.reports import say
+from rerank_adapters.applications.training.memory_options import memory_options, workspace_for
+from rerank_adapters.applications.training.tree_reports import say_corpus, say_held_out
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import (
     PLUGIN_HELP,
@@ -23,6 +24,7 @@ from rerank_adapters.commands.options import (
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
+    from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.dependency_lm import DependencyModel, Settings
     from rerank_plugins.registry import Registry
     from rerank_plugins.trees.dependency import DependencyTree
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
+@memory_options
 @job_flags("config", "jobs")
 @click.pass_obj
 def command(
@@ -64,6 +67,8 @@ def command(
     steps: tuple[str, ...],
     parser: str,
     held_out: tuple[Path, ...],
+    memory: int,
+    temporary: Path | None,
 ) -> None:
     """Train a dependency language model on FILEs.
 
@@ -87,24 +92,14 @@ def command(
     closing = Closing()
     settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
     job, counts = Job.create(flags.settings, registry), ParseCounts()
+    workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
         source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
-        model = train_dependency_lm(source, inputs, settings)
+        model = train_dependency_lm(source, inputs, settings, workspace)
     size = write_model(model, output)
-    provenance = model.provenance
-    parsed = f" ({counts})" if counts.sentences else ""
-    say(
-        f"{counted(provenance['trees'], 'tree')}{parsed}, {counted(provenance['words'], 'word')}, "
-        f"{len(model.vocabulary):,} in the vocabulary; n-grams {', '.join(f'{n:,}' for n in model.tables.sizes)}"
-    )
-    for path in held_out:
-        with CountingBar("held-out trees") as bar:
-            source.seen = bar.add
-            result = evaluate(model, source.trees([path]))
-        say(
-            f"{path}: {counted(result.words, 'word')}, {result.unknown:,} unknown, "
-            f"perplexity of the others {result.perplexity:.1f}"
-        )
+    ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
+    say_corpus(source, model.provenance, f"{len(model.vocabulary):,} in the vocabulary; n-grams {ngrams}", workspace)
+    say_held_out(source, held_out, lambda trees: evaluate(model, trees))
     closing.wrote(f"the model ({size_text(size)})", output)
 
 
@@ -112,6 +107,7 @@ def train_dependency_lm(
     source: TreeSource[DependencyTree],
     paths: Sequence[Path],
     settings: Settings,
+    workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
     """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
@@ -120,9 +116,9 @@ def train_dependency_lm(
     """
     from rerank_plugins.models.dependency_lm import TreeCollector, train
 
-    collector = TreeCollector()
+    collector = TreeCollector(workspace)
     collector.add(source.trees(paths))
-    model = train(collector, settings, jobs=source.job.config.jobs, progress=progress)
+    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs, progress=progress)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
@@ -133,6 +129,10 @@ class HeldOut:
     words: int
     unknown: int
     perplexity: float
+
+    def __str__(self) -> str:
+        known = f"perplexity of the others {self.perplexity:.1f}"
+        return f"{counted(self.words, 'word')}, {self.unknown:,} unknown, {known}"
 
 
 def evaluate(model: DependencyModel, trees: Iterable[DependencyTree]) -> HeldOut:

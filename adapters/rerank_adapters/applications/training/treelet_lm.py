@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.applications.training.reports import say
+from rerank_adapters.applications.training.memory_options import memory_options, workspace_for
+from rerank_adapters.applications.training.tree_reports import say_corpus, say_held_out
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import (
     PLUGIN_HELP,
@@ -24,6 +25,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
+    from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.headlex.model import HeadlexModel
     from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
     from rerank_plugins.models.treelet.model import Settings, TreeletModel
@@ -54,12 +56,13 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
+@memory_options
 @job_flags("config", "jobs", "seed")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
     min_rule_count: int, prune: str, prune_rules: str, signatures_after: int, signature_rate: float,
-    steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...],
+    steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
 ) -> None:  # fmt: skip
     """Train a treelet language model on FILEs.
 
@@ -98,28 +101,18 @@ def command(
     else:
         settings = Settings(variant, "types", min_count, min_rule_count, **pruned, **unknown)  # type: ignore[arg-type]
     counts = ParseCounts()
+    workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
         source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
         model = (
-            train_headlex(source, inputs, baseline)
+            train_headlex(source, inputs, baseline, workspace)
             if variant == "headlex"
-            else train_treelet_lm(source, inputs, settings)
+            else train_treelet_lm(source, inputs, settings, workspace)
         )
     size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
-    provenance = model.provenance
-    parsed = f" ({counts})" if counts.sentences else ""
-    say(
-        f"{counted(provenance['trees'], 'tree')}{parsed}, {counted(provenance['words'], 'word')}, "
-        f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
-    )
-    for path in held_out:
-        with CountingBar("held-out trees") as bar:
-            source.seen = bar.add
-            result = evaluate(model, source.trees([path]))
-        say(
-            f"{path}: {counted(result.sentences, 'sentence')}, {counted(result.words, 'word')}, "
-            f"{result.unknown:,} unknown, perplexity {result.perplexity:.1f} by one tree each"
-        )
+    sizes = f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
+    say_corpus(source, model.provenance, sizes, workspace)
+    say_held_out(source, held_out, lambda trees: evaluate(model, trees))
     closing.wrote(f"the model ({size_text(size)})", output)
 
 
@@ -127,6 +120,7 @@ def train_treelet_lm(
     source: TreeSource[Tree],
     paths: Sequence[Path],
     settings: Settings,
+    workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
     """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
@@ -135,16 +129,19 @@ def train_treelet_lm(
     """
     from rerank_plugins.models.treelet.training import collect, train
 
-    collector = collect(source.trees(paths), settings)
-    model = train(collector, settings, jobs=source.job.config.jobs, progress=progress)
+    collector = collect(source.trees(paths), settings, workspace)
+    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs, progress=progress)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
-def train_headlex(source: TreeSource[Tree], paths: Sequence[Path], settings: HeadlexSettings) -> HeadlexModel:
+def train_headlex(
+    source: TreeSource[Tree], paths: Sequence[Path], settings: HeadlexSettings, workspace: Workspace | None = None
+) -> HeadlexModel:
     """The head-lexicalised baseline, trained in the same way."""
     from rerank_plugins.models.headlex.training import collect, train
 
-    model = train(collect(source.trees(paths)), settings, jobs=source.job.config.jobs)
+    collector = collect(source.trees(paths), workspace)
+    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
@@ -160,6 +157,10 @@ class HeldOut:
     words: int
     unknown: int
     perplexity: float
+
+    def __str__(self) -> str:
+        read = f"{counted(self.sentences, 'sentence')}, {counted(self.words, 'word')}, {self.unknown:,} unknown"
+        return f"{read}, perplexity {self.perplexity:.1f} by one tree each"
 
 
 def evaluate(model: TreeletModel | HeadlexModel, trees: Iterable[Tree]) -> HeldOut:
