@@ -4,16 +4,19 @@ The table has accuracies with 95 % intervals for orders 2 to 5 of unlabelled and
 n-gram models, each with stupid back-off (SB) and Kneser–Ney smoothing (KN), all with the same vocabulary. Below it the
 best models of each kind are compared and combined, with weights from 10-fold cross-validation over the questions.
 
-TEXT has one sentence per line, in Penn-style tokens; it is parsed once, through the cache of parses. QUESTIONS is a
-file that `rerank complete` reads.
+The TEXTs have one sentence per line, in Penn-style tokens; they are parsed once, through the cache of parses, unless
+`--trees` names files of trees of them, or of a part of them. QUESTIONS is a file that `rerank complete` reads.
 
 \b
     python -m tests.experiments.completion_table novels.txt.xz questions.tsv
+    python -m tests.experiments.completion_table novels.txt.xz novels-more.txt.xz \\
+        questions.tsv --trees novels.conllu.zst
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,7 +30,7 @@ from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.formats.compressed import open_text
-from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.parsing import ParseCounts
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
@@ -39,50 +42,61 @@ from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.models.backoff.text_scoring import score_text
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train
+from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train_on
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.trees.dependency import DependencyTree
-from tests.experiments.experiment import FILE, counted, experiment, say
+from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 
 ORDERS = (2, 3, 4, 5)
 SMOOTHING: dict[str, Literal["stupid-backoff", "kneser-ney"]] = {"SB": "stupid-backoff", "KN": "kneser-ney"}
 
 
-def ngram_totals(text: Path, sentences: list[list[str]], min_count: int) -> dict[str, FloatArray]:
+def ngram_totals(
+    texts: Sequence[Path], sentences: list[list[str]], min_count: int, orders: Sequence[int]
+) -> dict[str, FloatArray]:
     """The ln p of each sentence by each n-gram model; rare words share the probability of `<unk>` equally."""
     totals = {}
-    collector = TextCollector(Workspace())
-    with open_text(text) as lines:
-        collector.add(lines)
-    with open_text(text) as lines:
-        types = len({word for line in lines for word in line.split()})
+    collector, types = TextCollector(Workspace()), set[str]()
+    for text in texts:
+        with open_text(text) as lines:
+            collector.add(lines)
+        with open_text(text) as lines:
+            types.update(word for line in lines for word in line.split())
     vocabulary, tokens, _ = collector.finish(min_count)
-    cut_off = max(1, types - (len(vocabulary) - len(SPECIAL)))
+    cut_off = max(1, len(types) - (len(vocabulary) - len(SPECIAL)))
     encoded = vocabulary.encode(sentences)
     sentence = np.repeat(np.arange(len(sentences)), [len(words) + 1 for words in sentences])
-    for order in ORDERS:
+    for order in orders:
         for name, smoothing in (("SB", StupidBackoff()), ("KN", KneserNey())):
             events = TextEvents(tokens, len(vocabulary), order)
             tables = estimate(events, smoothing, never=[BOS], text=True).tables
             scores, _ = score_text(tables, encoded, BOS, EOS)
             scores -= np.log(cut_off) * (encoded == UNK)
             totals[f"Ngm-{name} {order}"] = np.bincount(sentence, scores).astype(np.float64)
+            say(f"trained Ngm-{name} {order} on {len(tokens):,} words and sentence ends")
     return totals
 
 
 def dependency_totals(
-    source: TreeSource[DependencyTree], text: Path, trees: list[DependencyTree], min_count: int
+    source: TreeSource[DependencyTree],
+    texts: Sequence[Path],
+    trees: list[DependencyTree],
+    min_count: int,
+    orders: Sequence[int],
 ) -> dict[str, FloatArray]:
     """The ln P(S | T) of each tree by each dependency model."""
     totals = {}
-    training = list(counted(source.trees([text]), "training trees"))
+    collector = TreeCollector()
+    collector.add(counted(source.trees(texts), "training trees"))
+    form = Settings(min_count=min_count)
+    corpus = collector.finish(min_count, form.word, form.label)
     for labelled in (False, True):
-        for order in ORDERS:
+        for order in orders:
             for name, smoothing in SMOOTHING.items():
-                collector = TreeCollector()
-                collector.add(training)
-                model = train(collector, Settings(order, labelled, smoothing, min_count))
-                totals[f"{'Lab' if labelled else 'Unlab'}-{name} {order}"] = model.totals(trees)
+                model = train_on(corpus, Settings(order, labelled, smoothing, min_count))
+                kind = f"{'Lab' if labelled else 'Unlab'}-{name} {order}"
+                totals[kind] = model.totals(trees)
+                say(f"trained {kind} on {model.provenance['words']:,} words")
     return totals
 
 
@@ -92,35 +106,13 @@ def percent(right: np.ndarray) -> str:
     return f"{100 * right.mean():.1f} [{100 * low:.1f}, {100 * high:.1f}]"
 
 
-@experiment("completion_table", __doc__)
-@click.argument("text", type=FILE)
-@click.argument("questions_file", type=FILE, metavar="QUESTIONS")
-@click.option("--parser", default="english", help="Parse the text and the completions with this parser.")
-@click.option("--min-count", default=5, help="Treat rarer words as unknown in all models.")
-@click.option("--jobs", default=2, help="The number of processes that parse.")
-def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: int) -> None:
-    """Train the models, answer the questions and print the table."""
-    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(BUILTIN))
-    questions = read_questions(questions_file)
-    data = completion_data(questions, TextPipeline(("penn-tokenize",)))
-    sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]
+def print_table(job: Job, data: Data, answer: np.ndarray, totals: dict[str, FloatArray], orders: Sequence[int]) -> None:
+    """Print the accuracy of each model, then comparisons and combinations; `answer` is the right option of each."""
     offsets = np.cumsum([0, *map(len, data.nbests)])
-
-    started = time.process_time()
-    parses = job.parser(parser).parse(sentences)
-    trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
-    if len(trees) < len(parses):
-        raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")
-    say(f"parsing {text} and training models")
-    source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(()), ParseCounts())
-    totals = dependency_totals(source, text, trees, min_count)
-    totals |= ngram_totals(text, sentences, min_count)
-
-    answer = np.array([question.answer for question in questions])
     right = {name: one_best(values, offsets) - offsets[:-1] == answer for name, values in totals.items()}
     kinds = ["Unlab-SB", "Lab-SB", "Ngm-SB", "Ngm-KN", "Unlab-KN", "Lab-KN"]
     print("| N | " + " | ".join(kinds) + " |\n| --- |" + " --- |" * len(kinds))
-    for order in ORDERS:
+    for order in orders:
         print(f"| {order} | " + " | ".join(percent(right[f"{kind} {order}"]) for kind in kinds) + " |")
 
     def best(*prefixes: str) -> str:
@@ -133,11 +125,49 @@ def main(text: Path, questions_file: Path, parser: str, min_count: int, jobs: in
 
     labelled, ngram = best("Lab"), best("Ngm")
     print(f"\n{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
-    for names in ((labelled, ngram), ("Lab-SB 4", "Ngm-KN 5"), ("Lab-SB 4", "Unlab-KN 4", "Ngm-KN 5"), tuple(totals)):
+    middle, high = (max(order for order in orders if order <= most) for most in (max(4, min(orders)), max(orders)))
+    fixed = f"Lab-SB {middle}", f"Unlab-KN {middle}", f"Ngm-KN {high}"
+    for names in ((labelled, ngram), fixed[::2], fixed, tuple(totals)):
         table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
         chosen = combined_answers(job, data, table, 10).choices == answer
         title = " and ".join(names) if len(names) < len(totals) else f"all {len(names)}"
         print(f"{title} together: {percent(chosen)}; against {ngram}: {compare(chosen, right[ngram])}")
+
+
+@experiment("completion_table", __doc__)
+@click.argument("texts", type=FILE, nargs=-1, required=True, metavar="TEXT...")
+@click.argument("questions_file", type=FILE, metavar="QUESTIONS")
+@click.option("--trees", "treebanks", type=FILE, multiple=True, metavar="FILE",
+              help="Train the dependency models on these trees. Repeatable. Default: parse the TEXTs.")  # fmt: skip
+@click.option("--orders", type=Listed(int), default=ORDERS, help="The orders of the models.")
+@click.option("--parser", default="english", help="Parse the text and the completions with this parser.")
+@click.option("--min-count", default=5, help="Treat rarer words as unknown in all models.")
+@click.option("--jobs", default=2, help="The number of processes that parse.")
+def main(
+    texts: tuple[Path, ...],
+    questions_file: Path,
+    treebanks: tuple[Path, ...],
+    orders: tuple[int, ...],
+    parser: str,
+    min_count: int,
+    jobs: int,
+) -> None:
+    """Train the models, answer the questions and print the table."""
+    job = Job.create(completion_config(Config(jobs=jobs)), load_plugins(BUILTIN))
+    questions = read_questions(questions_file)
+    data = completion_data(questions, TextPipeline(("penn-tokenize",)))
+    sentences = [answered.split() for nbest in data.nbests for answered in nbest.texts]
+
+    started = time.process_time()
+    parses = job.parser(parser).parse(sentences)
+    trees = [parse.dependencies for parse in parses if parse.dependencies is not None]
+    if len(trees) < len(parses):
+        raise RerankError(f"{len(parses) - len(trees)} completions have no parse by {parser}, expected one for each")
+    source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(()), ParseCounts())
+    totals = dependency_totals(source, treebanks or texts, trees, min_count, orders)
+    totals |= ngram_totals(texts, sentences, min_count, orders)
+
+    print_table(job, data, np.array([question.answer for question in questions]), totals, orders)
     print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
 
 

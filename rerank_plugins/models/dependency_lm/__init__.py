@@ -2,7 +2,7 @@
 
     collector = TreeCollector()
     collector.add(trees)                                    # may be called repeatedly
-    model = train(collector, Settings(order=4, labelled=True))
+    model = train(collector, Settings(order=4, labelled=True))      # or train_on(collector.finish(…), …), repeatedly
     model.totals(trees)                                     # (trees) ln P(S | T)
     write_model(model, path); read_model(path)
 
@@ -11,7 +11,7 @@ model_file.py.
 """
 
 from rerank_plugins.models.dependency_lm.collecting import TreeCollector
-from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings, train
+from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings, train, train_on
 from rerank_plugins.models.dependency_lm.model_file import read_model, write_model
 
-__all__ = ["DependencyModel", "Settings", "TreeCollector", "read_model", "train", "write_model"]
+__all__ = ["DependencyModel", "Settings", "TreeCollector", "read_model", "train", "train_on", "write_model"]

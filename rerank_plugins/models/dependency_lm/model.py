@@ -28,7 +28,7 @@ from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm.collecting import UNKNOWN, TreeCollector
+from rerank_plugins.models.dependency_lm.collecting import UNKNOWN, Corpus, TreeCollector
 from rerank_plugins.models.dependency_lm.paths import Ids, lay_out, paths
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree
@@ -172,7 +172,28 @@ def train(
     """
     if not collector.trees:
         raise ModelError("there is nothing to train a dependency language model on: no trees")
-    corpus = collector.finish(settings.min_count, settings.word, settings.label)
+    # No name refers to the corpus here, so that `train_on` can free its memory before the estimation.
+    return train_on(
+        collector.finish(settings.min_count, settings.word, settings.label),
+        settings,
+        workspace=workspace,
+        jobs=jobs,
+        progress=progress,
+    )
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> DependencyModel:
+    """A model of a corpus, which was finished with the cut-off and the forms of these settings.
+
+    So several models, for instance of several orders, can be trained on trees that are read once.
+    """
     vocabulary, labels, unknown = corpus.vocabulary, corpus.labels, corpus.unknown_types
     label_count = len(labels) if settings.labelled else 1
     contexts = ((len(vocabulary) + 1) * label_count,) * (settings.order - 1)
@@ -181,7 +202,7 @@ def train(
     for block in corpus.blocks():
         source.add(paths(block, settings.order, len(vocabulary), label_count))
         provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
-    del corpus  # its memory is needed for the estimation
+    del corpus  # unless the caller needs it, its memory is free for the estimation
     estimation = estimate(
         source,
         SMOOTHINGS[settings.smoothing](),
