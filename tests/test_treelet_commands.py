@@ -67,6 +67,7 @@ def test_settings_and_held_out_trees(folder, tmp_path):
     out = tmp_path / "m"
     ran = done(
         *("train", "treelet-lm", folder / "bank.ptb", "--variant", "treelet-rule", "--min-rule-count", "2", "-o", out),
+        *("--memory", "0"),
         *("--prune", "0,0,1", "--prune-rules", "0 0 1", "--held-out", folder / "bank.ptb", "--seed", "3"),
     )
     model = read_model(out)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.parsers.biaffine.lstm import Float32, Int64
 
@@ -45,13 +46,13 @@ def best_tree(scores: Float32) -> Int64:
     An arc from a word to itself is never chosen.
     """
     n = len(scores)
-    heads = np.zeros((1, n), np.int64)
+    heads: Int64 = np.zeros(n, np.int64)
     chosen = np.zeros(1, np.int64)
-    fill_trees(np.asarray(scores, np.float32)[None], np.array([n]), chosen, *_space(1 + n), heads)
-    return heads[0]
+    fill_trees(np.asarray(scores, np.float32)[None], np.array([n]), chosen, *_space(1 + n), heads[None])
+    return heads
 
 
-def _space(nodes: int) -> tuple[Any, ...]:
+def _space(nodes: int) -> tuple[FloatArray, IntArray, IntArray]:
     """The working space of `fill_trees` for sentences of so many nodes, the root symbol among them."""
     return np.empty((nodes, nodes)), np.empty((2, nodes, nodes), np.int32), np.empty((5, 2 * nodes), np.int32)
 
