@@ -15,12 +15,12 @@ from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.random_indexing.training import train as train_vectors
 from rerank_plugins.models.svs.model_file import write_model as write_svs
-from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
-from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
-from rerank_plugins.models.word_alignment.training import train as train_alignment
 from rerank_plugins.models.translation_memory.model_file import write_model as write_memory
 from rerank_plugins.models.translation_memory.training import Settings as MemorySettings
 from rerank_plugins.models.translation_memory.training import train as train_memory
+from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
+from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
+from rerank_plugins.models.word_alignment.training import train as train_alignment
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.registry import KINDS

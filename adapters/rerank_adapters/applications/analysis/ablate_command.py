@@ -81,7 +81,7 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.analysis.ablation import Part, ablate, families_of_features, trials_needed
     from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables, plot_ablation
-    from rerank_adapters.pipeline.carried import families
+    from rerank_adapters.pipeline.families import families
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.provenance import check_same_lists, job_of_table
