@@ -162,6 +162,14 @@ def tokenised_text_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def spoken_option(command: Command) -> Command:
+    """`--spoken`: trees without case and punctuation."""
+    return click.option(
+        "--spoken", is_flag=True,
+        help="Train on trees in lower case and without punctuation, for a model of recognised speech.",
+    )(command)  # fmt: skip
+
+
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
     """The steps that `--text` names: the `usual` ones where the option is not given, none for `--text none`."""
     return () if steps == ("none",) else steps or usual

@@ -18,6 +18,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
     model_output,
+    spoken_option,
     text_steps,
     tokenised_text_option,
 )
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
               help="Prune paths that occur at most this often, one count for each order: 0,1,2.")  # fmt: skip
 @click.option("--subtypes", is_flag=True, help="Distinguish subtypes of relations: nsubj:pass from nsubj.")
 @click.option("--lowercase", is_flag=True, help="Convert all words to lower case.")
+@spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
@@ -64,6 +66,7 @@ def command(
     prune: str,
     lowercase: bool,
     subtypes: bool,
+    spoken: bool,
     steps: tuple[str, ...],
     parser: str,
     held_out: tuple[Path, ...],
@@ -94,7 +97,7 @@ def command(
     job, counts = Job.create(flags.settings, registry), ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
+        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
         model = train_dependency_lm(source, inputs, settings, workspace)
     size = write_model(model, output)
     ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)

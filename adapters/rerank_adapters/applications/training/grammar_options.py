@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.commands.options import model_output
+from rerank_adapters.commands.options import model_output, spoken_option
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.split_merge import Schedule
@@ -41,6 +41,7 @@ OPTIONS = (
     click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits."),
     TAGGED,
     WEIGHTS,
+    spoken_option,
     click.option("--compact", is_flag=True, help="Halve the file's size; probabilities are rounded by up to 0.8 %."),
 )  # fmt: skip
 
@@ -56,6 +57,7 @@ class GrammarFlags:
     seed: int
     tagged: tuple[Path, ...]
     weights: tuple[str, ...]
+    spoken: bool
     compact: bool
 
     @property

@@ -82,8 +82,8 @@ def train_events(flags: GrammarFlags, depth: int, smoothing: float) -> tuple[Gra
     from rerank_plugins.models.hhmm.model_file import write_empirical
     from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
 
-    weights, tagged = treebanks.weigh_files(flags.inputs, flags.tagged, flags.weights, say)
-    trees = treebanks.read_treebanks(weights, say)
+    weights, tagged = treebanks.weigh_files(flags.inputs, flags.tagged, flags.weights, say, spoken=flags.spoken)
+    trees = treebanks.read_treebanks(weights, say, spoken=flags.spoken)
     with StatusLine() as stages:
         stages("counting events")
         settings = counting_settings(flags.language)

@@ -21,6 +21,7 @@ from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from rerank_plugins.trees.spoken import spoken_dependencies, spoken_tree
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
@@ -29,11 +30,15 @@ BLOCK = 1000  # trees or sentences that are handled at a time
 
 @dataclass(frozen=True)
 class TreeKind(Generic[AnyTree]):
-    """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees."""
+    """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
+
+    `spoken` removes case and punctuation from a tree (trees/spoken.py).
+    """
 
     endings: tuple[str, ...]
     read: Callable[[Iterable[str], str], Iterator[AnyTree]]
     of_parse: Callable[[Parse], AnyTree | None]
+    spoken: Callable[[AnyTree], AnyTree | None]
 
     def is_treebank(self, path: Path) -> bool:
         """Whether the name of the file is that of a treebank of this kind, such as `ewt.conllu` or `ewt.conllu.xz`."""
@@ -48,15 +53,18 @@ def _best_tree(parse: Parse) -> Tree | None:
     return parse.constituents[0].tree if parse.constituents else None
 
 
-DEPENDENCIES: TreeKind[DependencyTree] = TreeKind((".conllu",), read_conllu, lambda parse: parse.dependencies)
-CONSTITUENTS: TreeKind[Tree] = TreeKind((".ptb", ".mrg", ".brackets"), _clean_trees, _best_tree)
+DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
+    (".conllu",), read_conllu, lambda parse: parse.dependencies, spoken_dependencies
+)
+CONSTITUENTS: TreeKind[Tree] = TreeKind((".ptb", ".mrg", ".brackets"), _clean_trees, _best_tree, spoken_tree)
 
 
 @dataclass
 class TreeSource(Generic[AnyTree]):
     """The trees of files, in order: those of treebanks unchanged, and of any other text those of its parsed lines.
 
-    Lines go through the steps of `text` before they are parsed. `counts` has the numbers of parsed sentences, and
+    Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
+    of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
     `seen` is called with the number of trees of every block. The parser is built when it is first needed.
     """
 
@@ -66,12 +74,15 @@ class TreeSource(Generic[AnyTree]):
     text: TextPipeline
     counts: ParseCounts
     seen: Callable[[int], None] = lambda trees: None
+    spoken: bool = False
     _built: CachedParser | None = None
 
     def trees(self, paths: Iterable[Path]) -> Iterator[AnyTree]:
         """The trees of all files. Raises FormatError."""
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
+            if self.spoken:
+                trees = (tree for tree in map(self.kind.spoken, trees) if tree is not None)
             while block := list(islice(trees, BLOCK)):
                 yield from block
                 self.seen(len(block))
@@ -80,7 +91,8 @@ class TreeSource(Generic[AnyTree]):
         """The provenance of the training data: the files and, if text was parsed, the parser and the text steps."""
         paths = list(paths)
         parsed = {} if all(map(self.kind.is_treebank, paths)) else {"parser": self.parser, "text": self.text.describe()}
-        return {"files": [path.name for path in paths], **parsed}
+        spoken = {"spoken": True} if self.spoken else {}
+        return {"files": [path.name for path in paths], **parsed, **spoken}
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         with open_text(path) as lines:

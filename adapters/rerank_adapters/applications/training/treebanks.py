@@ -16,10 +16,11 @@ from rerank_plugins.models.pcfg.split_merge import EmStep
 from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
+from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean, remove_empty
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval
 from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.trees.spoken import spoken_tree, spoken_word
 
 Words = tuple[str, ...]
 Report = Callable[[str], None]
@@ -32,11 +33,18 @@ def read_treebank(path: Path) -> list[Tree]:
         return list(read_trees(lines, str(path)))
 
 
-def read_treebanks(paths: Iterable[Path], report: Report) -> list[list[Tree]]:
-    """The trees of each file; `report` gets a line for each file. Raises FormatError, also for a file without trees."""
+def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = False) -> list[list[Tree]]:
+    """The trees of each file; `report` gets a line for each file. Raises FormatError, also for a file without trees.
+
+    With `spoken`, the trees have no case and no punctuation (trees/spoken.py).
+    """
     treebanks = []
     for path in paths:
-        treebanks.append(read_treebank(path))
+        trees = read_treebank(path)
+        if spoken:
+            without = (spoken_tree(tree) for tree in map(remove_empty, trees) if tree is not None)
+            trees = [tree for tree in without if tree is not None]
+        treebanks.append(trees)
         if not treebanks[-1]:
             raise FormatError("the file holds no trees", path=str(path))
         report(f"{path}: {len(treebanks[-1]):,} trees")
@@ -57,10 +65,11 @@ def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
             yield normal_form(columns[1]), columns[4]
 
 
-def read_tagged(weights: Mapping[Path, float], report: Report) -> Tagged:
+def read_tagged(weights: Mapping[Path, float], report: Report, *, spoken: bool = False) -> Tagged:
     """How often each word occurs with each tag in files: CoNLL-U where the name ends so, else bracketed trees.
 
-    The counts of each file are multiplied by its weight. Raises FormatError.
+    The counts of each file are multiplied by its weight. With `spoken`, the words have no case and no punctuation.
+    Raises FormatError.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for path, weight in weights.items():
@@ -73,7 +82,13 @@ def read_tagged(weights: Mapping[Path, float], report: Report) -> Tagged:
             tagged = tagged_words([tree for tree in trees if tree], weight)
         report(f"{path}: {len(tagged):,} distinct pairs of a word and a tag")
         counts.update(tagged)
-    return counts
+    if not spoken:
+        return counts
+    words: Counter[tuple[str, str]] = Counter()
+    for (written, tag), count in counts.items():
+        if word := spoken_word(written):
+            words[word, tag] += count
+    return words
 
 
 def parse_weights(options: Sequence[str], paths: Sequence[Path]) -> dict[Path, float]:
@@ -95,11 +110,11 @@ def parse_weights(options: Sequence[str], paths: Sequence[Path]) -> dict[Path, f
 
 
 def weigh_files(
-    inputs: Sequence[Path], tagged: Sequence[Path], options: Sequence[str], report: Report
+    inputs: Sequence[Path], tagged: Sequence[Path], options: Sequence[str], report: Report, *, spoken: bool = False
 ) -> tuple[dict[Path, float], Tagged]:
     """The weight of each treebank, and the weighted counts of the tagged words. Raises ConfigError, FormatError."""
     weights = parse_weights(options, [*inputs, *tagged])
-    counts = read_tagged({path: weights[path] for path in tagged}, report)
+    counts = read_tagged({path: weights[path] for path in tagged}, report, spoken=spoken)
     return {path: weights[path] for path in inputs}, counts
 
 
@@ -108,9 +123,9 @@ def train_and_write(flags: GrammarFlags, settings: GrammarSettings, report: Repo
 
     Raises ConfigError, FormatError, OSError.
     """
-    weights, tagged = weigh_files(flags.inputs, flags.tagged, flags.weights, report)
+    weights, tagged = weigh_files(flags.inputs, flags.tagged, flags.weights, report, spoken=flags.spoken)
     with StatusLine() as stages:
-        grammar = train(weights, settings, report, stages, tagged)
+        grammar = train(weights, settings, report, stages, tagged, spoken=flags.spoken)
     return grammar, write_grammar(grammar, flags.output, compact=flags.compact)
 
 
@@ -120,13 +135,17 @@ def train(
     report: Report = lambda line: None,
     progress: Report = lambda stage: None,
     tagged: Tagged | None = None,
+    *,
+    spoken: bool = False,
 ) -> Grammar:
     """A grammar of treebanks, each with its weight; `tagged` words are added to its lexicon.
+
+    With `spoken`, the trees lose case and punctuation; the `tagged` words have lost them already.
 
     `report` gets a line for each file and each phase of training, `progress` one for each iteration of EM. Raises
     FormatError, also for a file without trees.
     """
-    treebanks = read_treebanks(weights, report)
+    treebanks = read_treebanks(weights, report, spoken=spoken)
     schedule = settings.schedule
     iterations = {"split": schedule.after_split, "merge": schedule.after_merge, "smooth": schedule.smoothing}
 

@@ -18,6 +18,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
     model_output,
+    spoken_option,
     text_steps,
     tokenised_text_option,
 )
@@ -51,6 +52,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
               help="Number of sentences after which new words may become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
               help="Share of the new words that become signatures from then on.")  # fmt: skip
+@spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER",
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
@@ -62,7 +64,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 def command(
     registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
     min_rule_count: int, prune: str, prune_rules: str, signatures_after: int, signature_rate: float,
-    steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
+    spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
 ) -> None:  # fmt: skip
     """Train a treelet language model on FILEs.
 
@@ -103,7 +105,7 @@ def command(
     counts = ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add)
+        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
         model = (
             train_headlex(source, inputs, baseline, workspace)
             if variant == "headlex"
