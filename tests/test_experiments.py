@@ -107,8 +107,8 @@ RUNS = {
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
     "speech_table": (
-        "{root}/asr/tune.jsonl --train {root}/mt/test.en --train-characters {root}/mt/test.en --families unigram --no-choose",
-        r"\| everything, MBR \| [\d.]+ \| \d+, \d+, \d+ \| [+-][\d.]+ \|(?s:.*)\| oracle \| [\d.]+ \|",
+        "{root}/asr/tune.jsonl --train {root}/mt/test.en --train-characters {root}/mt/test.en --families unigram",
+        r"\| chosen \| [\d.]+ \| \d+, \d+, \d+ \| [+-][\d.]+ \|(?s:.*)\| oracle \| [\d.]+ \|",
     ),
     "speed_table": ("{lists} --generated 10,20,3", r"MERT, 20 restarts, generated 10 × 20 × 3"),
     "svs_table": (

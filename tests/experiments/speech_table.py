@@ -6,16 +6,17 @@ choices of both are scored together, so that every utterance is reranked by weig
 for word errors, from uniform ones.
 
 The systems add features to each other: the order of the recogniser (its scores too, where the lists have them) and the
-length; agreement with the list; the n-gram model, and one of characters, which judges the spelling of names; each
-syntactic family; everything. `chosen` takes, in each half, the
-system (rank and length, with the n-gram model, with characters, or everything) and the tuner that five-fold
-cross-validation within this half prefers. The table has the word error rate, the
-substitutions, deletions and insertions, the difference to the recogniser's first hypotheses with its 95 % interval, the
-p-values of the paired bootstrap, of approximate randomisation and of the matched-pairs test (MAPSSWE), and the share of the
-distance to the oracle that is covered.
+length; agreement within the list (consensus and word posteriors); the n-gram model; spelling, that is a model of
+characters and word frequencies; to these, one family of embedded models at a time; everything. Each half has one tuner
+for all systems: the one that is best, on the average of some of them, by five-fold cross-validation within this half.
+`chosen` takes the system and the tuner that are best there. `everything, MBR` decides by minimum Bayes risk. The table
+has the word error rate, the substitutions, deletions and insertions, the difference to the recogniser's first hypotheses
+with its 95 % interval, the p-values of the paired bootstrap, of approximate randomisation and of the matched-pairs test
+(MAPSSWE), and the share of the distance to the oracle that is covered.
 
-The n-gram model is read from --ngram, or trained on the files --train (Penn-style tokens, one sentence per line), which
-are normalised to what recognisers write: lower case, no punctuation.
+The models are read from files (--ngram, --characters), or trained on files (--train, --train-characters: Penn-style
+tokens, one sentence per line), which are normalised to what recognisers write: lower case, no punctuation.
+--frequencies takes the word frequencies of the package wordfreq.
 
 \b
     python -m tests.experiments.speech_table commonvoice_test.jsonl --train novels.txt.xz
@@ -25,9 +26,9 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 
 import click
@@ -51,15 +52,21 @@ from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
 from rerank_plugins.arrays import LongArray
 from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
 from rerank_plugins.plugins import load_plugins
-from tests.experiments.experiment import FILE, Listed, experiment, say
-from tests.experiments.spoken_text import train_on_spoken
+from tests.experiments.experiment import FILE, Listed, experiment, named_values, say
+from tests.experiments.spoken_text import train_on_spoken, write_frequencies
 
 FOLDS, SEEDS = 5, (1,)  # of the cross-validation within a half
 BEST_FIRST, CHOSEN = "1-best", "chosen"
-TUNERS = {"PRO": "pro", "MIRA": "mira", "expected risk": "expected-risk", "MBR": "mbr"}
-PLAIN, WITH_NGRAM, WITH_SPELLING = "rank, length", "rank, length, n-gram", "  and characters"
+MBR = "MBR"
+TUNERS = {  # five hypotheses make ten pairs
+    "PRO": "pro,rounds=4,pairs=40,kept=10",
+    "MIRA": "mira",
+    "expected risk": "expected-risk",
+    MBR: "mbr",
+}
+PLAIN, AGREEING, WITH_NGRAM, WITH_SPELLING = "rank, length", "+ consensus", "+ n-gram", "+ spelling"
 EVERYTHING = "everything"
-CANDIDATES = (PLAIN, WITH_NGRAM, WITH_SPELLING, EVERYTHING)  # one of which cross-validation chooses
+CANDIDATES = (PLAIN, WITH_NGRAM, WITH_SPELLING, EVERYTHING)  # by which cross-validation chooses
 ORDER = {"rank": "reciprocal-rank", "first": "reciprocal-rank,power=8", "length": "length"}
 SCORE = {"score": "decoder-score"}
 CONSENSUS = {"consensus": "consensus,posterior=rank"}
@@ -76,10 +83,10 @@ OF_CHARACTERS = NgramSettings(6, prune=(0, 0, 0, 0, 1))
 
 @dataclass(frozen=True)
 class System:
-    """A row of the table: the labels of its features, and the name of its tuner."""
+    """A row of the table: the labels of its features, and the name of its tuner ("": that of the half)."""
 
     labels: frozenset[str]
-    tuner: str
+    tuner: str = ""
 
 
 class Lists:
@@ -108,11 +115,9 @@ class Lists:
         narrow = FeatureTable.dense(names, table.values[:, kept], table.offsets)
         return prepare(narrow, self.whole.statistics, self.whole.metric, hypotheses=self.whole.hypotheses)
 
-    def halves(self) -> Iterator[tuple[LongArray, LongArray]]:
-        """The utterances to tune on and those to test on, in both directions."""
-        numbers = np.arange(len(self.nbests))
-        for parity in (0, 1):
-            yield numbers[numbers % 2 == parity], numbers[numbers % 2 != parity]
+    def half(self, parity: int) -> LongArray:
+        """The utterances of even (0) or odd (1) number."""
+        return np.arange(parity, len(self.nbests), 2)
 
     def texts(self, rows: LongArray) -> list[str]:
         """The hypotheses in these rows, one for each utterance."""
@@ -145,49 +150,62 @@ class SecondPass:
         tuner = {system.tuner: self.tuners[system.tuner]}
         return cross_validate(half, tuner, start_vector(half.table, "uniform"), FOLDS, SEEDS).best.mean
 
-    def outputs(self, choose: Callable[[LongArray], System]) -> list[str]:
-        """One hypothesis for each utterance; `choose` takes the half that is tuned on, and gives the system."""
+    def outputs(self, systems: Sequence[System]) -> list[str]:
+        """One hypothesis for each utterance, by the systems that are tuned on the two halves."""
         rows = np.zeros(len(self.lists.nbests), np.int64)
-        for tuned, tested in self.lists.halves():
-            rows[tested] = self.choices(choose(tuned), tuned, tested)
+        for parity, system in enumerate(systems):
+            tested = self.lists.half(1 - parity)
+            rows[tested] = self.choices(system, self.lists.half(parity), tested)
         return self.lists.texts(rows)
 
-    def best_held_out(self, tuned: LongArray) -> System:
-        """The system, with the tuner, that cross-validation within the half prefers; it is said on stderr."""
-        labels = {name: self.systems[name].labels for name in CANDIDATES if name in self.systems}
-        rates = {
-            (name, tuner): self.held_out(System(of_system, tuner), tuned)
-            for name, of_system in labels.items()
-            for tuner in self.tuners
+    @cached_property
+    def held_out_rates(self) -> list[dict[tuple[str, str], float]]:
+        """For each half, the word error rates of cross-validation within it, by the names of candidates and tuners."""
+        tried = [(name, tuner) for name in CANDIDATES if name in self.systems for tuner in self.tuners if tuner != MBR]
+        return [
+            {
+                (name, tuner): self.held_out(System(self.systems[name].labels, tuner), self.lists.half(parity))
+                for name, tuner in tried
+            }
+            for parity in (0, 1)
+        ]
+
+    def tuner_of(self, parity: int) -> str:
+        """The tuner whose held-out rates are the lowest on the average of the candidates; it is said on stderr."""
+        rates = self.held_out_rates[parity]
+        means = {
+            tuner: float(np.mean([rate for (_, other), rate in rates.items() if other == tuner])) for _, tuner in rates
         }
+        best = min(means, key=lambda tuner: means[tuner])
+        say(f"{self.lists.data.name}, half {parity}: " + ", ".join(f"{t} {rate:.2f}" for t, rate in means.items()))
+        return best
+
+    def chosen(self, parity: int) -> System:
+        """The system, with the tuner, that cross-validation within the half prefers; it is said on stderr."""
+        rates = self.held_out_rates[parity]
         (name, tuner) = min(rates, key=lambda pair: rates[pair])
-        say(f"{self.lists.data.name}: chosen {name}, {tuner}: {rates[name, tuner]:.2f} held out")
-        return System(labels[name], tuner)
-
-
-def _always(system: System, tuned: LongArray) -> System:
-    return system
+        say(f"{self.lists.data.name}, half {parity}: chosen {name}, {tuner}: {rates[name, tuner]:.2f} held out")
+        return System(self.systems[name].labels, tuner)
 
 
 def systems_of(
-    families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool, tuner: str
+    families: Mapping[str, Mapping[str, str]], ngram: Sequence[str], spelling: Sequence[str], scored: bool
 ) -> dict[str, System]:
     """The rows of the table by name, without the recogniser's first hypotheses and the chosen system."""
     order = {*ORDER, *(SCORE if scored else ())}
-    base = order | {*CONSENSUS, *POSTERIORS, *ngram, *spelling}
+    agreeing = order | {*CONSENSUS, *POSTERIORS}
+    base = agreeing | {*ngram, *spelling}
     everything = base.union(*families.values())
     systems = {
         PLAIN: order,
-        "+ consensus": order | {*CONSENSUS},
-        "+ word posteriors": order | {*CONSENSUS, *POSTERIORS},
-        **({WITH_NGRAM: order | {*ngram}} if ngram else {}),
-        **({WITH_SPELLING: order | {*ngram, *spelling}} if spelling else {}),
-        "+ consensus, word posteriors": base,
+        AGREEING: agreeing,
+        **({WITH_NGRAM: agreeing | {*ngram}} if ngram else {}),
+        **({WITH_SPELLING: base} if spelling else {}),
         **{f"  and {name}": base | {*labels} for name, labels in families.items()},
         EVERYTHING: everything,
     }
-    rows = {name: System(frozenset(labels), tuner) for name, labels in systems.items()}
-    return {**rows, "everything, MBR": System(frozenset(everything), "MBR")}
+    rows = {name: System(frozenset(labels)) for name, labels in systems.items()}
+    return {**rows, f"{EVERYTHING}, {MBR}": System(frozenset(everything), MBR)}
 
 
 def table_of(evaluation: Evaluation) -> Table:
@@ -223,12 +241,15 @@ def table_of(evaluation: Evaluation) -> Table:
 )
 @click.option("--families", type=Listed(str, FAMILIES), default=tuple(FAMILIES), show_default=",".join(FAMILIES),
               help="The families of embedded models in the table.")  # fmt: skip
-@click.option("--tuner", type=click.Choice([*TUNERS]), default="PRO", help="The tuner of all rows but the last ones.")
-@click.option("--no-choose", is_flag=True, help="Leave out the row of the system that cross-validation chooses.")
+@click.option(
+    "--add", "added", multiple=True, metavar="NAME=FEATURE", help="Another family of one feature (repeatable)."
+)
+@click.option("--frequencies", is_flag=True, help="Add the word frequencies of the package wordfreq to the spelling.")
+@click.option("--tuner", type=click.Choice([*TUNERS]), help="The tuner of all rows. Default: by cross-validation.")
 def main(
     lists: tuple[Path, ...], ngram: tuple[Path, ...], train: tuple[Path, ...], order: int, prune: str, min_count: int,
     characters: tuple[Path, ...], train_characters: tuple[Path, ...], text: str,
-    families: tuple[str, ...], tuner: str, no_choose: bool,
+    families: tuple[str, ...], added: tuple[str, ...], frequencies: bool, tuner: str | None,
 ) -> None:  # fmt: skip
     """Extract the features, tune and compare all systems, and print a table for each file."""
     with tempfile.TemporaryDirectory() as folder:
@@ -245,29 +266,34 @@ def main(
             name: {label: f"{spec},text={text}" if text else spec for label, spec in FAMILIES[name].items()}
             for name in families
         }
+        for name, spec in named_values(added, "NAME=FEATURE").items():
+            used[name] = {name: spec}
         ngrams = {f"ngram{number}": f"ngram-lm,model={model.resolve()}" for number, model in enumerate(models, 1)}
         spelt = {
             f"characters{number}": f"ngram-lm,model={model.resolve()},text=characters"
             for number, model in enumerate(spelling, 1)
         }
+        if frequencies:
+            write_frequencies(Path(folder) / "frequencies.arpa")
+            spelt["frequencies"] = f"unigram,model={folder}/frequencies.arpa,text=penn-tokenize"
         specs = {**ORDER, **CONSENSUS, **POSTERIORS, **ngrams, **spelt}
         for family in used.values():
             specs.update(family)
         for file in lists:
             started = time.process_time()
             read = Lists(file, specs)
-            systems = systems_of(used, [*ngrams], [*spelt], "score" in read.job.labels, tuner)
+            systems = systems_of(used, [*ngrams], [*spelt], "score" in read.job.labels)
             second = SecondPass(read, systems)
+            tuners = [tuner or second.tuner_of(parity) for parity in (0, 1)]
             outputs = {BEST_FIRST: [nbest[0].text for nbest in read.nbests]}
             for name, system in systems.items():
-                say(f"{file.name}: {name}")
-                outputs[name] = second.outputs(partial(_always, system))
-            if not no_choose:
-                outputs[CHOSEN] = second.outputs(second.best_held_out)
+                outputs[name] = second.outputs([System(system.labels, system.tuner or other) for other in tuners])
+                if name == EVERYTHING and tuner is None:
+                    outputs[CHOSEN] = second.outputs([second.chosen(parity) for parity in (0, 1)])
             evaluation = evaluate(
                 outputs, read.data.references, {"WER": read.whole.metric}, nbests=[n.texts for n in read.nbests]
             )
-            print(f"{file.stem}: {len(read.nbests)} utterances\n")
+            print(f"{file.stem}: {len(read.nbests)} utterances, tuned by {' and '.join(tuners)}\n")
             print(markdown_table(table_of(evaluation)))
             print(f"{time.process_time() - started:.0f} s of CPU in this process\n", flush=True)
 
