@@ -68,6 +68,10 @@ CASES = {
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
         "decoder-alignment": [{}],
+        "dependency-agreement": [
+            {"model": "micro.align", "source_parser": "english"},
+            {"model": "micro.align", "source_parser": "english", "parser": "english", "links": "forward"},
+        ],
         "word-translation": [
             {"model": "micro.align"},
             {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
@@ -216,7 +220,7 @@ def test_features(name, options, tmp_path):
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
-    if name == "word-translation":
+    if name in ("word-translation", "dependency-agreement"):
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
         write_alignment(train_alignment(pairs, AlignmentSettings("hmm", 2)).model, tmp_path / "micro.align")
         check_feature_extractor(built("feature", name, options, tmp_path))

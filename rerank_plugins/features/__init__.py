@@ -9,6 +9,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.consensus import ConsensusFeature
     from rerank_plugins.features.decoder_alignment import DecoderAlignmentFeature
     from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+    from rerank_plugins.features.dependency_agreement import DependencyAgreementFeature
     from rerank_plugins.features.dependency_lm import DependencyFeature
     from rerank_plugins.features.edit_to_1best import EditToFirstFeature
     from rerank_plugins.features.hhmm_lm import HhmmFeature
@@ -47,6 +48,7 @@ def register_feature_extractors(register: Register) -> None:
     register("slr", SlrFeature)
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)
+    register("dependency-agreement", DependencyAgreementFeature)
     register("word-translation", WordTranslationFeature)
     register("translation-memory", TranslationMemoryFeature)
     register("decoder-alignment", DecoderAlignmentFeature)

@@ -78,6 +78,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "parsing.command"),
         "Parse a TEXT, or the hypotheses of n-best lists.",
     ),
+    "project-trees": (
+        *(APPLICATIONS, "parsing.projection_command"),
+        "Project trees to the source side of sentence pairs.",
+    ),
     "remove-word": (
         *(APPLICATIONS, "restoration.remove_command"),
         "Remove an inner word from each sentence of a TEXT.",

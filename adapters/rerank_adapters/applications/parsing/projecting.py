@@ -1,0 +1,117 @@
+"""`rerank project-trees`: trees of one side of a parallel text, projected to the other side and written as CoNLL-U."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import tee
+from pathlib import Path
+
+from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_adapters.formats.sentence_pairs import read_pairs
+from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
+from rerank_adapters.progress import CountingBar
+from rerank_plugins import FormatError
+from rerank_plugins.models.tree_projection.projecting import Projected, project
+from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.trees.dependency import DependencyTree, read_conllu, write_conllu
+
+Words = tuple[str, ...]
+Wanted = tuple[Words, bool]  # a sentence of the target side, and whether its tree is wanted
+TargetTrees = Callable[[Iterable[Wanted]], Iterator[DependencyTree | None]]
+
+
+@dataclass
+class ProjectionCounts:
+    """How many pairs were read, how many of them have a tree of the target side, and how many projected trees are kept.
+
+    `words` are those of the trees that are kept, `density` is the sum of their densities.
+    """
+
+    pairs: int = 0
+    with_tree: int = 0
+    kept: int = 0
+    words: int = 0
+    density: float = 0.0
+
+
+def project_trees(
+    model: WordAlignmentModel,
+    texts: Sequence[str],
+    target_trees: TargetTrees,
+    output: Path,
+    least: float,
+    longest: int,
+) -> ProjectionCounts:
+    """Write the projected trees of the source sides of sentence pairs whose density is `least` or more.
+
+    `target_trees` gives the tree of each target side that is wanted, or None. Pairs with more than `longest` words on a
+    side, or with none, are left out. Raises FormatError, ConfigError.
+    """
+    counts = ProjectionCounts()
+    with ExitStack() as files:
+        out = files.enter_context(open_atomic(output))
+        bar = files.enter_context(CountingBar("sentence pairs"))
+        pairs, targets = tee((tuple(source.split()), tuple(target.split())) for source, target in read_pairs(texts))
+        trees = target_trees((target, _fits(source, target, longest)) for source, target in targets)
+        for number, ((source, target), tree) in enumerate(zip(pairs, trees, strict=True), 1):
+            bar.add(1)
+            counts.pairs += 1
+            usable = tree is not None and _fits(source, target, longest)
+            projected = _projected(model, source, tree) if tree is not None and usable else None
+            counts.with_tree += usable
+            if projected is not None and projected.density >= least:
+                counts.kept += 1
+                counts.words += len(source)
+                counts.density += projected.density
+                comments = {"sent_id": str(number), "text": " ".join(source), "density": f"{projected.density:.3f}"}
+                out.write(write_conllu(projected.tree, comments))
+    return counts
+
+
+def _fits(source: Words, target: Words, longest: int) -> bool:
+    return min(len(source), len(target)) >= 1 and max(len(source), len(target)) <= longest
+
+
+def _projected(model: WordAlignmentModel, source: Words, tree: DependencyTree) -> Projected | None:
+    source_words, target_words = (model.words_of(" ".join(words)) for words in (source, tree.words))
+    aligned = model.align(source_words, [target_words], ln_p=False)
+    return project(source, tree, aligned.forward.tolist(), aligned.backward[0].tolist())
+
+
+def parsed_trees(parser: CachedParser, jobs: int) -> TargetTrees:
+    """A source of trees that parses the sentences that are wanted."""
+
+    def trees(sentences: Iterable[Wanted]) -> Iterator[DependencyTree | None]:
+        texts = (words if wanted else () for words, wanted in sentences)
+        for words, parse in parse_in_order(parser, texts, jobs, ParseCounts()):
+            yield parse.dependencies if words else None
+
+    return trees
+
+
+def read_trees(path: str) -> TargetTrees:
+    """A source of trees that reads those of a CoNLL-U file, which has them in the order of the sentences.
+
+    Sentences whose words are not those of the next tree have none, as a parser leaves some sentences out. Raises
+    FormatError where a tree is of none of the sentences that are left.
+    """
+
+    def trees(sentences: Iterable[Wanted]) -> Iterator[DependencyTree | None]:
+        with open_text(path) as lines:
+            waiting = enumerate(read_conllu(lines, path), 1)
+            number, tree = next(waiting, (0, None))
+            for words, _ in sentences:
+                if tree is not None and tree.words == words:
+                    yield tree
+                    number, tree = next(waiting, (0, None))
+                else:
+                    yield None
+            if tree is not None:
+                text = " ".join(tree.words)
+                problem = f"tree {number} is of no target sentence, in the order of the pairs: {text[:60]!r}"
+                raise FormatError(problem, path=display_name(path))
+
+    return trees
