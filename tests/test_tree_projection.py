@@ -61,7 +61,7 @@ def with_links(feature, links):
     return feature
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data())
 def test_agreement_is_that_of_the_twin(data):
     source, *own = (data.draw(trees()) for _ in range(3))
@@ -82,7 +82,7 @@ def test_agreement_is_that_of_the_twin(data):
         np.testing.assert_allclose(found[row], expected, atol=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(st.data())
 def test_what_is_projected_is_a_tree(data):
     other = data.draw(trees())

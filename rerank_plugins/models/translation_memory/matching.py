@@ -127,4 +127,3 @@ def _match(
                     event = child[slot]
                 if event >= 0:
                     sums[h, n] += value[event]
-    return sums

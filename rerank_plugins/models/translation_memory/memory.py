@@ -164,7 +164,7 @@ class TranslationMemory(PickledFields):
         within = self.postings.documents[starts[rarest] : starts[rarest + 1]].astype(np.int64)
         within = within[self.source.lengths(within) == len(query)]
         words = self.source.tokens[self.source.offsets[within, None] + np.arange(len(query))]
-        return within[(words == query).all(axis=1)]
+        return np.asarray(within[(words == query).all(axis=1)], np.int64)
 
 
 def folded(text: str, lowercase: bool) -> str:
