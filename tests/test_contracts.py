@@ -70,7 +70,12 @@ CASES = {
         "decoder-alignment": [{}],
         "dependency-agreement": [
             {"model": "micro.align", "source_parser": "english"},
-            {"model": "micro.align", "source_parser": "english", "parser": "english", "links": "forward"},
+            {
+                "model": "micro.align",
+                "source_parser": "english",
+                "links": "forward",
+                "values": ["labelled", "directed"],
+            },
         ],
         "word-translation": [
             {"model": "micro.align"},

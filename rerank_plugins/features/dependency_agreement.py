@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.errors import ConfigError
 from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.interfaces import FeatureExtractor, Parser, option
 from rerank_plugins.nbest import NBestList
@@ -36,6 +37,9 @@ from rerank_plugins.trees.dependency import DependencyTree
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+
+Value = Literal["directed", "undirected", "labelled", "contradicted", "crossings", "unprojected"]
+VALUES: tuple[Value, ...] = get_args(Value)
 
 
 @dataclass(frozen=True)
@@ -48,11 +52,16 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
     links: Literal["intersection", "forward"] = option(
         "intersection", doc="links that both directions of the model have, or those of each word of the hypothesis"
     )
+    values: tuple[Value, ...] = option(VALUES, doc="which values")
+
+    def __post_init__(self) -> None:
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ConfigError(f"values = {list(self.values)}: wanted one or more of {', '.join(VALUES)}, each once")
 
     @property
     def components(self) -> tuple[str, ...]:
-        """`directed`, `undirected`, `labelled`, `contradicted`, `crossings`, `unprojected`."""
-        return ("directed", "undirected", "labelled", "contradicted", "crossings", "unprojected")
+        """The `values`."""
+        return self.values
 
     @property
     def parsers(self) -> tuple[Parser, ...]:
@@ -73,33 +82,34 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         return self.parser or CachedParser(EnglishParser())
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 6) values. Raises ConfigError for a list without a source."""
+        """(n, components) values. Raises ConfigError for a list without a source."""
         return self.extract_all([nbest])[0]
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
-        """One (n, 6) array for each list; the texts of all lists are parsed together."""
+        """One (n, components) array for each list; the texts of all lists are parsed together."""
         sources = [source_of(nbest, "dependency-agreement").split() if len(nbest) else [] for nbest in nbests]
         sentences = [[text.split() for text in nbest.texts] for nbest in nbests]
         source_trees = [parse.dependencies for parse in self.source_parser.parse(sources)]
         trees = iter(self._parser.parse(list(chain.from_iterable(sentences))))
+        columns = [VALUES.index(value) for value in self.values]
         return [
-            self._values(source, source_tree, texts, [next(trees).dependencies for _ in texts])
+            self._all_values(source, source_tree, texts, [next(trees).dependencies for _ in texts])[:, columns]
             for source, source_tree, texts in zip(sources, source_trees, sentences, strict=True)
         ]
 
-    def _values(
+    def _all_values(
         self,
         source: Sequence[str],
         source_tree: DependencyTree | None,
         sentences: Sequence[Sequence[str]],
         trees: Sequence[DependencyTree | None],
     ) -> FloatArray:
-        """(n, 6) values of the hypotheses of a list."""
+        """(n, 6) VALUES of the hypotheses of a list."""
         from rerank_plugins.models.tree_projection.agreement import NO_TREE, ROOT, count_agreement
 
         sizes = np.array([len(words) for words in sentences], np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)])
-        values = np.zeros((len(sentences), len(self.components)))
+        values = np.zeros((len(sentences), len(VALUES)))
         if not source or not sizes.any():
             return values
         links = self._links(source, sentences)
