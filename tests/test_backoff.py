@@ -123,10 +123,9 @@ def test_a_large_model_is_the_same_from_disk(tmp_path):
     rng = np.random.default_rng(1)
     tokens = np.minimum(rng.zipf(1.3, 300_000) + 1, 20_000).astype(np.int32)
     tokens[-1] = 2
-    source = TextEvents(tokens, 20_001, 4)
-    made = estimate(source, never=[1], text=True, jobs=2)
+    made = estimate(TextEvents(tokens, 20_001, 4), never=[1], text=True, jobs=2)
     workspace = Workspace(1 << 16, tmp_path)
-    spilled = estimate(source, never=[1], text=True, jobs=3, workspace=workspace)
+    spilled = estimate(TextEvents(tokens, 20_001, 4), never=[1], text=True, jobs=3, workspace=workspace)
     same(made.tables, spilled.tables)
     assert workspace.spilled > 10_000_000
     assert list(tmp_path.iterdir()) == []  # the files have no names, and go with the arrays

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.pickling import PickledFields
@@ -49,7 +50,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     @property
     def order(self) -> int:
         """Length of the longest n-grams."""
-        return self.ngrams.tables.order
+        return self.ngrams.stored.order
 
     def __contains__(self, word: str) -> bool:
         return word in self.ngrams.vocabulary
@@ -60,8 +61,8 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.models.backoff.text_scoring import score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
-        scores, events = score_text(self.ngrams.tables, tokens, BOS, EOS)
-        return scores, matched_lengths(self.ngrams.tables, events)
+        scores, events = score_text(self.ngrams.stored, tokens, BOS, EOS)
+        return scores, matched_lengths(self.ngrams.stored, events)
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word given the words before it from `<s>` on, and of `</s>` last."""
@@ -80,18 +81,20 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
         from rerank_plugins.models.backoff.text_scoring import score_text
 
-        return score_text(self.ngrams.tables, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
+        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
         from rerank_plugins.models.backoff.scoring import LN10
 
         ids = self.ngrams.vocabulary.encode(sentences)
-        return _cut(LN10 * self.ngrams.tables.events["log10"][ids].astype(np.float64), sentences)
+        return _cut(LN10 * self.ngrams.stored.unigrams[ids].astype(np.float64), sentences)
 
     def start(self) -> State:
         """The state after `<s>`."""
-        return int(self.ngrams.tables.events[BOS]["next"]), 1
+        from rerank_plugins.models.backoff.text_scoring import context_after
+
+        return context_after(self.ngrams.stored, BOS), 1
 
     def advance(self, state: State, word: str) -> tuple[float, State]:
         """Ln p(word | state), and the state after it."""
@@ -124,12 +127,17 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         from rerank_plugins.models.backoff.stepping import score_steps
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
-        return score_steps(self.ngrams.tables, contexts, lengths, np.array(numbers, np.int64))
+        return score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
         from rerank_plugins.models.backoff.scoring import score_step
 
-        ln_p, context = score_step(self.ngrams.tables, *state, number)
+        stored = self.ngrams.stored
+        if isinstance(stored, BackoffTables):
+            ln_p, context = score_step(stored, *state, number)
+        else:
+            values, contexts = self._steps([state], [number])
+            ln_p, context = float(values[0]), int(contexts[0])
         return ln_p, (context, min(state[1] + 1, self.order - 1))
 
 

@@ -9,6 +9,11 @@ such events.
     smoothing                       KneserNey (interpolated, modified), StupidBackoff
     grouping, linking, estimation   estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
     tables                          BackoffTables: the finished model, two arrays of records
+    stores                          what an estimator writes to: tables, or packed tables an order at a time
+    bit_fields, codebooks           numbers of any width; values as small numbers, exact or quantised
+    packed_tables, packing,         PackedTables: a model of text in about half the memory, with the same scores;
+      packed_records, unpacking       pack, unpack
+    packed_scoring                  what score_text and score_steps do with packed tables
     drawing                         draw_event: draws an event from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
     least_scores                    the least score of each symbol in any context

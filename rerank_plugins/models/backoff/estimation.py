@@ -2,8 +2,10 @@
 
 Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
 twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and
-numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each), 12 bytes for each n-gram of the
-trie, 12 for each n-gram of the model, and 16 for each context; what exceeds the memory of the workspace lies in files.
+numbering its words takes longer. Memory: the rows of the events (8 or 16 bytes each) and 12 bytes for each n-gram of
+the trie, of which large orders then wait in files for their turn; for the order at hand, 16 bytes for each n-gram and
+each context. The tables take 12 bytes for each n-gram and 16 for each context more, unless they are packed: then each
+order is written to a file once it is complete. What exceeds the memory of the workspace lies in files too.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numba import njit
@@ -20,23 +22,29 @@ from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.events import EventSource
 from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
-from rerank_plugins.models.backoff.linking import first_children, link_ngrams, place_links
+from rerank_plugins.models.backoff.linking import link_ngrams, place_links
+from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.models.backoff.sorting import stretches
+from rerank_plugins.models.backoff.stores import PackedStore, RecordStore, Store
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.models.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
+Tables = TypeVar("Tables", BackoffTables, PackedTables)
+# The record of an event in the place of the two integers of its row.
+ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
+
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(Generic[Tables]):
     """A model, and for each order its discounts, its counts of counts n_1 … n_4, and its n-grams before the cut-off.
 
     `enough` says for each order whether the data was large enough to estimate the discounts from.
     """
 
-    tables: BackoffTables
+    tables: Tables
     discounts: list[tuple[float, ...]]
     counts_of_counts: list[tuple[int, ...]]
     ngrams: list[int]
@@ -69,7 +77,7 @@ def estimate(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
-) -> Estimate:
+) -> Estimate[BackoffTables]:
     """Estimate a model from `source`, by modified Kneser–Ney smoothing unless another is given.
 
     `prune`     by order, the count up to which n-grams are left out (`cutoffs`)
@@ -81,8 +89,35 @@ def estimate(
     The model does not depend on the order of the events, on `jobs` or on the memory.
     Raises ModelError where there are no events or too many.
     """
-    smoothing = smoothing or KneserNey()
     workspace = workspace or Workspace()
+    records = RecordStore(workspace, text)
+    return _estimate(source, smoothing or KneserNey(), records, prune, never, lowest, text, workspace, jobs, progress)
+
+
+def estimate_packed(
+    source: EventSource,
+    smoothing: Smoothing,
+    quantise: int | None = None,
+    *,
+    prune: Sequence[int] = (),
+    never: Sequence[int] = (),
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Estimate[PackedTables]:
+    """Estimate a model of text as `estimate` does, and pack each order once it is complete.
+
+    `quantise` is the number of bits of a value, or None for exact ones.
+    """
+    workspace = workspace or Workspace()
+    store = PackedStore(source.layout.order, quantise, workspace)
+    return _estimate(source, smoothing, store, prune, never, None, True, workspace, jobs, progress)
+
+
+def _estimate(
+    source: EventSource, smoothing: Smoothing, store: Store[Tables], prune: Sequence[int], never: Sequence[int],
+    lowest: FloatArray | None, text: bool, workspace: Workspace, jobs: int, progress: Callable[[str], None],
+) -> Estimate[Tables]:  # fmt: skip
     layout = source.layout
     cut = cutoffs(prune, layout.order)
     if len(source) == 0:
@@ -103,15 +138,17 @@ def estimate(
     event_levels = np.concatenate([[0], np.cumsum(sizes)])
     if event_levels[-1] >= 1 << 31:
         raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
-    events = workspace.empty(int(event_levels[-1]), EVENT)
+    # Long n-grams wait in files while the shorter ones are estimated.
+    for level in levels[1:]:
+        level.set_aside(workspace)
     # The empty context, from which all other orders are interpolated.
     p = _unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
     if p.shape != (sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
-    _fill_empty_context(events[: sizes[0]], p)
     # One order after the other; each needs p of the shorter n-grams, that is of the order before.
     lower: FloatArray = p[levels[0].symbol]
-    orders = _Orders(levels, events, event_levels, cut, layout.sizes, text, workspace, jobs)
+    orders = _Orders(levels, store, event_levels, cut, layout.sizes, text, workspace, jobs)
+    _fill_empty_context(orders.events, p)
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
         lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
@@ -165,18 +202,20 @@ def count_of_counts(counts: Any) -> Any:
     return ngrams
 
 
-class _Orders:
-    """Estimates the orders from 2 on, each from the order before it."""
+class _Orders(Generic[Tables]):
+    """Estimates the orders from 2 on, each from the order before it; `events` are those of the last one."""
 
     def __init__(
-        self, levels: list[TrieLevel], events: RecordArray, event_levels: LongArray, cut: list[int],
+        self, levels: list[TrieLevel], store: Store[Tables], event_levels: LongArray, cut: list[int],
         sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
-        self._levels, self._events, self._event_levels, self._cut = levels, events, event_levels, cut
+        self._levels, self._store, self._event_levels, self._cut = levels, store, event_levels, cut
         self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
-        most = sum(map(len, levels[1:])) + 2  # at most each n-gram is in a context of its own; the empty one; the end
-        self._contexts = workspace.empty(most, CONTEXT)
-        self._contexts[0] = (0.0, 0, 0, 0)
+        store.start(event_levels, sum(map(len, levels[1:])) + 2)  # n-grams at most in a context each; the empty one
+        self.events = store.events_of(1, [np.zeros(int(event_levels[1]), EVENT)])
+        empty = store.contexts(1)
+        empty[0] = (0.0, 0, 0, 0)
+        store.contexts_done(empty, 0, len(self.events))
         self._context_levels = [0, 1]
         self._predicted = levels[0].symbol
         self._context_of = workspace.zeros(len(levels[0]), np.int32)
@@ -184,71 +223,83 @@ class _Orders:
 
     def add(self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float) -> FloatArray:
         """Estimate the events and contexts of an order; p of each of its n-grams, if there are longer ones."""
+        level, last = self._levels[order - 1], order == len(self._levels)
+        contexts, events, p = self._estimate(order, lower, discounts, backoff)
+        # What the next order needs of each n-gram besides p and its context: the symbol that it predicts.
+        if not last:
+            predicted = self._workspace.empty(len(level), np.int32)
+            np.take(self._predicted, level.parent, out=predicted, mode="clip")
+            self._predicted = predicted
+        # The n-grams of the order before can now be linked to the contexts that follow them; those of this order wait.
+        if self._text:
+            level.set_aside(self._workspace)
+            self._link(order - 1, contexts)
+        self._store.events_done(self.events, int(self._event_levels[order - 2]))
+        self._store.contexts_done(contexts, self._context_levels[-2], int(self._event_levels[order]))
+        self.events = events
+        return p
+
+    def _estimate(
+        self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float
+    ) -> tuple[RecordArray, RecordArray, FloatArray]:
+        """The contexts and the events of an order, and p of each of its n-grams."""
         # Bring the n-grams of each context together (grouping.py).
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
         base, start = self._context_levels[-2:]
         groups = group_by_context(
             level, self._context_of, start - base, self._sizes[order - 1], self._cut[order - 1], self._workspace, jobs
         )
-        # The records of the contexts and events of this order.
-        end = start + int(groups.contexts[-1])
-        contexts = self._contexts[start:end]
-        first = int(self._event_levels[order - 1])
-        events = self._events[first : self._event_levels[order]]
-        # What the next order needs of each n-gram: the symbol that it predicts, p, and its context.
         last = order == len(self._levels)
-        predicted = empty(len(level), np.int32)
-        np.take(self._predicted, level.parent, out=predicted, mode="clip")
+        level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
+        if last or not self._text:
+            level.symbol = level.count
+        # The records of the contexts of this order, and what the next one needs of each n-gram. The records of events
+        # replace the rows from which they are estimated.
+        contexts = self._store.contexts(int(groups.contexts[-1]))
+        first = int(self._event_levels[order - 1])
         p = empty(0 if last else len(level), np.float64)
-        context_of = empty(0 if last else len(level), np.int32)
+        context_of = self._context_of = empty(0 if last else len(level), np.int32)
         if any(self._cut) and not last:
             context_of[:] = -1  # for the n-grams of contexts that were pruned altogether
         # Estimate p and the back-off weights, each part of the groups in a thread of its own.
+        rows = [groups.rows[groups.starts[a] : groups.starts[b]] for a, b in groups.parts]
+        events = [part.view(ROW_EVENT)[:, 0] for part in rows]
         tasks = [
             (
-                *(groups.rows[groups.starts[a] : groups.starts[b]], groups.bits, base, first, discounts, backoff),
-                *(predicted, level.parent, lower, contexts, events, context, event, p, context_of),
+                *(part, groups.bits, base, first + event, discounts, backoff),
+                *(self._predicted, level.parent, lower, contexts, records, context, 0, p, context_of),
             )
-            for (a, b), context, event in zip(groups.parts, groups.contexts, groups.events, strict=False)
+            for part, records, context, event in zip(
+                rows, events, groups.contexts.tolist(), groups.events.tolist(), strict=False
+            )
         ]
         in_threads(estimate_contexts, tasks, jobs)
-        self._context_levels.append(end)
-        self._predicted, self._context_of = predicted, context_of
-        level.count = level.raw = np.zeros(0, np.int32)  # no longer needed
-        if self._text:
-            self._link(order - 1)
-        return p
+        self._context_levels.append(start + len(contexts))
+        kept = [part[:size] for part, size in zip(events, np.diff(groups.events).tolist(), strict=True)]
+        return contexts, self._store.events_of(order, kept), p
 
-    def _link(self, order: int) -> None:
+    def _link(self, order: int, contexts: RecordArray) -> None:
         """Link the n-grams of an order to the contexts that follow them, now that contexts of that length are known."""
         level = self._levels[order - 1]
         node, following = (self._workspace.empty(len(level), np.int32) for _ in range(2))
-        base, end = self._context_levels[order : order + 2]
-        contexts = self._contexts[base:end]
+        base = self._context_levels[order]
         link_ngrams(level.symbol, level.parent, self._node, self._next, contexts, base, node, following)
         if order == 1:
-            self._events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
+            self.events["next"] = 0
+            self.events["next"][contexts["symbol"]] = base + np.arange(len(contexts))
         else:
-            self._place(order, following)
-        self._node, self._next = node, following
+            self._place(following)
+        self._node, self._next = self._workspace.set_aside(node), self._workspace.set_aside(following)
         level.symbol = level.parent = np.zeros(0, np.int32)
 
-    def _place(self, order: int, following: IntArray) -> None:
-        start, end = self._event_levels[order - 1 : order + 1]
-        events = self._events[start:end]
-        parts = [(events[a:b], following) for a, b in stretches(len(events), self._jobs)]
+    def _place(self, following: IntArray) -> None:
+        parts = [(self.events[a:b], following) for a, b in stretches(len(self.events), self._jobs)]
         in_threads(place_links, parts, self._jobs)
 
-    def finish(self, unseen: float) -> BackoffTables:
+    def finish(self, unseen: float) -> Tables:
         """The tables, once all orders have been added."""
-        order = len(self._levels)
-        if order > 1 and self._text:
-            self._place(order, self._next[self._levels[-1].parent])
-        elif not self._text:
-            self._events["next"] = 0
+        if self._text and len(self._levels) > 1 and self._store.has_last_links:
+            self._place(self._next[self._levels[-1].parent])
         self._levels.clear()
-        contexts = self._contexts[: self._context_levels[-1] + 1]
-        contexts[-1] = (0.0, 0, len(self._events), 0)
-        children = np.zeros(0, np.int32) if self._text else first_children(contexts)
-        levels = np.array(self._context_levels, np.int64)
-        return BackoffTables(contexts, self._events, levels, self._event_levels, children, unseen)
+        self._store.events_done(self.events, int(self._event_levels[-2]))
+        return self._store.finish(np.array(self._context_levels, np.int64), unseen)

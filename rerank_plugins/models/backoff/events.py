@@ -55,12 +55,13 @@ class TextEvents:
         return len(self.tokens)
 
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
-        """One row for each token."""
-        layout = self.layout
+        """One row for each token; afterwards the source is empty."""
+        layout, tokens = self.layout, self.tokens
+        self.tokens = tokens[:0].copy()
         return _deal(
-            len(self), self.size, layout.words, workspace, jobs,
-            lambda a, b: np.bincount(self.tokens[a:b], minlength=self.size),
-            lambda a, b, *to: pack_text(self.tokens, a, b, self.bos, self.eos, layout.places, *to),
+            len(tokens), self.size, layout.words, workspace, jobs,
+            lambda a, b: np.bincount(tokens[a:b], minlength=self.size),
+            lambda a, b, *to: pack_text(tokens, a, b, self.bos, self.eos, layout.places, *to),
         )  # fmt: skip
 
 

@@ -132,9 +132,10 @@ def estimate_contexts(
     """Estimate the sorted `rows`, and fill the records of contexts and events, from `context` and `event` on.
 
     `discounts` are D_1 … D_3; `backoff` is a constant γ, or negative to interpolate; `predicted` is the x of each
-    n-gram, `lower` p of its parent. In the whole model, parents start at `base` and events at `first`. `next` of an
-    event holds the number of its n-gram for now. `probability` and `context_of` receive p and the context of each
-    n-gram, unless they are empty (at the highest order).
+    parent, which is also that of its n-grams, and `lower` its p. In the whole model, parents start at `base` and events
+    at `first`. `next` of an event holds the number of its n-gram for now. `events` may lie in the memory of `rows`,
+    since an event is written after its row has been read. `probability` and `context_of` receive p and the context of
+    each n-gram, unless they are empty (at the highest order).
     """
     i = 0
     while i < len(rows):
@@ -174,7 +175,7 @@ def estimate_contexts(
                 if len(probability) > 0:
                     probability[ngram] = p
                 new = events[event]
-                new["symbol"] = predicted[ngram]
+                new["symbol"] = predicted[parent[ngram]]
                 new["log10"] = np.log10(p) if p > 0 else LOG_ZERO
                 new["next"] = ngram
                 event += 1

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.layout import NONE
+from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.tables import BackoffTables
 
 LN10 = math.log(10.0)
@@ -113,6 +114,6 @@ def score_events(tables: BackoffTables, events: NDArray[np.integer[Any]]) -> tup
     return scores * LN10, matched
 
 
-def matched_lengths(tables: BackoffTables, matched: LongArray) -> LongArray:
+def matched_lengths(tables: BackoffTables | PackedTables, matched: LongArray) -> LongArray:
     """(n) the length, from 1 to the order, of the n-gram of each event."""
     return np.searchsorted(tables.event_levels, matched, side="right")

@@ -8,18 +8,24 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.scoring import LN10, look_up
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 
 
 def score_steps(
-    tables: BackoffTables, contexts: LongArray, lengths: LongArray, symbols: LongArray
+    tables: BackoffTables | PackedTables, contexts: LongArray, lengths: LongArray, symbols: LongArray
 ) -> tuple[FloatArray, LongArray]:
     """(n) longest known contexts, numbers of symbols before, next symbols -> (n) ln p, (n) contexts after the symbols.
 
     The same as `score_step` for each of them.
     """
+    if isinstance(tables, PackedTables):
+        from rerank_plugins.models.backoff.packed_scoring import score_packed_steps
+
+        log10, after = score_packed_steps(tables, contexts, lengths, symbols)
+        return log10 * LN10, after
     log10, after = np.empty(len(symbols)), np.empty(len(symbols), np.int64)
     _score_steps(
         tables.contexts, tables.events, tables.context_levels, tables.unseen, contexts, lengths, symbols, log10, after

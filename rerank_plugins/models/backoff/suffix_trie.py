@@ -42,7 +42,14 @@ class TrieLevel:
     raw: IntArray | None
 
     def __len__(self) -> int:
-        return len(self.symbol)
+        return len(self.parent)
+
+    def set_aside(self, workspace: Workspace) -> None:
+        """Let large arrays wait in files."""
+        is_raw = self.raw is self.count
+        self.symbol, self.parent, self.count = map(workspace.set_aside, (self.symbol, self.parent, self.count))
+        if self.raw is not None:
+            self.raw = self.count if is_raw else workspace.set_aside(self.raw)
 
 
 def build_trie(

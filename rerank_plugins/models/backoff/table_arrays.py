@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.model_file import Arrays
+from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.tables import BackoffTables
 
+PACKED = (
+    "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",
+)  # fmt: skip
 TABLES = ("contexts", "events", "context_levels", "event_levels", "children")
 
 
@@ -15,6 +19,22 @@ def table_arrays(tables: BackoffTables, prefix: str = "") -> Arrays:
     A model of several tables gives each a `prefix` of its own.
     """
     return {prefix + name: getattr(tables, name) for name in TABLES}
+
+
+def packed_arrays(tables: PackedTables) -> Arrays:
+    """The arrays of packed tables by name, for `write_model`."""
+    return {name: getattr(tables, name) for name in PACKED}
+
+
+def text_tables_from(arrays: Arrays, unseen: float, where: str) -> BackoffTables | PackedTables:
+    """The tables of the model file of a text, packed or not. Raises ModelError as `tables_from` does."""
+    if "event_bits" not in arrays:
+        return tables_from(arrays, unseen, where)
+    if missing := [name for name in PACKED if name not in arrays]:
+        raise ModelError(f"{where}: damaged model: it has no {', '.join(missing)}")
+    tables = PackedTables(**{name: arrays[name] for name in PACKED}, unseen=unseen)
+    tables.check(where)
+    return tables
 
 
 def tables_from(arrays: Arrays, unseen: float, where: str, prefix: str = "") -> BackoffTables:

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.prefetching import prefetch
 from rerank_plugins.models.backoff.scoring import LN10
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -24,7 +25,14 @@ NARROW = 16  # events: a range as small as this is searched linearly
 AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
 
 
-def score_text(tables: BackoffTables, tokens: IntArray, bos: int = 1, eos: int = 2) -> tuple[FloatArray, LongArray]:
+def context_after(tables: BackoffTables | PackedTables, symbol: int) -> int:
+    """The longest known context after a symbol in the empty context."""
+    return tables.following(symbol) if isinstance(tables, PackedTables) else int(tables.events[symbol]["next"])
+
+
+def score_text(
+    tables: BackoffTables | PackedTables, tokens: IntArray, bos: int = 1, eos: int = 2
+) -> tuple[FloatArray, LongArray]:
     """(n) ids of sentences, each ended by `eos` -> (n) ln p of each word in its sentence, (n) the matched event.
 
     `matched_lengths` gives the lengths of the n-grams of these events. For models of text.
@@ -33,7 +41,14 @@ def score_text(tables: BackoffTables, tokens: IntArray, bos: int = 1, eos: int =
     ends = np.flatnonzero(tokens == eos) + 1
     places = np.linspace(0, len(ends), min(LANES, max(len(ends), 1)) + 1).astype(np.int64)
     parts = np.concatenate([[0], ends])[places]
-    start = int(tables.events[bos]["next"])
+    start = context_after(tables, bos)
+    if isinstance(tables, PackedTables):
+        from rerank_plugins.models.backoff.packed_scoring import packed_arrays, score_packed_lanes
+
+        lanes, sums = np.empty((len(parts) - 1, 8), np.int64), np.empty(len(parts) - 1)
+        packed = packed_arrays(tables)
+        score_packed_lanes(*packed, tables.unseen, tokens, parts, start, eos, lanes, sums, scores, matched)
+        return scores * LN10, matched
     arrays = tables.contexts, tables.events, tables.context_levels
     score_lanes(*arrays, tables.unseen, tokens, parts, start, eos, scores, matched)
     return scores * LN10, matched

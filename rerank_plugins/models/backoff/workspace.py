@@ -7,6 +7,7 @@ arrays bucket by bucket, so that pages are mostly read and written in sequence.
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 import weakref
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 PIECE = 1 << 22  # elements copied at a time from a file of blocks
+ASIDE = 1 << 26  # bytes of an array that is worth a file
 SHARE = 8  # a collection of blocks goes to a file when it takes more than 1/8 of the memory
 
 
@@ -47,8 +49,28 @@ class Workspace:
         array[...] = 0
         return array
 
+    def set_aside(self, array: NDArray[Any]) -> NDArray[Any]:
+        """The array, in a file if it is large: it has to wait while others need the memory."""
+        if array.nbytes < ASIDE:
+            return array
+        if (mapped := _map_of(array)) is not None:
+            if hasattr(mapped, "madvise") and hasattr(mmap, "MADV_DONTNEED"):  # it is read again when it is needed
+                mapped.madvise(mmap.MADV_DONTNEED)
+            return array
+        with tempfile.TemporaryFile(dir=self.folder) as file:
+            array.tofile(file)
+            file.flush()
+            return np.asarray(np.memmap(file, array.dtype, "r+", shape=array.shape))
+
     def _freed(self, size: int) -> None:
         self.in_use -= size
+
+
+def _map_of(array: Any) -> mmap.mmap | None:
+    """The map of a file that the array lies in."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None
 
 
 class Collection:

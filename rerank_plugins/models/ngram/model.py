@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.model_file import is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
-from rerank_plugins.models.backoff.table_arrays import table_arrays, tables_from
+from rerank_plugins.models.backoff.packed_tables import PackedTables
+from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 
@@ -19,19 +21,32 @@ State = tuple[int, int]
 
 @dataclass(frozen=True)
 class NgramModel:
-    """An n-gram model: vocabulary, tables, and the settings and statistics of its training."""
+    """An n-gram model: vocabulary, tables, and the settings and statistics of its training.
+
+    `stored` are the tables as they are in the file: packed, unless the model is an imported one or of an earlier
+    version.
+    """
 
     vocabulary: Vocabulary
-    tables: BackoffTables
+    stored: BackoffTables | PackedTables
     settings: dict[str, Any]
+
+    @cached_property
+    def tables(self) -> BackoffTables:
+        """The tables as records; packed ones are unpacked on first use, into twice the memory."""
+        if isinstance(self.stored, BackoffTables):
+            return self.stored
+        from rerank_plugins.models.backoff.unpacking import unpack
+
+        return unpack(self.stored)
 
     def save(self, path: Path) -> int:
         """Write the model file, and return its size in bytes. Raises OSError."""
         words = word_array(self.vocabulary.words)
-        settings = {**self.settings, "unseen": self.tables.unseen}
-        return write_model(
-            path, KIND, settings, {**table_arrays(self.tables), "words": words, "hashes": self.vocabulary.table}
-        )
+        settings = {**self.settings, "unseen": self.stored.unseen}
+        packed = isinstance(self.stored, PackedTables)
+        arrays = packed_arrays(self.stored) if packed else table_arrays(self.stored)
+        return write_model(path, KIND, settings, {**arrays, "words": words, "hashes": self.vocabulary.table})
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
@@ -41,7 +56,7 @@ class NgramModel:
     @classmethod
     def _mapped(cls, path: Path) -> NgramModel:
         settings, arrays = read_model(path, KIND)
-        tables = tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+        tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
         if missing := [name for name in ("words", "hashes") if name not in arrays]:
             raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
         words = words_from(arrays["words"])

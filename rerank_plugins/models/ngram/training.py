@@ -26,7 +26,8 @@ class NgramSettings:
 
     `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
     that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
-    `<unk>` has no probability, and every word of the text must be known.
+    `<unk>` has no probability, and every word of the text must be known. Values are exact, or quantised to `quantise`
+    bits.
     """
 
     order: int = 5
@@ -35,6 +36,7 @@ class NgramSettings:
     min_count: int = 1
     most_words: int | None = None
     closed: bool = False
+    quantise: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.models.backoff.estimation import cutoffs, estimate
+    from rerank_plugins.models.backoff.estimation import cutoffs, estimate_packed
     from rerank_plugins.models.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
@@ -92,8 +94,9 @@ def train(
         )
     never = [BOS, UNK] if settings.closed else [BOS]
     source = TextEvents(tokens, len(vocabulary), settings.order)
-    estimated = estimate(
-        source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs,
+    del tokens  # so that their memory is free once they are dealt out
+    estimated = estimate_packed(
+        source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
         progress=lambda stage: progress(stage, words),
     )  # fmt: skip
     sizes = [estimated.ngrams[0], *estimated.tables.sizes[1:]]
