@@ -14,6 +14,7 @@ such events.
     packed_tables, packing,         PackedTables: a model of text in about half the memory, with the same scores;
       packed_records, unpacking       pack, unpack
     packed_scoring                  what score_text and score_steps do with packed tables
+    entropy_pruning                 prune: without the n-grams that a text hardly needs
     drawing                         draw_event: draws an event from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
     least_scores                    the least score of each symbol in any context

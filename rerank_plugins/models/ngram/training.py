@@ -9,13 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
 from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.model import NgramModel
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.backoff.estimation import Estimate
+    from rerank_plugins.models.backoff.events import TextEvents
+    from rerank_plugins.models.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 
@@ -26,8 +31,8 @@ class NgramSettings:
 
     `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
     that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
-    `<unk>` has no probability, and every word of the text must be known. Values are exact, or quantised to `quantise`
-    bits.
+    `<unk>` has no probability, and every word of the text must be known. N-grams whose removal raises the perplexity by
+    less than the share `prune_entropy` are left out as well. Values are exact, or quantised to `quantise` bits.
     """
 
     order: int = 5
@@ -37,6 +42,7 @@ class NgramSettings:
     most_words: int | None = None
     closed: bool = False
     quantise: int | None = None
+    prune_entropy: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.models.backoff.estimation import cutoffs, estimate_packed
+    from rerank_plugins.models.backoff.estimation import cutoffs
     from rerank_plugins.models.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
@@ -81,6 +87,8 @@ def train(
         raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
     prune = cutoffs(settings.prune, settings.order)
     smoothing = SMOOTHING[settings.smoothing]()
+    if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
+        raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
     text = TextCollector(workspace)
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
@@ -95,16 +103,38 @@ def train(
     never = [BOS, UNK] if settings.closed else [BOS]
     source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens  # so that their memory is free once they are dealt out
-    estimated = estimate_packed(
-        source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
-        progress=lambda stage: progress(stage, words),
-    )  # fmt: skip
-    sizes = [estimated.ngrams[0], *estimated.tables.sizes[1:]]
+    estimated, tables = _estimated(
+        source, smoothing, settings, prune, never, workspace, jobs, lambda stage: progress(stage, words)
+    )
+    sizes = [estimated.ngrams[0], *tables.sizes[1:]]
     columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
     orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": text.sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, estimated.tables, record), text.sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, tables, record), text.sentences, words, unknown, orders)
+
+
+def _estimated(
+    source: TextEvents, smoothing: Smoothing, settings: NgramSettings, prune: Sequence[int], never: Sequence[int],
+    workspace: Workspace, jobs: int, progress: Callable[[str], None],
+) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
+    """The estimate and its packed tables, pruned by entropy where the settings ask for it."""
+    from rerank_plugins.models.backoff.estimation import estimate, estimate_packed
+
+    if not settings.prune_entropy:
+        packed = estimate_packed(
+            source, smoothing, settings.quantise, prune=prune, never=never, workspace=workspace, jobs=jobs,
+            progress=progress,
+        )  # fmt: skip
+        return packed, packed.tables
+    from rerank_plugins.models.backoff.entropy_pruning import prune as prune_by_entropy
+    from rerank_plugins.models.backoff.packing import pack
+
+    estimated = estimate(
+        source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs, progress=progress
+    )
+    progress("pruning")
+    return estimated, pack(prune_by_entropy(estimated.tables, settings.prune_entropy), settings.quantise)
 
 
 def parse_prune(text: str) -> tuple[int, ...]:

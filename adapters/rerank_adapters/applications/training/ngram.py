@@ -54,6 +54,8 @@ def memory_size(text: str) -> int:
 @click.option("--prune", default="0", metavar="COUNTS",
               help="Prune n-grams that occur at most this often, one count for each order: 0,0,1.")  # fmt: skip
 @tokenised_text_option
+@click.option("--prune-entropy", type=click.FloatRange(0), default=0.0, metavar="SHARE",
+              help="Prune also n-grams whose removal raises the perplexity by less than this share: 1e-8.")  # fmt: skip
 @click.option("--quantise", type=click.IntRange(2, 16), metavar="BITS",
               help="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
               "Default: exact values.")  # fmt: skip
@@ -68,9 +70,8 @@ def memory_size(text: str) -> int:
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
-    closed: bool, prune: str, quantise: int | None, steps: tuple[str, ...], arpa: Path | None,
-    held_out: tuple[str, ...], memory: int,
-    temporary: Path | None, jobs: int | None,
+    closed: bool, prune: str, prune_entropy: float, quantise: int | None, steps: tuple[str, ...], arpa: Path | None,
+    held_out: tuple[str, ...], memory: int, temporary: Path | None, jobs: int | None,
 ) -> None:  # fmt: skip
     """Train an n-gram language model on tokenised TEXT with one sentence per line.
 
@@ -88,7 +89,8 @@ def command(
     from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
 
     closing = Closing()
-    settings = NgramSettings(order, smoothing, parse_prune(prune), min_count, words, closed, quantise)  # type: ignore[arg-type]
+    cutoffs = parse_prune(prune)
+    settings = NgramSettings(order, smoothing, cutoffs, min_count, words, closed, quantise, prune_entropy)  # type: ignore[arg-type]
     workspace = Workspace(memory, temporary or output.parent)
     text = TextPipeline(text_steps(steps, ()))
     jobs = jobs or os.cpu_count() or 1
