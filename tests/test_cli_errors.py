@@ -275,7 +275,11 @@ CHANGES = {
     ),
     "missing file": ('["good"]', '["none"]', "none: no such file"),
     "no TOML": ("[tune]", "[tune", "mt.toml: not valid TOML: "),
-    "required option": ('use = "length"', 'use = "ngram-lm"', "[[feature]] ngram-lm: ngram-lm: give one of 'lm'"),
+    "required option": (
+        'use = "length"',
+        'use = "substitutes"',
+        "[[feature]] substitutes: substitutes needs the option 'model'",
+    ),
     "missing model": ('"length"', '"ngram-lm"\nmodel = "none.arpa"', "none.arpa: no such language model file"),
     "no ARPA": ('"length"', '"ngram-lm"\nmodel = "good"', "good: not a language model that KenLM can read"),
     "variable": (

@@ -91,7 +91,12 @@ RUNS = {
         "--feature length=length",
         r"\| odds, contexts, n-gram \|( [\d.]+ \|){5}(?s:.*)\| n-gram \+ length \|( [\d.]+ \|){5} \d+, \d+, [\d.]+ \|",
     ),
+    "embedded_ngram": ("{root}/mt/train.en --held-out {root}/mt/test.en", r"\| all n-grams \| [\d,]+ \| [\d.]+ \| [\d.]+% \|"),
     "ngram_speed": ("{root}/mt/train.en --most 100 --order 3 --memory 1G", r"\| KenLM \| [\d,]+ \|"),
+    "packed_ngrams": (
+        "{root}/mt/lm.arpa {root}/mt/train.en --bits 8 --most 50 --repeats 1",
+        r"\| records \|( [\d.,]+ \|){3}(?s:.*)\| 8 bits \|( [\d.,]+ \|){3}",
+    ),
     "parser_table": ("{data} --most 20", r"\| arc-eager, GUM \|( [\d.]+ \|){3}"),
     "random_indexing_weights": (
         "{data} {root}/mt/train.en --min-count 1",

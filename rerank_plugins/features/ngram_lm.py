@@ -20,7 +20,7 @@ from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.language_models.ngram import EMBEDDED, NgramLanguageModel
 from rerank_plugins.model_file import is_model_file
 from rerank_plugins.pickling import PickledFields
 
@@ -30,10 +30,14 @@ class NgramFeature(SentenceFeature, PickledFields):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
     lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
-    model: Path | None = option(None, doc="model file, ARPA file or KenLM binary, instead of a named language model")
+    model: Path | None = option(
+        None,
+        doc="model file, ARPA file or KenLM binary, instead of a named language model; default: the embedded English "
+        "n-gram model",
+    )
 
     def __post_init__(self) -> None:
-        if (self.lm is None) == (self.model is None):
+        if self.lm is not None and self.model is not None:
             raise ValueError(
                 "give one of 'lm' (a language model's name) and 'model' (a model file, ARPA file or KenLM binary)"
             )
@@ -42,6 +46,11 @@ class NgramFeature(SentenceFeature, PickledFields):
     def components(self) -> tuple[str, ...]:
         """`total`, `per_word`, `oovs`."""
         return ("total", "per_word", "oovs")
+
+    @property
+    def resources(self) -> tuple[Path, ...]:
+        """The embedded model, if it is used."""
+        return () if self.model or self.lm else (EMBEDDED,)
 
     @cached_property
     def _lm(self) -> LanguageModel:
@@ -71,7 +80,5 @@ class NgramFeature(SentenceFeature, PickledFields):
 
 
 def model_of_file(path: Path | None) -> LanguageModel:
-    """The n-gram language model of a model file, of an ARPA file or of a KenLM binary. Raises ValueError for None."""
-    if path is None:
-        raise ValueError("there is no file to read a language model from")
-    return NgramLanguageModel(path) if is_model_file(path) else KenlmLanguageModel(path)
+    """The n-gram language model of a model file, an ARPA file or a KenLM binary; None stands for the embedded model."""
+    return NgramLanguageModel(path) if path is None or is_model_file(path) else KenlmLanguageModel(path)

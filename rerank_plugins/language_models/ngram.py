@@ -16,36 +16,73 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.resources import embedded
+from rerank_plugins.trees.penn import PLAIN, spellings
 
 if TYPE_CHECKING:
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
 KIND = "ngram"
+EMBEDDED = embedded("ngram.zst")
+MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 State = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class NgramLanguageModel(LanguageModel, PickledFields):
-    """N-gram model from `rerank train ngram`, or an ARPA file of any order up to 6.
+    """N-gram model from `rerank train ngram`, or an ARPA file of any order up to 6; embedded: English.
 
     Natural logs; with stupid back-off, of scores in place of probabilities. It is also an `IncrementalLM`, whose state
     is the tuple (context, number of words before), and a `BatchedLM`, which takes many steps in one compiled call. A
-    pickled copy holds only the path and maps the same file. Raises ModelError for a file that is missing, cut short, of
-    another version or kind.
+    pickled copy holds only the path and maps the same file. The embedded model reads brackets and quotation marks in
+    all their spellings (trees/penn.py), other models as they are in the text. Raises ModelError for a file that is
+    missing, cut short, of another version or kind.
     """
 
-    model: Path = option(doc="model file, or ARPA file, plain or compressed")
+    model: Path | None = option(
+        None, doc="model file, or ARPA file, plain or compressed; default: the embedded English model"
+    )
+
+    @property
+    def resources(self) -> tuple[Path, ...]:
+        """The embedded model, if it is used."""
+        return () if self.model else (EMBEDDED,)
 
     @cached_property
     def ngrams(self) -> NgramModel:
         """The vocabulary and tables, loaded on first use."""
-        return NgramModel.load(self.model)
+        if self.model is not None:
+            return NgramModel.load(self.model)
+        from rerank_plugins.models.ngram.compact_file import read_embedded
+
+        return read_embedded(EMBEDDED)
+
+    @cached_property
+    def _marks(self) -> dict[str, str]:
+        """The spellings of marks that the embedded model lacks, each with the one that it has."""
+        if self.model is not None:
+            return {}
+        known = self.ngrams.vocabulary.inner
+        others = {mark: next((form for form in spellings(mark) if form in known), mark) for mark in MARKS}
+        return {mark: form for mark, form in others.items() if mark not in known and form != mark}
+
+    def _encoded(self, sentences: Sequence[Sentence]) -> IntArray:
+        """The numbers of the words of all sentences."""
+        if marks := self._marks:
+            sentences = [
+                words if marks.keys().isdisjoint(words) else [marks.get(word, word) for word in words]
+                for words in sentences
+            ]
+        return self.ngrams.vocabulary.encode(sentences)
+
+    def _number(self, word: str) -> int:
+        return self.ngrams.vocabulary.inner.get(self._marks.get(word, word), UNK)
 
     @property
     def order(self) -> int:
@@ -53,14 +90,14 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return self.ngrams.stored.order
 
     def __contains__(self, word: str) -> bool:
-        return word in self.ngrams.vocabulary
+        return self._marks.get(word, word) in self.ngrams.vocabulary
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that matched each."""
         from rerank_plugins.models.backoff.scoring import matched_lengths
         from rerank_plugins.models.backoff.text_scoring import score_text
 
-        tokens = self.ngrams.vocabulary.encode(sentences)
+        tokens = self._encoded(sentences)
         scores, events = score_text(self.ngrams.stored, tokens, BOS, EOS)
         return scores, matched_lengths(self.ngrams.stored, events)
 
@@ -81,13 +118,13 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
         from rerank_plugins.models.backoff.text_scoring import score_text
 
-        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
+        return score_text(self.ngrams.stored, self._encoded(sentences), BOS, EOS)[0]
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
         from rerank_plugins.models.backoff.scoring import LN10
 
-        ids = self.ngrams.vocabulary.encode(sentences)
+        ids = self._encoded(sentences)
         return _cut(LN10 * self.ngrams.stored.unigrams[ids].astype(np.float64), sentences)
 
     def start(self) -> State:
@@ -98,7 +135,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def advance(self, state: State, word: str) -> tuple[float, State]:
         """Ln p(word | state), and the state after it."""
-        return self._step(state, self.ngrams.vocabulary.inner.get(word, UNK))
+        return self._step(state, self._number(word))
 
     def finish(self, state: State) -> float:
         """Ln p(</s> | state)."""
@@ -106,8 +143,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:
         """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
-        number = self.ngrams.vocabulary.inner
-        ln_p, contexts = self._steps(states, [number.get(word, UNK) for word in words])
+        ln_p, contexts = self._steps(states, list(map(self._number, words)))
         longest = self.order - 1
         lengths = [min(length + 1, longest) for _, length in states]
         return ln_p, list(zip(contexts.tolist(), lengths, strict=True))

@@ -27,7 +27,7 @@ def read_bits(bits: Any, at: int, width: int) -> int:
     number = bits[place] >> np.uint64(shift)
     if shift + width > 64:
         number |= bits[place + 1] << np.uint64(64 - shift)
-    return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+    return int(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
 @part

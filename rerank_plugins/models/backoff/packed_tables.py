@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.bit_fields import copy_bits, integers_for
 
 BitArray = NDArray[np.uint64]
 
@@ -84,6 +83,8 @@ class PackedTables:
         return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
 
     def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
+        from rerank_plugins.models.backoff.bit_fields import copy_bits
+
         codes = np.empty(number, np.uint32)
         copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
         if fields[BOOK] == EXACT:
@@ -94,6 +95,8 @@ class PackedTables:
 
     def following(self, symbol: int) -> int:
         """The context after this symbol in the empty context."""
+        from rerank_plugins.models.backoff.bit_fields import copy_bits
+
         fields = self.event_fields[0]
         after = np.zeros(1, np.uint32)
         at = int(fields[BIT] + symbol * fields[WIDTH] + fields[SYMBOL] + fields[VALUE])
@@ -111,7 +114,7 @@ class PackedTables:
             fits = fits and bool((np.diff(levels) >= 0).all() and (fields[:, FIRST] == levels[:-1]).all())
             if fits:
                 ends = fields[:, BIT] + (np.diff(levels) + extra) * fields[:, WIDTH]
-                fits = bool((fields[1:, BIT] >= ends[:-1]).all()) and integers_for(int(ends[-1])) <= len(bits)
+                fits = bool((fields[1:, BIT] >= ends[:-1]).all()) and int(ends[-1]) <= 64 * (len(bits) - 1)
         if fits:
             blocks = self.context_fields[:, BASE] + (np.diff(self.context_levels) >> self.context_fields[:, BLOCK])
             fits = bool((blocks < len(self.bases)).all()) and self.bases.shape[1:] == (2,)

@@ -1,0 +1,79 @@
+"""Builds `ngram.zst`, the embedded English n-gram language model.
+
+    python -m rerank_plugins.resources.en.build_ngram novels.txt.xz novels-more.txt.xz \
+        textbooks.txt.xz presidential.txt.xz tatoeba-more.txt.xz gum-train.ptb ewt-train.conllu.xz
+
+Texts have one sentence per line, with tokens separated by spaces; of treebanks, bracketed (.ptb) or in CoNLL-U, the
+words are read. Words are in their case, with brackets in their normal form (trees/penn.py). Of the file novels-more,
+every third sentence is read; texts other than the novels are read three times, as they are nearer to the English of
+today. The model is of order 4. Rare n-grams are left out, then those that the model can best do without (Stolcke 1998),
+until it is small enough, and the values are numbers of 6 bits. The same texts give the same file.
+"""
+
+from __future__ import annotations
+
+import lzma
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from rerank_plugins.models.backoff.entropy_pruning import prune
+from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.models.ngram.compact_file import write_compact
+from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.dependency import read_conllu
+from rerank_plugins.trees.penn import normal_text
+
+SETTINGS = NgramSettings(order=4, prune=(0, 1, 1, 1), most_words=60_000, prune_entropy=1e-8)
+STEP = 1.5  # the factor between a threshold of pruning and the next
+MOST = 3_700_000  # n-grams
+TIMES = 3  # that a text other than a novel is read
+PART = 3  # one sentence of so many is read of novels-more
+BITS = 6  # of a value
+
+
+def sentences(path: Path) -> Iterator[str]:
+    """The sentences of a text or treebank, plain or .xz."""
+    opener = lzma.open if path.suffix == ".xz" else open
+    with opener(path, "rt", encoding="utf-8") as lines:
+        name = path.name.removesuffix(".xz")
+        if name.endswith(".ptb"):
+            texts: Iterator[str] = (" ".join(tree.words()) for tree in read_trees(lines, name))
+        elif name.endswith(".conllu"):
+            texts = (" ".join(tree.words) for tree in read_conllu(lines, name))
+        else:
+            texts = iter(lines)
+        yield from map(normal_text, texts)
+
+
+def texts(paths: Sequence[Path]) -> Iterator[tuple[str, Iterator[str]]]:
+    """The name and the sentences of each text, as often as it is read."""
+    for path in paths:
+        part = PART if path.name.startswith("novels-more") else 1
+        for _ in range(1 if path.name.startswith("novels") else TIMES):
+            yield path.name, islice(sentences(path), 0, None, part)
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Train on the files, and write the model beside this module."""
+    paths = [Path(argument) for argument in arguments]
+    trained = train(texts(paths), SETTINGS, workspace=Workspace(), jobs=os.cpu_count() or 1)
+    ngrams, threshold = trained.ngrams, SETTINGS.prune_entropy
+    tables = ngrams.tables
+    while sum(tables.sizes) > MOST:
+        threshold *= STEP
+        tables = prune(tables, threshold)
+        print(f"{sum(tables.sizes):,} n-grams with the threshold {threshold:.3g}", file=sys.stderr)
+    settings = {**ngrams.settings, "prune_entropy": threshold, "texts": [path.name for path in paths]}
+    target = Path(__file__).with_name("ngram.zst")
+    size = write_compact(NgramModel(ngrams.vocabulary, tables, settings), target, BITS)
+    print(f"{target.name}: {trained.sentences:,} sentences, {trained.words:,} words, {len(ngrams.vocabulary):,}")
+    print(f"in the vocabulary; {sum(tables.sizes):,} n-grams {tables.sizes}; {size:,} bytes")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
