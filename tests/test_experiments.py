@@ -120,6 +120,10 @@ RUNS = {
         "{data} parsing --rows baseline,20hw-2 --seeds 1,2 --iterations 2 --rare 2 --decoders vector --every 3",
         r"\| 20hw-2 \| vector \| [\d.]+ \| [\d.]+ \| [\d.]+ ± [\d.]+ \| [\d.]+ \| 2 \|",
     ),
+    "tatoeba_table": (
+        "{job} --seeds 1",
+        r"\| everything \| \d+ \| [\d.]+ \| [\d.]+ \| [+-][\d.]+ \|(?s:.*)\| everything, MBR \|(?s:.*)\| oracle \|",
+    ),
     "treebank_names": ("{named}", r"precision 1.000, recall 1.000, F1 1.000"),
     "treelet_perplexity": (
         "{grammar} --latent {grammar} -k 3 --training trees={bank} --test dev={bank} --test text={text} --most 5",
@@ -131,6 +135,32 @@ RUNS = {
     ),
     "tuner_table": ("{lists} length --tuners mira,mbr --seeds 1", r"\| mira \| [\d.]+ \| [\d.]+ \|"),
 }  # fmt: skip
+
+
+JOB = """
+jobs = 1
+[tune]
+nbest = ["{lists}/tune.nbest.xz"]
+references = ["{lists}/tune.ref"]
+source = "{lists}/tune.src"
+[[test]]
+nbest = ["{lists}/test.nbest.xz"]
+references = ["{lists}/test.ref"]
+source = "{lists}/test.src"
+[tuner]
+use = "mira"
+passes = 2
+[[feature]]
+use = "length"
+[[feature]]
+use = "untranslated"
+[[feature]]
+use = "hhmm-lm"
+beam = 5
+[evaluation]
+bootstrap = 40
+randomisation = 40
+"""
 
 
 def changed(tree, words):
@@ -195,10 +225,13 @@ def made(small, treebank_path, tmp_path_factory):
     done("train", "hhmm", data / "treebank_gum/gum-train.ptb", "--language", "en", "--splits", "0", "-o", grammar)
     table = folder / "features.npz"
     done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
+    job = folder / "job.toml"
+    job.write_text(JOB.format(lists=lists), encoding="utf-8")
     return {
         "data": data,
         "table": table,
         "lists": lists,
+        "job": job,
         "bank": bank,
         "text": text,
         "named": named,
