@@ -25,6 +25,8 @@ TRUECASE = "paris (9/9)\nParis (3/12) paris (9)\nthe (90/99) The (9)\nI (5/5)\n"
     [
         ((), "a  b ", "a  b "),
         (("undo-bpe",), "Straßen@@ bahn fa@@ hr@@ en @@x ab@@", "Straßenbahn fahren @@x ab"),
+        (("side:target", "reverse"), "das Haus ||| the house", "house the"),
+        (("side:source",), "das Haus ||| the house", "das Haus"),
         (("undo-sentencepiece",), "▁Straßen bahn ▁fährt .", "Straßenbahn fährt."),
         (("unescape",), "it &apos;s &quot; a &amp; b &quot; &#91; &lt; &amp;lt;", 'it \'s " a & b " [ < &lt;'),
         (("lowercase",), "ÄB c", "äb c"),

@@ -77,6 +77,11 @@ def unescape(text: str) -> str:
     return text
 
 
+def reverse(text: str) -> str:
+    """The words in reverse order, for models that read from right to left."""
+    return " ".join(reversed(text.split()))
+
+
 def _side(side: str) -> Step:
     """One side of a line `source ||| target`; a line without the separator is that side itself."""
     if side not in SIDES:
@@ -133,6 +138,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         StepKind("side", _side, "source or target", default="target"),
+        StepKind("reverse", _plain(reverse)),
         StepKind("undo-bpe", _plain(undo_bpe)),
         StepKind("undo-sentencepiece", _plain(undo_sentencepiece)),
         StepKind("unescape", _plain(unescape)),
