@@ -14,6 +14,11 @@ options = { order = 2, text = "side:target", held-out = ["more.en"] }
 train = "word-classes"
 inputs = ["bank.conllu"]
 output = "models/classes.tsv"
+[[model]]
+train = "ngram"
+inputs = ["more.en"]
+output = "models/classes.ngram"
+options = { order = 2, text = "classes:models/classes.tsv" }
 [nbest]
 use = "moses"
 [tune]
@@ -41,17 +46,18 @@ def test_models_are_trained_once(place):
     first = done("prepare", place / "job.toml").err
     assert "9 words, 4 distinct" not in first
     assert "3 sentences, 6 words, 4 distinct known words" in first
-    assert "trained 2 models of 2" in first
+    assert "trained 3 models of 3" in first
     again = done("prepare", place / "job.toml").err
-    assert again.count("unchanged, so not trained again") == 2
-    assert "trained 0 models of 2" in again
+    assert again.count("unchanged, so not trained again") == 3
+    assert "trained 0 models of 3" in again
     (place / "more.en").write_text("the cat sleeps\n")
     changed = done("prepare", place / "job.toml").err
     assert "7 words" in changed
     assert "classes.tsv: unchanged" in changed
+    assert "trained 2 models of 3" in changed
     (place / "models" / "classes.tsv").write_text("damaged\n")
     assert "en.ngram: unchanged" in (repaired := done("prepare", place / "job.toml").err)
-    assert "trained 1 model of 2" in repaired
+    assert "trained 1 model of 3" in repaired
     only = done("prepare", place / "job.toml", "--force", "--only", "classes.tsv").err
     assert "trained 1 model of 1" in only
 

@@ -8,8 +8,11 @@ from typing import Any
 
 from rerank_adapters.config import Config, Model
 from rerank_adapters.pipeline.steps import Inputs, file_hash
+from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
 from rerank_plugins.registry import suggestion
+
+TEXT = "text"  # the option of text steps
 
 
 def chosen_models(config: Config, path: Path, names: Sequence[str] = ()) -> list[Model]:
@@ -36,8 +39,9 @@ def arguments_of(config: Config, model: Model) -> list[str]:
     not set and an input that does not exist.
     """
     inputs = [config.path(path) for path in model.inputs]
+    outputs = {config.path(other.output) for other in config.model}
     for path in inputs:
-        if not path.exists():
+        if path not in outputs and not path.exists():  # outputs may still be trained
             raise ConfigError(f"[[model]] {model.output.name}: inputs: {path}: no such file")
     options = [argument for key, value in model.options.items() for argument in _option(config, key, value)]
     return [*options, "-o", str(config.path(model.output)), "--", *map(str, inputs)]
@@ -47,9 +51,12 @@ def inputs_of_model(config: Config, model: Model) -> Inputs:
     """What a trained model depends on: its command, options, the content of all files, and the program's version."""
     arguments = arguments_of(config, model)
     files = [argument for argument in arguments if argument != str(config.path(model.output))]
+    steps = model.options.get(TEXT, [])
+    text = TextPipeline(tuple(steps) if isinstance(steps, list) else (steps,), config.base)
     return {
         "train": model.train,
         "options": {key: _plain(value) for key, value in model.options.items()},
+        "text": text.describe(),
         "files": [digest for digest in (file_hash(Path(argument)) for argument in files) if digest],
         "version": __version__,
     }
@@ -69,11 +76,13 @@ def _option(config: Config, key: str, value: Any) -> Iterator[str]:
     elif value is True:
         yield f"--{key}"
     elif value is not False:
-        yield from (f"--{key}", _expanded(config, value) if isinstance(value, str) else str(value))
+        yield from (f"--{key}", _expanded(config, key, value) if isinstance(value, str) else str(value))
 
 
-def _expanded(config: Config, value: str) -> str:
-    """The path of a file, where the value names one; otherwise the value, which is no path."""
+def _expanded(config: Config, key: str, value: str) -> str:
+    """The value; where it names a file, or a text step with one, that file is relative to here."""
+    if key == TEXT:
+        return TextPipeline((value,), config.base).rebased(Path())[0]
     path = config.path(value)
     return str(path) if value and ("$" in value or path.is_file()) else value
 
