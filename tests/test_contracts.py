@@ -21,6 +21,9 @@ from rerank_plugins.models.translation_memory.training import train as train_mem
 from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
 from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
 from rerank_plugins.models.word_alignment.training import train as train_alignment
+from rerank_plugins.models.word_lexicon.model_file import write_model as write_lexicon
+from rerank_plugins.models.word_lexicon.training import Settings as LexiconSettings
+from rerank_plugins.models.word_lexicon.training import train as train_lexicon
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.registry import KINDS
@@ -77,6 +80,7 @@ CASES = {
                 "values": ["labelled", "directed"],
             },
         ],
+        "word-lexicon": [{"model": "micro.lexicon"}],
         "word-translation": [
             {"model": "micro.align"},
             {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
@@ -223,6 +227,11 @@ def test_features(name, options, tmp_path):
             train_vectors([("text", SENTENCES)], vector_training.Settings(min_count=1)), tmp_path / "micro.ri"
         )
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
+    if name == "word-lexicon":
+        pairs = [("das ist eine Katze", text) for text in SENTENCES if text.strip()]
+        write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     if name in ("word-translation", "dependency-agreement"):

@@ -28,6 +28,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.treelet_lm import TreeletFeature
     from rerank_plugins.features.unigram import UnigramFeature
     from rerank_plugins.features.untranslated import UntranslatedFeature
+    from rerank_plugins.features.word_lexicon import WordLexiconFeature
     from rerank_plugins.features.word_posteriors import WordPosteriorsFeature
     from rerank_plugins.features.word_translation import WordTranslationFeature
 
@@ -52,6 +53,7 @@ def register_feature_extractors(register: Register) -> None:
     register("word-translation", WordTranslationFeature)
     register("translation-memory", TranslationMemoryFeature)
     register("decoder-alignment", DecoderAlignmentFeature)
+    register("word-lexicon", WordLexiconFeature)
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)
