@@ -28,7 +28,8 @@ def read_model(path: Path) -> WordLexicon:
     settings, arrays = model_file.read_model(path, KIND)
     try:
         sources, targets = (model_file.words_from(arrays[f"{side}.words"]) for side in ("source", "target"))
-        lexicon = WordLexicon(sources, targets, *(arrays[name] for name in ARRAYS), settings["training"])
+        bias, starts, numbers, weights = (arrays[name] for name in ARRAYS)
+        lexicon = WordLexicon(sources, targets, bias, starts, numbers, weights, settings["training"])
         sizes = (len(lexicon.starts) - 1, len(lexicon.bias), int(lexicon.starts[-1]), len(lexicon.weights))
         whole = sizes == (len(sources), len(targets), len(lexicon.targets), len(lexicon.targets))
         whole &= isinstance(lexicon.settings["lowercase"], bool)

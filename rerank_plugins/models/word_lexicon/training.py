@@ -92,7 +92,8 @@ def train(
         for epoch, order in enumerate(orders):
             rate = np.float32(settings.rate * settings.decay**epoch)
             arguments = (f_side.words, f_side.starts, part.words, part.starts, rate, weights, *scratch)
-            sums.append(float(visit_pairs(order, *arguments)))
+            likelihood: float = visit_pairs(order, *arguments)  # type: ignore[no-untyped-call]
+            sums.append(likelihood)
         return weights, sums
 
     with ThreadPoolExecutor(jobs) as pool:
@@ -119,13 +120,15 @@ def _lexicon(
     sources: tuple[str, ...], targets: tuple[str, ...], blocks: list[NDArray[np.float32]], settings: dict[str, object]
 ) -> WordLexicon:
     """The lexicon without the weights that are close to 0."""
-    rows, columns, values = [], [], []
+    rows: list[LongArray] = []
+    columns: list[LongArray] = []
+    values: list[NDArray[np.float32]] = []
     for number, block in enumerate(blocks):
         row, column = np.nonzero(np.abs(block[1:]) >= SMALL)
         rows.append(row)
         columns.append(column + number * BLOCK)
         values.append(block[1:][row, column])
-    source, target, weights = (np.concatenate(parts) for parts in (rows, columns, values))
+    source, target, weights = np.concatenate(rows), np.concatenate(columns), np.concatenate(values)
     order = np.lexsort((target, source))
     starts = np.searchsorted(source[order], np.arange(len(sources) + 1)).astype(np.int64)
     bias = np.concatenate([block[0] for block in blocks])
