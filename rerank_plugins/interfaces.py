@@ -11,7 +11,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, overload, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.trees.scored import ScoredTree
 
 State = TypeVar("State")
 Sentence = Sequence[str]
@@ -175,39 +175,6 @@ class HasUnigrams(Protocol):
         unknown word is replaced as in `score`.
         """
         ...
-
-
-class ScoredTree(NamedTuple):
-    """A constituency tree and ln p(tree, words), or ln p(tree | words) if the parser does not model the words."""
-
-    tree: Tree
-    log_probability: float
-
-
-@dataclass(frozen=True, eq=False)
-class KBestTrees(Sequence[ScoredTree]):
-    """The k best trees of a sentence as arrays of their distinct subtrees; equal to a sequence of the same trees."""
-
-    trees: SharedTrees
-    log_probabilities: tuple[float, ...]
-
-    def __len__(self) -> int:
-        return len(self.log_probabilities)
-
-    @overload
-    def __getitem__(self, place: int) -> ScoredTree: ...
-    @overload
-    def __getitem__(self, place: slice) -> KBestTrees: ...
-    def __getitem__(self, place: int | slice) -> ScoredTree | KBestTrees:
-        """The scored tree in this place, or some of them."""
-        if isinstance(place, slice):
-            return KBestTrees(self.trees[place], self.log_probabilities[place])
-        return ScoredTree(self.trees[place], self.log_probabilities[place])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)

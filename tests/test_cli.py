@@ -933,8 +933,8 @@ def test_help_lists_whole_summaries_under_headings(monkeypatch):
     assert list(listed) == ["Options", *headings]
     lines = [line for heading in headings for line in listed[heading].splitlines()]
     assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for line in lines)  # none is wrapped
-    assert [line.split()[0] for line in listed["The chain"].splitlines()] == COMMANDS[:7]
-    assert [line.split()[0] for line in listed["Tools"].splitlines()] == COMMANDS[7:]
+    assert [line.split()[0] for line in listed["The chain"].splitlines()] == COMMANDS[:8]
+    assert [line.split()[0] for line in listed["Tools"].splitlines()] == COMMANDS[8:]
 
 
 def test_summaries_are_the_first_lines_of_the_commands_docstrings():

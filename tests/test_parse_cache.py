@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import Parse, Parser
-from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.parsers import cached
 from rerank_plugins.parsers.biaffine_parser import EnglishParser
 from rerank_plugins.parsers.cached import CachedParser, default_cache, identity
@@ -27,6 +26,7 @@ from rerank_plugins.parsers.udpipe import UdpipeParser
 from rerank_plugins.paths import cache_folder
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.scored import ScoredTree
 from tests.command_line import done, refused, rerank
 from tests.random_trees import trees
 

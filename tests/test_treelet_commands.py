@@ -9,7 +9,6 @@ from rerank_adapters.extraction import extract_features
 from rerank_plugins import Hypothesis, NBestList, Parse, Parser
 from rerank_plugins.features.slr import SlrFeature
 from rerank_plugins.features.treelet_lm import TreeletFeature
-from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.language_models import parsed as parsed_lm
 from rerank_plugins.language_models.headlex import HeadlexLanguageModel
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
@@ -20,6 +19,7 @@ from rerank_plugins.models.treelet.model_file import read_model
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.scored import ScoredTree
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.test_treelet import BANK, TREES
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.interfaces import KBestTrees, Parse
+from rerank_plugins.interfaces import Parse
 from rerank_plugins.language_models.treelet import EMBEDDED as MODEL
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.models.pcfg.embedded import EMBEDDED as GRAMMAR
@@ -13,6 +13,7 @@ from rerank_plugins.models.treelet.interning import Interner, intern
 from rerank_plugins.parsers.packed import pack, unpack
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
 from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.scored import KBestTrees
 from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 needs_models = pytest.mark.skipif(not (GRAMMAR.is_file() and MODEL.is_file()), reason="no embedded models")

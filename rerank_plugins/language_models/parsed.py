@@ -21,9 +21,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import KBestTrees, LanguageModel, Parser, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.scored import KBestTrees, ScoredTree
 
 if TYPE_CHECKING:
     from rerank_plugins.models.vocabulary.closed import ClosedVocabulary

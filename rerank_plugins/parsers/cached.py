@@ -12,9 +12,10 @@ from typing import Any
 from rerank_plugins import __version__
 from rerank_plugins.errors import PluginError
 from rerank_plugins.identity import describe
-from rerank_plugins.interfaces import KBestTrees, Parse, Parser, Sentence
+from rerank_plugins.interfaces import Parse, Parser, Sentence
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder
+from rerank_plugins.trees.scored import KBestTrees
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these

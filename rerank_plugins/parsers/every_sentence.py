@@ -6,7 +6,8 @@ import logging
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence
+from rerank_plugins.interfaces import Parse, Parser, Sentence
+from rerank_plugins.trees.scored import ScoredTree
 
 logger = logging.getLogger(__name__)
 

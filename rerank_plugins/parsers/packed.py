@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from rerank_plugins.interfaces import KBestTrees, Parse, ScoredTree, Sentence
+from rerank_plugins.interfaces import Parse, Sentence
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.scored import KBestTrees, ScoredTree
 
 # The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
 USUAL = b"""\

@@ -13,13 +13,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.parsers.packed import over_tokens
 from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
 from rerank_plugins.parsers.stanza_pipeline import open_pipeline
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.trees.scored import ScoredTree
 
 PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's processors and their trees
 LONGEST = 300  # words; longer sentences are not parsed, as memory grows with the square

@@ -8,9 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.interfaces import Parse, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import Parse, Sentence, option
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trees.scored import ScoredTree
 
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.chart_node import ChartNode

@@ -8,12 +8,13 @@ from functools import cached_property
 from pathlib import Path
 
 from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Parse, Parser, ScoredTree, Sentence, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.parsers.packed import over_tokens
 from rerank_plugins.trees.cleaning import remove_empty
 from rerank_plugins.trees.dependency import read_conllu
 from rerank_plugins.trees.k_best import is_bracketed, read_scored
 from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.trees.scored import ScoredTree
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.interfaces import ScoredTree
 from rerank_plugins.models.hhmm.counting import WITHIN
 from rerank_plugins.models.hhmm.model import HhmmModel
 from rerank_plugins.models.hhmm.store import Beam
@@ -25,6 +24,7 @@ from rerank_plugins.models.hhmm.transitions import EMPTY
 from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
 from rerank_plugins.trees.binarisation import remove_ancestors, remove_intermediate
 from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.scored import ScoredTree
 from rerank_plugins.trees.unaries import JOINED, split_unaries
 
 FRAGMENT = "FRAG"

@@ -21,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.interfaces import KBestTrees, ScoredTree, Sentence
+from rerank_plugins.interfaces import Sentence
 from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
 from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -34,6 +34,7 @@ from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at
 from rerank_plugins.models.pcfg.rules import compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.binarisation import INTERMEDIATE
+from rerank_plugins.trees.scored import KBestTrees, ScoredTree
 from rerank_plugins.trees.shared_subtrees import SharedTrees
 
 PRUNED_EARLY = 0.1  # share of the threshold below which the coarse outside pass prunes
