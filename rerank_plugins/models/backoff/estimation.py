@@ -32,7 +32,7 @@ from rerank_plugins.models.backoff.tables import EVENT, LOG_ZERO, BackoffTables,
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
-Tables = TypeVar("Tables", BackoffTables, PackedTables)
+Tables = TypeVar("Tables", bound=BackoffTables | PackedTables)
 # The record of an event in the place of the two integers of its row.
 ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
 
@@ -209,7 +209,8 @@ class _Orders(Generic[Tables]):
         self, levels: list[TrieLevel], store: Store[Tables], event_levels: LongArray, cut: list[int],
         sizes: tuple[int, ...], text: bool, workspace: Workspace, jobs: int,
     ) -> None:  # fmt: skip
-        self._levels, self._store, self._event_levels, self._cut = levels, store, event_levels, cut
+        self._levels, self._event_levels, self._cut = levels, event_levels, cut
+        self._store: Store[Tables] = store
         self._sizes, self._text, self._workspace, self._jobs = sizes, text, workspace, jobs
         store.start(event_levels, sum(map(len, levels[1:])) + 2)  # n-grams at most in a context each; the empty one
         self.events = store.events_of(1, [np.zeros(int(event_levels[1]), EVENT)])

@@ -35,7 +35,7 @@ def level_of(fields: Any, number: int) -> int:
 
 
 @part
-def place_of(fields: Any, level: int, number: int) -> int:
+def place_of(fields: Any, level: int, number: int) -> Any:
     """The first bit of a record."""
     return fields[level, BIT] + (number - fields[level, FIRST]) * fields[level, WIDTH]
 
@@ -56,7 +56,7 @@ def symbol_at(bits: Any, fields: Any, level: int, event: int) -> int:
 
 
 @part
-def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> int:
+def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
     """The first event of a context, or the end of the events of the level for one context too many."""
     block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
     at = place_of(fields, level, context) + fields[level, VALUE] + fields[level, PARENT]
@@ -64,7 +64,7 @@ def events_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> i
 
 
 @part
-def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> int:
+def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> Any:
     """The parent of a context."""
     block = fields[level, BASE] + ((context - fields[level, FIRST]) >> fields[level, BLOCK])
     at = place_of(fields, level, context) + fields[level, VALUE]

@@ -29,7 +29,7 @@ NARROW = 16  # events: a range as small as this is searched linearly
 AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
 
 
-def packed_arrays(tables: PackedTables) -> tuple[Any, ...]:
+def packed_arrays(tables: PackedTables) -> Any:
     """The arrays of the tables, in the order in which kernels take them."""
     return (
         tables.event_bits, tables.context_bits, tables.event_fields, tables.context_fields, tables.bases, tables.values,
@@ -41,7 +41,7 @@ def score_packed_steps(
 ) -> tuple[FloatArray, LongArray]:
     """The log10 scores and the following contexts of `score_steps` (stepping.py)."""
     log10, after = np.empty(len(symbols)), np.empty(len(symbols), np.int64)
-    _score_packed_steps(*packed_arrays(tables), tables.unseen, contexts, lengths, symbols, log10, after)
+    _score_packed_steps(*packed_arrays(tables), tables.unseen, contexts, lengths, symbols, log10, after)  # type: ignore[call-arg]
     return log10, after
 
 
@@ -113,7 +113,7 @@ def score_packed_lanes(
             here, context, level, length, stage, low, high, hit = lanes[lane]
             if stage == DONE:
                 continue
-            symbol = np.int64(tokens[here])
+            symbol: Any = np.int64(tokens[here])
             event = -1
             if stage == AT_CONTEXT:
                 # Step 1: begin to search the events of the context; the empty context needs no search.

@@ -47,7 +47,7 @@ def score_text(
 
         lanes, sums = np.empty((len(parts) - 1, 8), np.int64), np.empty(len(parts) - 1)
         packed = packed_arrays(tables)
-        score_packed_lanes(*packed, tables.unseen, tokens, parts, start, eos, lanes, sums, scores, matched)
+        score_packed_lanes(*packed, tables.unseen, tokens, parts, start, eos, lanes, sums, scores, matched)  # type: ignore[call-arg]
         return scores * LN10, matched
     arrays = tables.contexts, tables.events, tables.context_levels
     score_lanes(*arrays, tables.unseen, tokens, parts, start, eos, scores, matched)

@@ -21,7 +21,7 @@ def unpack(tables: PackedTables) -> BackoffTables:
         events["log10"][tables.event_levels[level] : tables.event_levels[level + 1]] = tables.event_values(level)
         span = slice(*tables.context_levels[level : level + 2].tolist())
         contexts["backoff"][span] = tables.context_values(level)
-    _fill(*packed_arrays(tables), tables.context_levels, contexts, events)
+    _fill(*packed_arrays(tables), tables.context_levels, contexts, events)  # type: ignore[call-arg]
     contexts[-1] = (0.0, 0, len(events), 0)
     return BackoffTables(contexts, events, tables.context_levels, tables.event_levels, unseen=tables.unseen)
 

@@ -99,9 +99,10 @@ def _tables(arrays: Arrays, size: int) -> BackoffTables:
     return BackoffTables(contexts, events, context_levels, event_levels)
 
 
-def _differences(symbols: NDArray[np.int32], groups: NDArray[Any]) -> NDArray[np.int64]:
+def _differences(symbols: NDArray[np.int32], groups: NDArray[Any]) -> LongArray:
     """(n) each symbol less the one before it in the same group."""
-    differences = np.diff(symbols.astype(np.int64), prepend=0)
+    differences: LongArray = symbols.astype(np.int64)
+    differences[1:] -= symbols[:-1]
     first = np.flatnonzero(np.diff(groups, prepend=-1))
     differences[first] = symbols[first]
     return differences
@@ -112,7 +113,8 @@ def _sums(differences: LongArray, sizes: LongArray) -> LongArray:
     sums: LongArray = np.cumsum(differences)
     starts = (np.cumsum(sizes) - sizes)[sizes > 0]
     before = np.where(starts > 0, sums[starts - 1], 0)
-    return sums - np.repeat(before, sizes[sizes > 0])
+    sums -= np.repeat(before, sizes[sizes > 0])
+    return sums
 
 
 def _store(arrays: Arrays, name: str, numbers: NDArray[Any]) -> None:
@@ -121,7 +123,9 @@ def _store(arrays: Arrays, name: str, numbers: NDArray[Any]) -> None:
 
 
 def _fetch(arrays: Arrays, name: str) -> LongArray:
-    return arrays[f"{name} low"] + (arrays[f"{name} high"].astype(np.int64) << 8)
+    numbers: LongArray = arrays[f"{name} high"].astype(np.int64) << 8
+    numbers += arrays[f"{name} low"]
+    return numbers
 
 
 def _store_values(arrays: Arrays, name: str, values: NDArray[np.float32], bits: int) -> None:

@@ -44,8 +44,8 @@ class NgramModel:
         """Write the model file, and return its size in bytes. Raises OSError."""
         words = word_array(self.vocabulary.words)
         settings = {**self.settings, "unseen": self.stored.unseen}
-        packed = isinstance(self.stored, PackedTables)
-        arrays = packed_arrays(self.stored) if packed else table_arrays(self.stored)
+        stored = self.stored
+        arrays = packed_arrays(stored) if isinstance(stored, PackedTables) else table_arrays(stored)
         return write_model(path, KIND, settings, {**arrays, "words": words, "hashes": self.vocabulary.table})
 
     @classmethod

@@ -10,6 +10,7 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
@@ -90,5 +91,5 @@ def _lowest(yields: YieldModel, rules: Rules) -> FloatArray:
     return np.asarray(p, np.float64)
 
 
-def _described(estimation: Estimate) -> dict[str, list[object]]:
+def _described(estimation: Estimate[BackoffTables]) -> dict[str, list[object]]:
     return {"ngrams": list(estimation.ngrams), "discounts": [list(values) for values in estimation.discounts]}
