@@ -55,7 +55,7 @@ FAMILIES = {  # family -> what its features use; features of other kinds belong 
     SOURCE: ("word-translation", "word-lexicon", "translation-memory", "language-model-ratio"),
 }
 FIRST, DECODER, EVERYTHING, WITHOUT_SYNTAX = "1-best", "decoder's features", "everything", "everything without syntax"
-MBR = "everything, MBR"
+ALL_SYNTAX, MBR = "+ all syntactic families", "everything, MBR"
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,13 @@ def systems_of(job: Job) -> Iterator[System]:
         if labels := of(name):
             base = System(f"+ {name}", base.labels | labels, base.name)
             yield base
+    everything, syntax = frozenset(uses), of(*SYNTAX)
     for name in (*SYNTAX, SOURCE):
+        if name == SOURCE and any(of(one) not in (frozenset(), syntax) for one in SYNTAX):
+            yield System(ALL_SYNTAX, base.labels | syntax, base.name)
         if labels := of(name):
             yield System(f"+ {name}", base.labels | labels, base.name)
-    everything = frozenset(uses)
-    if syntax := of(*SYNTAX):
+    if syntax:
         yield System(WITHOUT_SYNTAX, everything - syntax, base.name)
     yield System(EVERYTHING, everything, WITHOUT_SYNTAX if syntax else base.name)
 
