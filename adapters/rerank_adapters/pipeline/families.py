@@ -33,7 +33,7 @@ def fast_tuner(tuner: Tuner) -> Mira:
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
     """The families that earn their place beside the decoder's, by the settings of the job."""
     settings = job.config.tuning
-    with CountingBar("sets of features") as bar:
+    with CountingBar("tuned folds") as bar:
         return select_families(
             data,
             families(job, data.table),

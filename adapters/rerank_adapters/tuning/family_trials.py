@@ -78,7 +78,7 @@ class FamilyTrials:
         return float(self.data.metric.score(statistics.sum(axis=0)))
 
     def _held_out(self, used: Collection[str], seed: int) -> FloatArray:
-        without = self._left_out(used)
+        without = self.left_out(used)
         statistics = np.empty((self.data.table.segments, self.data.statistics.shape[1]))
         if without.all():
             self.progress(self.folds)
@@ -89,7 +89,7 @@ class FamilyTrials:
             self.progress(1)
         return statistics
 
-    def _left_out(self, used: Collection[str]) -> BoolArray:
+    def left_out(self, used: Collection[str]) -> BoolArray:
         """(features): whether the feature belongs to families, but to none that is used."""
         of_any = {name for names in self.families.values() for name in names}
         kept = {name for family in used for name in self.families[family]}

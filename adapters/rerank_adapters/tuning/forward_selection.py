@@ -16,7 +16,7 @@ from rerank_plugins.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class SelectionStep:
+class Addition:
     """A family that was added, and the held-out score with it and all families before it.
 
     `statistics` (segments, S) are those of the held-out choices, for comparisons.
@@ -28,7 +28,7 @@ class SelectionStep:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Growth:
     """The steps of a forward selection, in order; `base` are the families that were there before the first.
 
     `base_score` and `base_statistics` are the score and the statistics of the held-out choices before the first step.
@@ -37,7 +37,7 @@ class Selection:
     base: tuple[str, ...]
     base_score: float
     base_statistics: FloatArray
-    steps: tuple[SelectionStep, ...]
+    steps: tuple[Addition, ...]
     higher_is_better: bool
 
     @property
@@ -58,8 +58,8 @@ def forward_selection(
     base: Sequence[str] = (),
     *,
     patience: int | None = None,
-    report: Callable[[SelectionStep], None] = lambda step: None,
-) -> Selection:
+    report: Callable[[Addition], None] = lambda step: None,
+) -> Growth:
     """Add one family after another to those of `base`, the best first; of equal scores the earlier family wins.
 
     It ends when all families are in, or after `patience` steps in a row without a better score than any before.
@@ -70,16 +70,16 @@ def forward_selection(
     (base_statistics,) = trials.statistics([used])
     base_score = trials.score(base_statistics)
     best, since = sign * base_score, 0
-    steps: list[SelectionStep] = []
+    steps: list[Addition] = []
     while remaining := [family for family in trials.families if family not in used]:
         statistics = trials.statistics([*used, family] for family in remaining)
         scores = [trials.score(held_out) for held_out in statistics]
         first = max(range(len(remaining)), key=lambda i: sign * scores[i])
-        steps.append(SelectionStep(remaining[first], scores[first], statistics[first]))
+        steps.append(Addition(remaining[first], scores[first], statistics[first]))
         used.append(remaining[first])
         report(steps[-1])
         since = 0 if sign * scores[first] > best else since + 1
         best = max(best, sign * scores[first])
         if patience is not None and since >= patience:
             break
-    return Selection(tuple(base), base_score, base_statistics, tuple(steps), trials.data.metric.higher_is_better)
+    return Growth(tuple(base), base_score, base_statistics, tuple(steps), trials.data.metric.higher_is_better)
