@@ -1,7 +1,7 @@
 """Which families of features to keep, by forward selection (forward_selection.py) on the tuning set.
 
-The selection ends after PATIENCE rounds in a row that have brought nothing. The best of many noisy scores is too good to be
-true, so not the best set is kept, but the smallest one whose score is at most `margin` standard errors below: the
+The selection ends after PATIENCE rounds in a row that have brought nothing. The best of many noisy scores is too good
+to be true, so not the best set is kept, but the smallest one whose score is at most `margin` standard errors below: the
 one-standard-error rule (Breiman et al. 1984, section 3.4.3). The standard error is that of the difference of the two
 scores, over the same segments, by the delta method: to first order a corpus score is a mean of gains (gains.py).
 """
