@@ -20,14 +20,15 @@ def integers_for(bits: int) -> int:
 
 
 @part
-def read_bits(bits: Any, at: int, width: int) -> int:
+def read_bits(bits: Any, at: int, width: int) -> Any:
     """The number of `width` bits that begins at bit `at`."""
     place = at >> 6
     shift = at & 63
     number = bits[place] >> np.uint64(shift)
     if shift + width > 64:
         number |= bits[place + 1] << np.uint64(64 - shift)
-    return int(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
+    # As int64: numba makes floating-point numbers of sums of signed and unsigned ones.
+    return np.int64(number & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
 
 
 @part
