@@ -10,7 +10,7 @@ The TEXTs have one sentence per line, in Penn-style tokens; they are parsed once
 \b
     python -m tests.experiments.completion_table novels.txt.xz questions.tsv
     python -m tests.experiments.completion_table novels.txt.xz novels-more.txt.xz \\
-        questions.tsv --trees novels.conllu.zst
+        questions.tsv --trees novels.conllu.zst --vectors novels.ri
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from rerank_plugins.models.backoff.text_scoring import score_text
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train_on
+from rerank_plugins.models.random_indexing.model_file import read_model as read_vectors
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
@@ -100,6 +101,22 @@ def dependency_totals(
     return totals
 
 
+def similarity_totals(vectors: Path, data: Data) -> dict[str, FloatArray]:
+    """For each space of a random-indexing model, the cosine of each option and of the rest of its question."""
+    model = read_vectors(vectors)
+    totals = {}
+    for space in model.spaces:
+        cosines = []
+        for nbest in data.nbests:
+            options = [text.split() for text in nbest.texts]
+            shared = set(options[0]).intersection(*options[1:])
+            own = [[word for word in option if word not in shared] for option in options]
+            rest = [[word for word in options[0] if word in shared]]
+            cosines.append(model.sentence_vectors(own, space, "sif") @ model.sentence_vectors(rest, space, "sif")[0])
+        totals[f"RI {space}"] = np.concatenate(cosines)
+    return totals
+
+
 def percent(right: np.ndarray) -> str:
     """The accuracy and its 95 % interval, in per cent."""
     low, high = wilson_interval(int(right.sum()), len(right))
@@ -127,7 +144,11 @@ def print_table(job: Job, data: Data, answer: np.ndarray, totals: dict[str, Floa
     print(f"\n{labelled} against {ngram}: {compare(right[labelled], right[ngram])}")
     middle, high = (max(order for order in orders if order <= most) for most in (max(4, min(orders)), max(orders)))
     fixed = f"Lab-SB {middle}", f"Unlab-KN {middle}", f"Ngm-KN {high}"
-    for names in ((labelled, ngram), fixed[::2], fixed, tuple(totals)):
+    similar = tuple(name for name in totals if name.startswith("RI"))
+    for name in similar:
+        print(f"{name}: {percent(right[name])}")
+    combinations = [(labelled, ngram), fixed[::2], fixed, *((*fixed[::2], name) for name in similar), tuple(totals)]
+    for names in combinations:
         table = FeatureTable.dense(names, np.stack([totals[name] for name in names], axis=1), offsets)
         chosen = combined_answers(job, data, table, 10).choices == answer
         title = " and ".join(names) if len(names) < len(totals) else f"all {len(names)}"
@@ -139,6 +160,8 @@ def print_table(job: Job, data: Data, answer: np.ndarray, totals: dict[str, Floa
 @click.argument("questions_file", type=FILE, metavar="QUESTIONS")
 @click.option("--trees", "treebanks", type=FILE, multiple=True, metavar="FILE",
               help="Train the dependency models on these trees. Repeatable. Default: parse the TEXTs.")  # fmt: skip
+@click.option("--vectors", type=FILE, metavar="MODEL",
+              help="Add the similarity of an option to its question by this model of `rerank train random-indexing`.")  # fmt: skip
 @click.option("--orders", type=Listed(int), default=ORDERS, help="The orders of the models.")
 @click.option("--parser", default="english", help="Parse the text and the completions with this parser.")
 @click.option("--min-count", default=5, help="Treat rarer words as unknown in all models.")
@@ -147,6 +170,7 @@ def main(
     texts: tuple[Path, ...],
     questions_file: Path,
     treebanks: tuple[Path, ...],
+    vectors: Path | None,
     orders: tuple[int, ...],
     parser: str,
     min_count: int,
@@ -167,6 +191,8 @@ def main(
     totals = dependency_totals(source, treebanks or texts, trees, min_count, orders)
     totals |= ngram_totals(texts, sentences, min_count, orders)
 
+    if vectors is not None:
+        totals |= similarity_totals(vectors, data)
     print_table(job, data, np.array([question.answer for question in questions]), totals, orders)
     print(f"\n{len(questions)} questions, {time.process_time() - started:.0f} s of CPU in this process")
 
