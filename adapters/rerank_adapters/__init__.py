@@ -6,10 +6,10 @@ that the command line starts quickly.
 
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["evaluate", "extract_features", "read_nbest", "rerank", "tune"]
+__all__ = ["Reranker", "evaluate", "extract_features", "read_nbest", "rerank", "tune"]
 
 if TYPE_CHECKING:
-    from rerank_adapters.api import evaluate, extract_features, read_nbest, rerank, tune
+    from rerank_adapters.api import Reranker, evaluate, extract_features, read_nbest, rerank, tune
 
 
 def __getattr__(name: str) -> Any:

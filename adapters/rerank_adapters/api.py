@@ -1,5 +1,11 @@
 """The five steps of reranking from Python. Plugins are named as on the command line: "bleu,tokenize=none".
 
+Where a program has the hypotheses of one sentence at a time, a Reranker loads the models once:
+
+    reranker = Reranker.load("weights.toml")
+    reranked = reranker.rerank(["so it is", "so is it"], source="so ist es")
+    print(reranked.best, reranked[0].score)
+
 from rerank_adapters import evaluate, extract_features, read_nbest, rerank, tune
 nbests = read_nbest(["tune.nbest"])
 table = extract_features(nbests, ["length", "consensus"])
@@ -26,11 +32,23 @@ from rerank_adapters.pipeline.extract import dense_rule, extract_with
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.lists import for_lists
 from rerank_adapters.pipeline.provenance import job_of_table, recorded_job
+from rerank_adapters.pipeline.reranker import RankedHypothesis, Reranked, Reranker
 from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, NBestList
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.registry import Registry
+
+__all__ = [
+    "RankedHypothesis",
+    "Reranked",
+    "Reranker",
+    "evaluate",
+    "extract_features",
+    "read_nbest",
+    "rerank",
+    "tune",
+]
 
 Paths = Sequence[str | Path]
 
