@@ -47,6 +47,11 @@ if TYPE_CHECKING:
     metavar="TABLE",
     help="Take features from this table; those that the weights need and it lacks are extracted.",
 )
+@click.option(
+    "--stream/--no-stream", default=None,
+    help="Write the result of each list as soon as the list is complete, in one process, instead of in batches."
+    " Default: where `-` is a pipe or a terminal.",
+)  # fmt: skip
 @source_option
 @format_option
 @jobs_option
@@ -60,6 +65,7 @@ def command(
     segments: Path | None,
     nbest_out: Path | None,
     table: Path | None,
+    stream: bool | None,
     source: Path | None,
     format_: str | None,
     jobs: int | None,
@@ -71,12 +77,17 @@ def command(
     bounded memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all
     lists are read into memory first.
 
+    Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: in most formats that is
+    when the next list begins, and with a line of JSON or a blank line in plain text, at once. Name the format, since
+    40 lines are read to guess it. Ids may come again then: each run of lines is a list.
+
     \b
+    decoder ... | rerank apply - -w weights.toml --format moses
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.formats.compressed import arrives, open_atomic
     from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
     from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
@@ -84,7 +95,7 @@ def command(
     from rerank_adapters.pipeline.provenance import recorded_job
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
-    from rerank_plugins import FeatureTable
+    from rerank_plugins import ConfigError, FeatureTable
 
     closing = Closing()
     tuned = read_weights(weights)
@@ -92,12 +103,16 @@ def command(
     job = recorded_job(tuned.provenance, weights, registry)
     job = job.with_config({key: value for key, value in tables.items() if value is not None})
     paths = [Path(path) for path in nbest]
+    alone = table is None and len(paths) == 1
+    at_once = alone and (arrives(paths[0]) if stream is None else stream)
+    if stream and not alone:
+        raise ConfigError("--stream takes one file of lists, and no --table")
     if table is not None:
         read_lists = read_nbest(paths, job.format, source)
         pairs = table_pairs(read_lists, chosen_columns(job, read_lists, FeatureTable.load(table), table))
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
-        pairs = stream_tables(job, once(lists, paths[0]))
+        pairs = stream_tables(job, lists if at_once else once(lists, paths[0]), at_once=at_once)
     spans = read_segments(segments) if segments is not None else None
     lists_read = 0
     with ExitStack() as files:
@@ -108,6 +123,10 @@ def command(
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
             lists_read += 1
+            if at_once:
+                best.flush()
+                if ranked is not None:
+                    ranked.flush()
     if nbest_out:
         if not job.format.keeps_totals:
             click.echo(

@@ -16,6 +16,7 @@ from rerank_adapters.extraction.known import KnownValues
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.pool import extract_groups
 from rerank_adapters.extraction.value_cache import ValueCache
+from rerank_adapters.extraction.waiting import as_they_come
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -88,14 +89,17 @@ def stream_features(
     jobs: int = 2,
     progress: Report = lambda rows, seconds: None,
     cache: ValueCache | None = None,
+    at_once: bool = False,
 ) -> Iterator[tuple[NBestList, FloatArray]]:
     """Yield each list with its values (hypotheses, columns of `feature_names`); some thousand hypotheses are held.
 
-    Values are taken from `cache` and kept there.
+    Values are taken from `cache` and kept there. With `at_once`, each list is yielded as soon as it has come, however
+    long the next one takes; this process alone works then.
     """
     plan = Plan(extractors, texts or {}, sources or {})
     plan.check()
-    for finished in extract_groups(plan, chunks(nbests), KnownValues(plan, cache, None), jobs=jobs):
+    groups = as_they_come(nbests) if at_once else chunks(nbests)
+    for finished in extract_groups(plan, groups, KnownValues(plan, cache, None), jobs=1 if at_once else jobs):
         progress(len(finished.values), finished.seconds)
         cuts = np.cumsum([len(nbest) for nbest in finished.nbests])[:-1]
         yield from zip(finished.nbests, np.split(finished.values, cuts), strict=True)

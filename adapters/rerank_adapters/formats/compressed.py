@@ -16,12 +16,13 @@ import io
 import lzma
 import os
 import secrets
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol, TextIO
+from typing import IO, Any, Protocol, TextIO, cast
 
 from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
@@ -75,11 +76,27 @@ def open_text(path: str | Path) -> Iterator[Iterator[str]]:
 
 def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
     if str(path) == STANDARD:
-        return contextlib.nullcontext(sys.stdin.buffer)
+        return contextlib.nullcontext(_standard_input())
     try:
         return open(path, "rb", buffering=0)
     except OSError as error:
         raise FormatError(_reason(error), path=name) from None
+
+
+def _standard_input() -> IO[bytes]:
+    """Stdin without Python's buffer, whose lock a thread that waits for input would still hold when the program ends."""
+    try:
+        return cast(IO[bytes], sys.stdin.buffer.raw)  # type: ignore[attr-defined]
+    except AttributeError:  # stdin of a test, or of another program that runs this one
+        return sys.stdin.buffer
+
+
+def arrives(path: str | Path) -> bool:
+    """Whether the file is stdin, and that a pipe, a socket or a terminal: its lines come when its writer has them."""
+    try:
+        return str(path) == STANDARD and not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
+    except (OSError, ValueError):  # stdin of a test, or none
+        return False
 
 
 def _reason(error: OSError) -> str:

@@ -15,6 +15,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -80,7 +81,7 @@ class JsonFormat(NBestFormat):
         """Yield the lists of each record. Raises FormatError with the path and the line."""
         names: tuple[str, ...] | None = None
         position = 0
-        for index, (record, raw, number, alone) in enumerate(_records(lines, path)):
+        for index, (record, raw, number, alone) in enumerate(_records(lines, path, self.file_is_list)):
             try:
                 parts = list(self._with_added(record))
             except NotThisFormat as error:
@@ -202,8 +203,11 @@ def _numbers(values: Any, name: str, wanted: int) -> list[float]:
     return [number for number in numbers if number is not None]
 
 
-def _records(lines: Iterable[str], path: str) -> Iterator[tuple[Any, str, int, bool]]:
-    """Each record, the text it was read from, its line, and whether it is the only record of the file."""
+def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[Any, str, int, bool]]:
+    """Each record as soon as it is read, the text it was read from, its line, and whether it is the only one of a file.
+
+    The last is found out with `of_file` alone, since the next record must be waited for.
+    """
     stream = iter(lines)
     first = next(stream, None)
     if first is None:
@@ -219,18 +223,15 @@ def _records(lines: Iterable[str], path: str) -> Iterator[tuple[Any, str, int, b
             message = f"not JSON ({getattr(error, 'msg', error)}); expected JSON lines or one JSON document"
             raise FormatError(message, path=path, line=line) from None
         return
-    raw, number = first, 1
-    for following, line in enumerate(stream, 2):
-        if not line.strip():
-            raw += line
-            continue
-        yield record, raw, number, False
+    numbered = ((number, line) for number, line in enumerate(stream, 2) if line.strip())
+    second = next(numbered, None) if of_file else None
+    yield record, first, 1, of_file and second is None
+    for number, line in chain([second] if second else [], numbered):
         try:
             record = json.loads(line)
         except ValueError as error:
-            raise FormatError(f"not JSON ({error})", path=path, line=following) from None
-        raw, number = line, following
-    yield record, raw, number, number == 1
+            raise FormatError(f"not JSON ({error})", path=path, line=number) from None
+        yield record, line, number, False
 
 
 def _nbest(parsed: JsonList, default: str, path: str, number: int) -> NBestList:

@@ -81,8 +81,10 @@ def extract_with(
     return replace(table, provenance={**table.provenance, **record})
 
 
-def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBestList, FeatureTable]]:
-    """Yield each list with its own table of one segment, in bounded memory."""
+def stream_tables(
+    job: Job, nbests: Iterable[NBestList], *, at_once: bool = False
+) -> Iterator[tuple[NBestList, FeatureTable]]:
+    """Yield each list with its own table of one segment, in bounded memory; with `at_once`, as soon as it has come."""
     names = feature_names(job.extractors)
     rule = DenseRule(sparse=("*",))  # one list does not show which features are dense; the weights will
     cache = value_cache()
@@ -95,6 +97,7 @@ def stream_tables(job: Job, nbests: Iterable[NBestList]) -> Iterator[tuple[NBest
             jobs=job.config.jobs,
             progress=progress,
             cache=cache,
+            at_once=at_once,
         ):
             table = decoder_table([nbest], rule)
             yield nbest, replace(table, names=table.names + names, values=np.hstack([table.values, values]))
