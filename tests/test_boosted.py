@@ -225,10 +225,10 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     best = "a b c d e\n" * 8
     assert (work / "test.1best").read_text() == best
     again = done("run", folder / "job.toml", "--work", work).err
-    assert "tune: unchanged, so not made again: features, weights, contributions" in again
+    assert "tune: unchanged, so not made again: features, weights, contributions, weight intervals" in again
     (work / "weights.trees").unlink()
     again = done("run", folder / "job.toml", "--work", work).err
-    assert "tune: unchanged, so not made again: features, contributions" in again
+    assert "tune: unchanged, so not made again: features, contributions, weight intervals" in again
     done("tune", lists, "-r", folder / "references", "-c", folder / "job.toml", "-o", folder / "w.toml")
     monkeypatch.setitem(sys.modules, "sklearn", None)  # which tuning alone needs
     assert done("apply", lists, "-w", folder / "w.toml").out == best

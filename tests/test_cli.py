@@ -652,6 +652,7 @@ def test_run_does_the_whole_job(config, small):
         "held.report.json",
         "held.report.html",
         "contributions.json",
+        "intervals.json",
         "steps.json",
     }
     assert names(work) == kept

@@ -1,6 +1,8 @@
 """Reports: numbers as written, word differences, every format read back, a page that needs nothing from outside."""
 
+import base64
 import csv
+import gzip
 import io
 import itertools
 import json
@@ -16,9 +18,12 @@ from rich.console import Console
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.fitting import fitted
+from rerank_adapters.report.headline import headline
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.output import drawn as drawn_report
-from rerank_adapters.report.svg import grouped_bars, interval_line
+from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
+from rerank_adapters.report.scale import tick_label, ticks
+from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
 from rerank_adapters.report.tables import (
     Table,
     bucket_table,
@@ -30,6 +35,7 @@ from rerank_adapters.report.tables import (
 from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
 from rerank_adapters.tuning import CrossValidation
+from rerank_adapters.tuning.contributions import Contribution, Contributions
 from rerank_adapters.tuning.cross_validation import CrossValidationRow
 from rerank_plugins import ConfigError
 from tests import naive_evaluation as naive
@@ -307,21 +313,96 @@ def test_page_stands_alone(evaluation):
     assert ("id", "search") in page.attributes
 
 
-def test_page_has_every_segment(evaluation):
+def test_page_has_every_segment_and_the_changed_ones_first(evaluation):
     body = html_page(evaluation).partition('<table id="segments">')[2]
-    rows = re.findall(r"<tr><td>(\d+)</td>.*?</tr>", body.partition("</tbody>")[0], re.S)
-    assert rows == ["10", "11", "12", "13"]
+    rows = re.findall(r'<tr tabindex="-1"[^>]*><td data-label="segment">(\d+)</td>.*?</tr>', body, re.S)
+    assert sorted(rows) == ["10", "11", "12", "13"]
+    assert rows[0] == "11"
+    assert rows[-1] == "10"
     assert "a dog <del>sat</del> <ins>ran away</ins>" in body
-    assert '<td class="better">-50.00</td>' in body  # fewer errors
+    assert '<td class="better" data-label="re_ranked − decoder">-50.00</td>' in body  # fewer errors
+
+
+def test_headline(evaluation):
+    comparison = evaluation.metrics[0].of("re_ranked").comparison
+    p = numbers.p_value(max(comparison.bootstrap_p, comparison.randomisation_p))
+    assert headline(evaluation) == f"{comparison.difference:+.1f} errors over decoder, p = {p}; 3 of 4 segments changed"
+    assert headline(evaluation, "decoder").endswith("errors on 4 segments")
+    same = evaluate({"1-best": BASELINE, "b": BASELINE}, REFERENCES, {"f": naive.WordF()}, bootstrap=0, randomisation=0)
+    assert headline(same).startswith("No output differs from the decoder's 1-best: ")
+
+
+def test_facts_of_a_run_are_on_the_page(evaluation):
+    row = Contribution("lm", 2, 0.5, 40.0, 1.25)
+    facts = RunFacts(
+        job="mt",
+        system="re_ranked",
+        tuner="mira",
+        tuning_score=31.4159,
+        tuned_at="2026-01-02 03:04",
+        contributions=Contributions((row,), 41.25, 5),
+        weights=(WeightShare("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), WeightShare("length", -1.0, -0.1)),
+        samples=50,
+        curve=((30.0, 31.0), (29.0, 31.4)),
+        lists=ListLengths((1, 2, 4), (40.0, 50.0, 60.0), (40.0, 45.0, 46.0)),
+        explanations={"11": {"a": [1 / 3, float("nan")]}},
+    )
+    written = html_page(evaluation, "mt · test", facts=facts)
+    page = Page()
+    page.feed(written)
+    page.close()
+    assert page.open == []
+    words = " ".join("".join(page.text).split())
+    for text_ in (
+        "31.42 errors",
+        "mira",
+        "2026-01-02 03:04",
+        "What carried it",
+        "lm.total",
+        "restart 2",
+        "Score against n",
+    ):
+        assert text_ in words
+    assert words.count("Why") == 1
+    data = re.search(r'id="explanations">([^<]*)<', written)[1]
+    assert json.loads(gzip.decompress(base64.b64decode(data))) == {"11": {"a": [0.33333, None]}}
+
+
+def test_a_page_of_600_segments_is_small(evaluation):
+    segment = replace(evaluation.segments[1], outputs=("a dog sat " * 8, "a cat sat " * 8), source="ein Hund " * 8)
+    many = tuple(replace(segment, segment_id=str(i)) for i in range(600))
+    metrics = tuple(
+        replace(m, systems=tuple(replace(s, sentence_scores=(1.0 / 3,) * 600) for s in m.systems))
+        for m in evaluation.metrics
+    )
+    words = [{"word": f"w{i}", "score": -i / 7} for i in range(25)]
+    explanations = {
+        str(i): {"words": [{"models": ["lm"], "a": words, "b": words}] * 3, "lead": i / 3} for i in range(600)
+    }
+    big = replace(evaluation, segments=many, metrics=metrics)
+    assert len(html_page(big, facts=RunFacts(explanations=explanations)).encode()) < 3_000_000
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
+def test_ticks_cover_what_is_drawn(low, size):
+    marks = ticks(low, low + size)
+    assert marks[0] <= low + 1e-6 * (abs(low) + size)
+    assert marks[-1] >= low + size - 1e-6 * (abs(low) + size)
+    assert 3 <= len(marks) <= 13
+    assert tick_label(-0.5) == "−0.5"
 
 
 def test_drawings_are_to_scale():
-    drawn = interval_line(5.0, Interval(-10.0, 10.0), 10.0, width=216)
-    assert 'x1="8.0" x2="208.0"' in drawn
-    assert 'cx="158.0"' in drawn
-    bars = grouped_bars(["1", "2"], {"a": [50.0, 100.0], "b": [25.0, 0.0]}, height=110)
-    assert re.findall(r'height="([\d.]+)" fill', bars)[:2] == ["50.0", "100.0"]
-    assert "a, 2 words: 100.00" in bars
+    drawn = interval_rows([Row("a", 5.0, Interval(-10.0, 10.0), "+5")], "x", width=224)
+    assert 'x1="12.0" x2="212.0"' in drawn
+    assert 'cx="162.0"' in drawn
+    bars = grouped_bars(["1", "2"], {"a": [50.0, 100.0], "b": [25.0, 0.0]}, "words", "f", height=100)
+    assert re.findall(r'<rect class="fill"[^>]*height="([\d.]+)"><title', bars) == ["50.0", "100.0", "25.0", "0.0"]
+    assert "a, 2: 100.00" in bars
+    curve = lines({"a": [(1, 0.0), (10, 5.0), (100, 10.0)]}, "n", "f", logarithmic=True)
+    (x1, y1), (x2, y2), (x3, y3) = [map(float, p.split(",")) for p in re.search(r'points="([^"]*)"', curve)[1].split()]
+    assert x2 - x1 == pytest.approx(x3 - x2)
+    assert y1 - y2 == pytest.approx(y2 - y3)
 
 
 def test_plots_are_written(evaluation, tmp_path):

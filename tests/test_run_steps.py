@@ -35,7 +35,7 @@ use = "untranslated"
 bootstrap = 20
 randomisation = 20
 """
-TABLES, WEIGHTS = {"tune.npz", "held.npz"}, {"weights.toml", "contributions.json"}
+TABLES, WEIGHTS = {"tune.npz", "held.npz"}, {"weights.toml", "contributions.json", "intervals.json"}
 RERANKED, REPORT = {"held.1best", "held.nbest.gz"}, {"held.report.json", "held.report.html"}
 ALL = TABLES | WEIGHTS | RERANKED | REPORT
 
@@ -82,7 +82,7 @@ def test_a_second_run_does_nothing_and_says_the_same(place, monkeypatch):
     assert written(place) == set()
     assert (place / "out").read_text() == out
     said = (place / "err").read_text().splitlines()
-    assert "tune: unchanged, so not made again: features, weights, contributions" in said
+    assert "tune: unchanged, so not made again: features, weights, contributions, weight intervals" in said
     assert "held: unchanged, so not made again: features, reranked lists, report" in said
     assert re.fullmatch(r"found all files in .*/work up to date in \d\.\d s", said[-1])
     of_steps = ("tune: 20", "held: 20", "bleu on", "the report")
@@ -106,12 +106,17 @@ FEATURE = ("job.toml", 'use = "length"', 'use = "length"\n[[feature]]\nuse = "co
         ("job.toml", "[nbest]", "# a comment\n[nbest]", set()),
         (*TUNER, WEIGHTS | RERANKED | REPORT),
         (*FEATURE, ALL),
-        ("job.toml", 'use = "length"', 'use = "length"\nlabel = "words"', ALL - REPORT),  # the same 1-bests
+        (
+            "job.toml",
+            'use = "length"',
+            'use = "length"\nlabel = "words"',
+            ALL,
+        ),  # the same 1-bests, but other names in the report
         ("job.toml", 'name = "held"', 'name = "held"\nreference_form = "lines"', REPORT),
         ("test.en", " ", "  ", REPORT),
         ("test.de", " ", " Haus ", {"held.npz"} | RERANKED | REPORT),
         ("tune.en", " ", "  ", WEIGHTS),  # the same weights
-        ("tune.nbest", " ||| ", " ||| ein ", {"tune.npz"} | WEIGHTS | RERANKED),
+        ("tune.nbest", " ||| ", " ||| ein ", {"tune.npz"} | WEIGHTS | RERANKED | REPORT),
     ],
 )
 def test_what_a_change_makes_necessary_is_done_again(place, file, old, new, again):
@@ -156,9 +161,10 @@ def test_damaged_and_foreign_files_are_made_again(place, file, content, again):
 def test_a_record_with_other_hashes_is_not_believed(place):
     record = place / "work" / "steps.json"
     steps = json.loads(record.read_text())
-    assert steps.keys() == {"lists", *(f"tune: {step}" for step in ("features", "weights", "contributions"))} | {
-        f"held: {step}" for step in ("features", "reranked lists", "report")
-    }
+    assert steps.keys() == {
+        "lists",
+        *(f"tune: {step}" for step in ("features", "weights", "contributions", "weight intervals")),
+    } | {f"held: {step}" for step in ("features", "reranked lists", "report")}
     steps["held: report"]["inputs"] = "0" * 64
     record.write_text(json.dumps(steps))
     assert written(place) == REPORT
@@ -184,5 +190,5 @@ def test_features_of_a_plugin_file_are_extracted_in_each_run(place):
     (place / "plugin.py").write_text(PLUGIN)
     edit(place / "job.toml", "[nbest]", 'plugins = ["plugin.py"]\n[nbest]')
     edit(place / "job.toml", 'use = "length"', 'use = "of-file"')
-    assert written(place) == ALL - REPORT
+    assert written(place) == ALL
     assert written(place) == TABLES

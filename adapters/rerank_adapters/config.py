@@ -76,6 +76,8 @@ class Evaluation(Strict):
     randomisation: int = Field(default=10000, ge=0)
     changes: int = Field(default=5, ge=0)
     contribution_folds: int = Field(default=5, ge=0)
+    weight_samples: int | None = Field(default=None, ge=0)
+    explained: int = Field(default=20, ge=0)
     resample_groups: bool = False
 
 

@@ -59,7 +59,7 @@ def command(
     check_trained(settings, config)
     job = Job.create(settings, registry)
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
-    outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force)
+    outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     shown = job.config.evaluation.changes if changes is None else changes
     carried = outcome.contributions
     tables = [] if carried is None else [contribution_table(carried, job.measures[0].name)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -18,11 +18,13 @@ from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.pipeline import steps as step_inputs
+from rerank_adapters.pipeline import weight_intervals
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
 from rerank_adapters.pipeline.carried import as_json, from_json, what_carried_it
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
-from rerank_adapters.pipeline.families import columns_of
+from rerank_adapters.pipeline.facts import facts_of_tuning, with_lists
+from rerank_adapters.pipeline.families import columns_of, families
 from rerank_adapters.pipeline.job import Data, Job, lists_size
 from rerank_adapters.pipeline.lists import Wanted, wanted_by, with_wanted
 from rerank_adapters.pipeline.mismatch import style_mismatch
@@ -32,9 +34,10 @@ from rerank_adapters.pipeline.table_columns import chosen_columns
 from rerank_adapters.pipeline.tune import learn
 from rerank_adapters.progress import StatusLine
 from rerank_adapters.report.html import html_page
+from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.tuners.boosted import Boosted
 from rerank_adapters.tuning.contributions import Contributions
-from rerank_adapters.weights import read_weights, trees_file, write_weights
+from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable
 
 Say = Callable[[str], None]
@@ -42,6 +45,7 @@ Tell = Callable[[str], None]  # says a line, and records it as said by the step
 
 
 RERANKED = "reranked"  # the system with all features of the config
+FACTS = ("contributions.json", "intervals.json")  # files of the tuning that the reports show
 
 
 @dataclass(frozen=True)
@@ -63,16 +67,17 @@ class Outcome:
         return tuple(file for file in self.files if file.suffix == ".html")
 
 
-def run(job: Job, work: Path, say: Say, *, force: bool = False) -> Outcome:
+def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") -> Outcome:
     """Do the whole job, and write feature tables, weights, 1-bests, reranked lists and reports to `work`.
 
     Steps that an earlier run has done, and whose inputs have not changed, are not repeated unless `force`. `say` is
-    called with each line about the progress of the job. Raises ConfigError for wrong settings before any work.
+    called with each line about the progress of the job, and `name` is that of the job in its reports. Raises
+    ConfigError for wrong settings before any work.
     """
     if job.config.tune is None:
         raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
     job.check_options()
-    running = _Run(job, work, say, Steps(work, force))
+    running = _Run(job, work, say, Steps(work, force), name)
     contributions = running.tune()
     evaluations = {test.name: running.test(test) for test in job.config.test}
     known = {name: evaluation for name, evaluation in evaluations.items() if evaluation is not None}
@@ -88,6 +93,7 @@ class _Run:
     work: Path
     say: Say
     steps: Steps
+    name: str = ""
     files: list[Path] = field(default_factory=list)
     written: list[Path] = field(default_factory=list)
     _read: dict[str, Data] = field(default_factory=dict)
@@ -98,7 +104,7 @@ class _Run:
         work, data = self.work, self.job.config.tune
         assert data is not None  # checked in `run`
         job = self._for_lists(data)
-        path, shares = work / "tune.npz", work / "contributions.json"
+        path, shares, intervals = work / "tune.npz", *(work / name for name in FACTS)
 
         def extract(tell: Tell) -> None:
             lists = self._rehearsed
@@ -122,6 +128,14 @@ class _Run:
             with open_atomic(shares) as stream:
                 stream.write(as_json(what_carried_it(job, self._rehearsed, table, weights)))
 
+        def resample(tell: Tell) -> None:  # noqa: ARG001
+            weights = read_weights(work / weights_file(RERANKED))
+            table = columns_of(job, weights, FeatureTable.load(path))
+            left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
+            found = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
+            with open_atomic(intervals) as stream:
+                stream.write(weight_intervals.as_json(found, weight_intervals.samples_of(job)))
+
         inputs = step_inputs.inputs_of_features(job, data, work)
         reused = self._step("features", "tune", inputs, [path], extract)
         for name, system in self._systems.items():
@@ -129,8 +143,11 @@ class _Run:
             inputs, files = step_inputs.inputs_of_weights(system, data, work, path), [work / weights_file(name)]
             files += [trees_file(file) for file in files if isinstance(system.tuner, Boosted)]
             reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system))
-        inputs = step_inputs.inputs_of_contributions(job, data, work, path, work / weights_file(RERANKED))
+        tuned = work / weights_file(RERANKED)
+        inputs = step_inputs.inputs_of_contributions(job, data, work, path, tuned)
         reused += self._step("contributions", "tune", inputs, [shares], measure)
+        inputs = step_inputs.inputs_of_weight_shares(job, data, work, path, tuned, weight_intervals.samples_of(job))
+        reused += self._step("weight intervals", "tune", inputs, [intervals], resample)
         self._say_reused("tune", reused)
         return from_json(shares.read_text(encoding="utf-8"))
 
@@ -158,8 +175,12 @@ class _Run:
                         lists.writelines(job.format.write(nbest, rescored))
 
         def evaluate(tell: Tell) -> None:  # noqa: ARG001
-            evaluation = self._evaluation(self._lists(name, data), best)
-            for report, text in zip(reports, (evaluation.to_json(), html_page(evaluation, name)), strict=True):
+            lists = self._lists(name, data)
+            evaluation = self._evaluation(lists, best)
+            tuned = read_weights(work / weights_file(RERANKED))
+            facts = with_lists(self._facts(tuned), job, tuned, lists, FeatureTable.load(path), evaluation)
+            page = html_page(evaluation, f"{self.name} · {name}" if self.name else name, facts=facts)
+            for report, text in zip(reports, (evaluation.to_json(), page), strict=True):
                 with open_atomic(report) as stream:
                     stream.write(text)
 
@@ -173,11 +194,19 @@ class _Run:
             self._say_reused(name, reused)
             self.say(f"{name}: there are no references, so nothing is evaluated")
             return None
-        inputs = step_inputs.inputs_of_evaluation(job, data, best)
+        carried = [work / file for file in FACTS]
+        inputs = step_inputs.inputs_of_report(self.name, job, data, best, work / weights_file(RERANKED), path, carried)
         reused += self._step("report", name, inputs, reports, evaluate)
         self._say_reused(name, reused)
         self._read.pop(name, None)  # lists of several test sets need not be in memory at once
         return Evaluation.from_json(reports[0].read_text(encoding="utf-8"))
+
+    def _facts(self, tuned: Weights) -> RunFacts:
+        """What is known of the tuning, from the files of its steps."""
+        shares, intervals = ((self.work / file).read_text(encoding="utf-8") for file in FACTS)
+        weights, samples = weight_intervals.from_json(intervals)
+        facts = facts_of_tuning(tuned, self.name, str(self.job.config.tuner.get("use", "")))
+        return replace(facts, system=RERANKED, contributions=from_json(shares), weights=weights, samples=samples)
 
     @property
     def _systems(self) -> dict[str, Job]:

@@ -107,6 +107,12 @@ def inputs_of_contributions(job: Job, data: DataSet, folder: Path, table: Path, 
     return {**own, "folds": folds, "weights": learnt, "families": list(job.labels)}
 
 
+def inputs_of_weight_shares(job: Job, data: DataSet, folder: Path, table: Path, weights: Path, samples: int) -> Inputs:
+    """What weights with intervals depend on: all that the weights do, the weights, and the number of samples."""
+    own = inputs_of_weights(job, data, folder, table)
+    return None if own is None else {**own, "samples": samples, "weights": read_weights(weights).dense}
+
+
 def inputs_of_features(job: Job, data: DataSet, folder: Path) -> Inputs:
     """What a feature table depends on: the lists, the format, and all features."""
     plan = Plan(job.extractors, job.pipelines("text"), job.pipelines("source_text"))
@@ -153,6 +159,17 @@ def inputs_of_reranking(job: Job, data: DataSet, weights: Path, table: Path) -> 
         "trees": file_hash(trees_file(weights)) if tuned.trees is not None else None,
     }
     return _with_code(own)
+
+
+def inputs_of_report(
+    name: str, job: Job, data: DataSet, best: Mapping[str, Path], weights: Path, table: Path, facts: Sequence[Path]
+) -> Inputs:
+    """What a report of the job of that name depends on: the evaluation, the weights, the table, the files `facts`."""
+    own, reranking = inputs_of_evaluation(job, data, best), inputs_of_reranking(job, data, weights, table)
+    if own is None or reranking is None:
+        return None
+    shown = {"job": name, "facts": [file_hash(file) for file in facts], "explained": job.config.evaluation.explained}
+    return {**own, "reranking": reranking, **shown}
 
 
 def inputs_of_evaluation(job: Job, data: DataSet, best: Mapping[str, Path]) -> Inputs:

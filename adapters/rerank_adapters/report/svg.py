@@ -1,47 +1,170 @@
-"""Two small drawings as inline SVG: an interval on a line, and grouped bars."""
+"""Drawings as inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
+
+They are WIDTH units wide, which fits a phone, and take their colours from classes of the page: `s0` to `s5` for
+series, `good` and `bad` for gains and losses, `axis` and `grid` for what is behind them.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
 from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.report.scale import tick_label, ticks
 
-COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#b279a2", "#e45756", "#9d755d")
+WIDTH = 360
+SERIES = 6  # classes of colours
+ROW = 34  # height of a row: a line of text above what is drawn
+LEFT, RIGHT, BOTTOM = 44, 12, 36  # margins of plots with two axes
+LETTER = 6.3  # mean width of a character at 12 px
 
 
-def interval_line(value: float, interval: Interval | None, reach: float, width: int = 360) -> str:
-    """A dot at `value` and a bar over `interval`, on a scale from -reach to +reach with a mark at zero."""
+class Row(NamedTuple):
+    """A labelled value with its interval, and how it is written; `kind` is a class of colour."""
+
+    label: str
+    value: float
+    interval: Interval | None
+    written: str
+    kind: str = "s0"
+
+
+def interval_rows(rows: Sequence[Row], axis: str, *, bars: bool = False, width: int = WIDTH) -> str:
+    """For each row its label, a dot at the value (or a bar from zero), and a line over its interval, above one axis.
+
+    The axis covers zero and all intervals, and `axis` names it.
+    """
+    ends = [0.0, *(x for row in rows for x in (row.value, *(row.interval or ())))]
+    marks = ticks(min(ends), max(ends))
+    low, high = marks[0], marks[-1]
+    bottom = ROW * len(rows) + 4
 
     def x(number: float) -> float:
-        return width / 2 + number / reach * (width / 2 - 8)
+        return 12 + (number - low) / (high - low) * (width - 24)
 
-    bar = ""
-    if interval is not None:
-        ends = f'x1="{x(interval.low):.1f}" x2="{x(interval.high):.1f}"'
-        bar = f'<line {ends} y1="10" y2="10" stroke="{COLOURS[0]}" stroke-width="3"/>'
-    zero = f'<line x1="{width / 2}" x2="{width / 2}" y1="0" y2="20" stroke="gray"/>'
-    dot = f'<circle cx="{x(value):.1f}" cy="10" r="5" fill="{COLOURS[0]}"/>'
-    return f'<svg width="{width}" height="20" role="img">{zero}{bar}{dot}</svg>'
+    parts = [
+        f'<line class="{"axis" if mark == 0 else "grid"}" x1="{x(mark):.1f}" x2="{x(mark):.1f}" y1="0" y2="{bottom}"/>'
+        f'<text class="tick" x="{x(mark):.1f}" y="{bottom + 14}" text-anchor="middle">{tick_label(mark)}</text>'
+        for mark in marks
+    ]
+    for number, row in enumerate(rows):
+        middle = ROW * number + 24
+        room = int((width - LETTER * len(row.written) - 30) / LETTER)
+        label = row.label if len(row.label) <= room else row.label[: room - 1] + "…"
+        parts.append(f'<g class="{row.kind}"><title>{escape(f"{row.label}: {row.written}")}</title>')
+        parts.append(f'<text x="2" y="{middle - 10}">{escape(label)}</text>')
+        parts.append(f'<text x="{width - 2}" y="{middle - 10}" text-anchor="end">{escape(row.written)}</text>')
+        if bars:
+            start, end = sorted((x(0.0), x(row.value)))
+            place = f'x="{start:.1f}" width="{end - start:.1f}"'
+            parts.append(f'<rect class="fill" {place} y="{middle - 4}" height="8" rx="2"/>')
+        if row.interval is not None:
+            ends_of_line = f'x1="{x(row.interval.low):.1f}" x2="{x(row.interval.high):.1f}"'
+            parts.append(f'<line class="stroke" {ends_of_line} y1="{middle}" y2="{middle}" stroke-width="3"/>')
+        if not bars:
+            parts.append(f'<circle class="fill" cx="{x(row.value):.1f}" cy="{middle}" r="5"/>')
+        parts.append("</g>")
+    parts.append(_title_of_axis(axis, width / 2, bottom + 30))
+    return _svg("".join(parts), width, bottom + 36, axis)
 
 
-def grouped_bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], height: int = 160) -> str:
+def grouped_bars(
+    labels: Sequence[str], series: Mapping[str, Sequence[float]], x_axis: str, y_axis: str, height: int = 160
+) -> str:
     """Bars from zero: a group for each label with a bar for each series, values as tooltips, and a legend below."""
-    highest = max((value for values in series.values() for value in values), default=0.0) or 1.0
-    bar, gap = 18, 24
-    group = bar * len(series) + gap
-    parts = []
+    marks = ticks(0.0, max((value for values in series.values() for value in values), default=0.0), 4)
+    group = (WIDTH - LEFT - RIGHT) / max(1, len(labels))
+    bar = group * 0.8 / max(1, len(series))
+    top = 18
+    parts = [_y_axis(marks, top, height, y_axis)]
     for i, (name, values) in enumerate(series.items()):
-        colour = COLOURS[i % len(COLOURS)]
         for j, value in enumerate(values):
-            tall = max(value, 0.0) / highest * (height - 10)
-            place = f'x="{gap + j * group + i * bar}" y="{height - tall:.1f}" width="{bar - 2}" height="{tall:.1f}"'
-            tooltip = f"<title>{escape(f'{name}, {labels[j]} words: {value:.2f}')}</title>"
-            parts.append(f'<rect {place} fill="{colour}">{tooltip}</rect>')
-        legend = f'<rect x="{gap}" y="{height + 26 + 18 * i}" width="12" height="12" fill="{colour}"/>'
-        parts.append(legend + f'<text x="{gap + 18}" y="{height + 36 + 18 * i}">{escape(name)}</text>')
+            tall = max(value, 0.0) / marks[-1] * height
+            x, y = LEFT + group * (j + 0.1) + i * bar, top + height - tall
+            place = f'x="{x:.1f}" y="{y:.1f}" width="{max(bar - 1, 1):.1f}" height="{tall:.1f}"'
+            tooltip = f"<title>{escape(f'{name}, {labels[j]}: {value:.2f}')}</title>"
+            parts.append(f'<g class="s{i % SERIES}"><rect class="fill" {place}>{tooltip}</rect></g>')
     for j, label in enumerate(labels):
-        middle = gap + j * group + (group - gap) / 2
-        parts.append(f'<text x="{middle:.1f}" y="{height + 16}" text-anchor="middle">{escape(label)}</text>')
-    width, tall = max(gap + group * len(labels), 320), height + 30 + 18 * len(series)
-    return f'<svg width="{width}" height="{tall}" role="img">{"".join(parts)}</svg>'
+        parts.append(_x_label(LEFT + group * (j + 0.5), top + height, label))
+    parts.append(_title_of_axis(x_axis, (LEFT + WIDTH - RIGHT) / 2, top + height + 32))
+    legend, tall = _legend(list(series), top + height + BOTTOM + 8)
+    return _svg("".join(parts) + legend, WIDTH, tall, f"{y_axis} by {x_axis}")
+
+
+def lines(
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    x_axis: str,
+    y_axis: str,
+    *,
+    logarithmic: bool = False,
+    height: int = 160,
+) -> str:
+    """A line with dots for each series of points (x, y); `logarithmic` spaces x, and marks its values on the axis."""
+    points = [point for values in series.values() for point in values]
+    marks = ticks(min(y for _, y in points), max(y for _, y in points), 4)
+    places = sorted({x for x, _ in points})
+    x_marks = places if logarithmic else [x for x in ticks(places[0], places[-1]) if places[0] <= x <= places[-1]]
+    scaled = math.log if logarithmic else float
+    low, high = scaled(places[0]), scaled(places[-1])
+    top = 18
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        across = (scaled(x) - low) / (high - low) if high > low else 0.5
+        up = (y - marks[0]) / (marks[-1] - marks[0])
+        return LEFT + 10 + across * (WIDTH - LEFT - RIGHT - 20), top + height * (1 - up)
+
+    parts = [_y_axis(marks, top, height, y_axis)]
+    last = -math.inf
+    for mark in x_marks:
+        place = at(mark, marks[0])[0]
+        label = tick_label(mark)
+        if place - last > LETTER * (len(label) + 1):  # labels that would run into each other are left out
+            parts.append(_x_label(place, top + height, label))
+            last = place
+    for i, (name, values) in enumerate(series.items()):
+        drawn = [at(x, y) for x, y in values]
+        path = " ".join(f"{x:.1f},{y:.1f}" for x, y in drawn)
+        parts.append(f'<g class="s{i % SERIES}"><polyline class="stroke" points="{path}"/>')
+        radius = 3 if len(drawn) <= 30 else 1.5
+        for (x, y), (across, up) in zip(drawn, values, strict=True):
+            tooltip = f"<title>{escape(f'{name}, {across:g}: {up:.2f}')}</title>"
+            parts.append(f'<circle class="fill" cx="{x:.1f}" cy="{y:.1f}" r="{radius}">{tooltip}</circle>')
+        parts.append("</g>")
+    parts.append(_title_of_axis(x_axis, (LEFT + WIDTH - RIGHT) / 2, top + height + 32))
+    legend, tall = _legend(list(series) if len(series) > 1 else [], top + height + BOTTOM + 8)
+    return _svg("".join(parts) + legend, WIDTH, tall, f"{y_axis} by {x_axis}")
+
+
+def _y_axis(marks: Sequence[float], top: int, height: int, name: str) -> str:
+    parts = [f'<text class="tick" x="2" y="11">{escape(name)}</text>']
+    for number, mark in enumerate(marks):
+        y = top + height * (1 - number / (len(marks) - 1))
+        kind = "axis" if number == 0 else "grid"
+        parts.append(f'<line class="{kind}" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{tick_label(mark)}</text>')
+    return "".join(parts)
+
+
+def _x_label(x: float, bottom: int, label: str) -> str:
+    return f'<text class="tick" x="{x:.1f}" y="{bottom + 15}" text-anchor="middle">{escape(label)}</text>'
+
+
+def _title_of_axis(name: str, x: float, y: float) -> str:
+    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{escape(name)}</text>'
+
+
+def _legend(names: Sequence[str], top: int) -> tuple[str, int]:
+    """A line with a square for each name, and the y below them all."""
+    parts = [
+        f'<g class="s{i % SERIES}"><rect class="fill" x="{LEFT}" y="{top + 18 * i}" width="11" height="11" rx="2"/></g>'
+        f'<text x="{LEFT + 17}" y="{top + 10 + 18 * i}">{escape(name)}</text>'
+        for i, name in enumerate(names)
+    ]
+    return "".join(parts), top + 18 * len(names)
+
+
+def _svg(drawn: str, width: int, height: float, label: str) -> str:
+    size = f'width="{width}" height="{height:g}" viewBox="0 0 {width} {height:g}"'
+    return f'<svg {size} role="img" aria-label="{escape(label)}">{drawn}</svg>'

@@ -66,6 +66,8 @@ def record(data: TuningData, tuner: Tuner, start: FloatArray, seed: int, result:
         "score": result.score,
         "restart_scores": list(result.restart_scores),
         "iterations": len(result.trace),
+        "trace": [round(step.score, 4) for step in result.trace],
+        "trace_restarts": [step.restart for step in result.trace],
         "notes": list(result.notes),
     }
 

@@ -69,10 +69,11 @@ def command(
     """  # noqa: D301
     import json
 
-    from rerank_adapters.applications.analysis.explanation import explain
-    from rerank_adapters.applications.analysis.explanation_report import explanation_lines, explanation_record
+    from rerank_adapters.applications.analysis.explanation_report import explanation_lines
     from rerank_adapters.applications.analysis.segment import Segment
     from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.pipeline.explanation import explain
+    from rerank_adapters.pipeline.explanation_record import explanation_record
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.output import report_console
 

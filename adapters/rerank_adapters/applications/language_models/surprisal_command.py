@@ -26,12 +26,14 @@ from rerank_plugins.registry import Registry
               help="Also plot one sentence to this file (.png, .pdf or .svg).")  # fmt: skip
 @click.option("--sentence", type=click.IntRange(1), default=1, show_default=True, metavar="N",
               help="Line of the sentence to plot.")  # fmt: skip
+@click.option("--html", type=output_file, metavar="FILE",
+              help="Also write a page of the text to this file, its words coloured by surprisal.")  # fmt: skip
 @output_option("Where to write the measures.")
 @job_flags("config")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
-    entropy: str, plot: Path | None, sentence: int, output: Path,
+    entropy: str, plot: Path | None, sentence: int, html: Path | None, output: Path,
 ) -> None:  # fmt: skip
     """Measure the surprisal of each word of a TEXT.
 
@@ -45,8 +47,10 @@ def command(
     rerank surprisal stories.txt > stories.tsv
     rerank surprisal stories.txt --lm hhmm,beam=2000 --plot first.png
     rerank surprisal stories.txt -m lm.arpa --layout json
+    rerank surprisal stories.txt --html stories.html -o stories.tsv
     """  # noqa: D301
     from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
+    from rerank_adapters.applications.language_models.surprisal_page import surprisal_page
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
     from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
@@ -58,14 +62,20 @@ def command(
     language_model = Job.create(flags.settings, registry).language_model(model or lm or "hhmm")
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
         measured = bar.over(measure(language_model, lines, entropy))  # type: ignore[arg-type]
-        if plot is not None:
-            sentences = list(measured)
+        sentences = list(measured) if plot is not None or html is not None else None
+        if sentences is not None:
+            measured = iter(sentences)
+        if plot is not None and sentences is not None:
             chosen = next((sentence_ for sentence_ in sentences if sentence_.line == sentence), None)
             if chosen is None or not chosen.words:
                 raise ConfigError(f"--sentence {sentence}: there is no such line, or no word on it")
             plot_complexity(chosen.words, chosen.measures, plot)
-            measured = iter(sentences)
+        if html is not None and sentences is not None:
+            with open_atomic(html) as stream:
+                stream.write(surprisal_page(sentences, "stdin" if text == "-" else Path(text).name))
         out.writelines(as_json(measured) if layout == "json" else as_table(measured))
     if plot is not None:
         closing.wrote(f"the plot of line {sentence}", plot)
+    if html is not None:
+        closing.wrote("a page of the text, for a browser,", html)
     closing.wrote(f"the measures of {counted(bar.done, 'sentence')}", output)

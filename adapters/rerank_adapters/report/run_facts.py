@@ -1,0 +1,62 @@
+"""What a page of a run shows besides its evaluation: its tuning, what carried it, and single segments in detail."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rerank_adapters.evaluation.significance import Interval
+from rerank_adapters.tuning.contributions import Contributions
+
+
+@dataclass(frozen=True)
+class WeightShare:
+    """The weight of a dense feature, and the share: weight times the deviation of the feature within lists, divided by
+    that of the whole score.
+
+    `interval` (95 %) is that of the share over resampled tuning sets; None without resamples.
+    """
+
+    feature: str
+    weight: float
+    share: float
+    interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class ListLengths:
+    """Scores by the first metric where each list is cut to its first n hypotheses, for the `lengths` n.
+
+    `oracle` are the best scores that a choice from the cut lists has (a search may miss the best for metrics that do
+    not add up over segments), `reranked` those of the choices by the tuned weights; the latter are empty for decisions
+    by expected utility, which depend on the whole list.
+    """
+
+    lengths: tuple[int, ...]
+    oracle: tuple[float, ...]
+    reranked: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Facts about a run, each of which may be missing.
+
+    `job`           the name of the job, as of its config file
+    `system`        the name of the system with all features in the evaluation
+    `tuner`, `tuning_score`, `tuned_at`  how, to which score of the first metric, and when the weights were tuned
+    `curve`         the score on the tuning set after each iteration, by restart
+    `explanations`  by segment, a record of why the new 1-best beats the decoder's (pipeline.explanation_record)
+    """
+
+    job: str = ""
+    system: str = ""
+    tuner: str = ""
+    tuning_score: float | None = None
+    tuned_at: str = ""
+    contributions: Contributions | None = None
+    weights: tuple[WeightShare, ...] = ()
+    samples: int = 0
+    curve: tuple[tuple[float, ...], ...] = ()
+    lists: ListLengths | None = None
+    explanations: Mapping[str, Any] = field(default_factory=dict)

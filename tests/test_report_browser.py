@@ -1,0 +1,77 @@
+"""The page of a run in headless Chromium: nothing runs off a phone, details are drawn, keys go through segments."""
+
+import re
+
+import pytest
+
+from rerank_adapters.evaluation import Evaluation, Interval, evaluate
+from rerank_adapters.report.html import html_page
+from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
+from tests import chromium
+from tests import naive_evaluation as naive
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium.browser() is None, reason="there is no Chromium here"),
+]
+TREE = "(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat))))"
+ARCS = [
+    {"word": "the", "head": 2, "relation": "det"},
+    {"word": "cat", "head": 3, "relation": "nsubj"},
+    {"word": "sat", "head": 0, "relation": "root"},
+]
+SIDE = {"name": "new 1-best", "rank": 3, "new_rank": 1}
+WORDS = [{"word": "the", "score": -1.5}, {"word": "<cat>", "score": float("-inf")}]
+EXPLANATION = {
+    "a": SIDE,
+    "b": SIDE,
+    "decision": "map",
+    "contributions": [{"feature": f"f{i}", "weight": 1.0, "first": 2.0, "second": 1.0, "lead": 1.0} for i in range(20)],
+    "words": [{"models": ["lm"], "a": WORDS, "b": WORDS}],
+    "parses": [{"features": "lm", "a": {"dependencies": ARCS, "constituents": TREE}, "b": {"constituents": TREE}}],
+}
+SCRIPT = """
+const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+press("j"); press("j"); press("k");
+document.body.dataset.at = document.activeElement.cells[0].textContent;
+press("Enter");
+(function wait() {
+  document.body.dataset.width = document.documentElement.scrollWidth;
+  if (!document.querySelector(".why > div")) setTimeout(wait, 50);
+})();
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    texts = ["the cat sat", "a very-long-" + "word" * 40]
+    evaluation: Evaluation = evaluate(
+        {"1-best": ["a cat", "a b"], "without-all-of-the-features": texts, "reranked": texts},
+        [["the cat sat"], ["a b"]],
+        {"f": naive.WordF(), "errors": naive.WordErrors()},
+        bootstrap=9,
+        randomisation=9,
+        segment_ids=["s1", "s2"],
+    )
+    facts = RunFacts(
+        "job",
+        "reranked",
+        "mira",
+        weights=(WeightShare("a.feature.of.a.name.that.is.much.too.long.for.a.phone", 1.0, 0.5, Interval(0.1, 0.9)),),
+        curve=((1.0, 2.0, 3.0),),
+        lists=ListLengths((1, 2), (1.0, 2.0), (1.0, 1.5)),
+        explanations={"s1": EXPLANATION, "s2": EXPLANATION},
+    )
+    return html_page(evaluation, "job · test", facts=facts)
+
+
+def test_a_page_on_a_phone(page):
+    shown = chromium.text_after(page, SCRIPT, width=390)
+    assert int(re.search(r'data-width="(\d+)"', shown)[1]) <= 390
+    first = re.search(r'<tr tabindex="-1"[^>]*><td data-label="segment">(\w+)<', page)[1]
+    assert f'data-at="{first}"' in shown
+    details = shown.partition('<details class="why" data-segment="' + first)[2].partition("</details>")[0]
+    assert details.count("<svg") == 3
+    assert "&lt;cat&gt;<sub>−∞</sub>" in details
+    assert "8 others" in details
+    assert "nsubj" in details
