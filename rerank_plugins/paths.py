@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
 from rerank_plugins.errors import ConfigError
+
+_switched_off = ContextVar("_switched_off", default=False)
 
 
 def resolve(path: Path | str, base: Path) -> Path:
@@ -32,10 +36,22 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     >>> cache_folder({"RERANK_CACHE": "/data/parses"}).as_posix(), cache_folder({"RERANK_CACHE": ""})
     ('/data/parses', None)
     """
+    if _switched_off.get():
+        return None
     if "RERANK_CACHE" in environment:
         return Path(environment["RERANK_CACHE"]).expanduser() if environment["RERANK_CACHE"] else None
     home = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return Path(home) / "rerank-plugins"
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """Within the block, `cache_folder` is None: what is made there neither reads nor writes a cache, as for timings."""
+    token = _switched_off.set(True)
+    try:
+        yield
+    finally:
+        _switched_off.reset(token)
 
 
 def content_hash(path: Path) -> str:

@@ -5,6 +5,8 @@ import shutil
 
 import pytest
 
+from rerank_adapters.pipeline.estimate import Estimate, FeatureCost, _sample
+from rerank_plugins import Hypothesis, NBestList
 from tests.command_line import Ran, done, rerank
 
 CONFIG = """\
@@ -51,7 +53,9 @@ def test_a_good_job(place):
     ran, findings, text = check(place)
     assert ran.code == 0
     assert re.fullmatch(r"found 0 errors and 0 warnings in [\d.]+ s\n", ran.err)
-    assert findings == {("ok", "plugins"), ("ok", "tune"), ("ok", "test")}
+    assert findings - {("ok", "kernels")} == {
+        ("ok", subject) for subject in ("plugins", "tune", "test", "time", "memory", "disk")
+    }
     assert "20 segments, 200 hypotheses (200 distinct texts), 8 features" in text
 
 
@@ -227,3 +231,30 @@ def test_lists_without_a_config(small):
     assert ran.out.count("\n") == 2
     assert rerank("check", "--nbest", small / "tune.en").code == 2
     assert rerank("check", "--nbest", small / "none").code == 2
+
+
+def test_the_estimate_follows_from_the_sample_and_takes_nothing_from_the_cache(place, monkeypatch, tmp_path):
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "kept"))
+    _, _, text = check(place)
+    assert "no value of the 400 distinct texts is in the cache" in text
+    assert re.search(r"CPU milliseconds a text: .*\blm [\d.]+.* \(measured on \d+ texts\)", text)
+    assert re.search(r"disk: about 0\.038 MB of feature tables, 0\.026 MB of values in the cache", text)
+    assert not (tmp_path / "kept").exists()
+    without = rerank("check", place / "mt.toml", "--no-estimate")
+    assert without.code == 0
+    assert "time:" not in without.out
+
+
+def test_costs_scale_with_the_lists():
+    cost = FeatureCost("a", seconds=0.01, loading=2.0, kernels=(), measured=10)
+    estimated = Estimate((cost, cost), hypotheses=1000, processes=4, memory=0, tables=0, kept=0)
+    assert estimated.cpu_seconds == pytest.approx(24)
+    assert estimated.seconds == pytest.approx(4 + 5)
+
+
+def test_the_sample_has_lists_of_all_lengths():
+    nbests = [NBestList(str(n), (Hypothesis("w" * n),) * 300) for n in range(1, 101)]
+    sample = _sample(nbests, whole=False)
+    assert sorted(int(nbest.segment_id) for nbest in sample) == [11, 31, 51, 71, 91]
+    assert {len(nbest) for nbest in sample} == {100}
+    assert sample[0].segment_id == "51"

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 
 import pytest
 
@@ -192,3 +193,32 @@ def test_features_of_a_plugin_file_are_extracted_in_each_run(place):
     edit(place / "job.toml", 'use = "length"', 'use = "of-file"')
     assert written(place) == ALL
     assert written(place) == TABLES
+
+
+def planned(place, *options):
+    """The steps of a dry run by what it would do; it writes nothing."""
+    before = {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    ran = done("run", place / "job.toml", "--work", place / "work", "--dry-run", *options)
+    assert before == {path: path.read_bytes() for path in place.rglob("*") if path.is_file()}
+    steps = [line.split(maxsplit=1) for line in ran.lines]
+    return {verdict: {step.partition(" (")[0] for v, step in steps if v == verdict} for verdict in ("do", "skip")}
+
+
+STEPS = {
+    *("tune: features", "tune: weights", "tune: contributions"),
+    *("held: features", "held: reranked lists", "held: report"),
+}
+
+
+def test_a_dry_run_says_what_a_run_would_do(place):
+    assert planned(place) == {"do": set(), "skip": STEPS}
+    assert planned(place, "--force") == {"do": STEPS, "skip": set()}
+    edit(place / "job.toml", "passes = 3", "passes = 4")
+    assert planned(place)["skip"] == {"tune: features", "held: features"}
+    edit(place / "job.toml", "passes = 4", "passes = 3")
+    (place / "work" / "held.report.html").unlink()
+    assert planned(place)["do"] == {"held: report"}
+    (place / "work" / "held.npz").unlink()
+    assert planned(place)["do"] == {"held: features", "held: reranked lists", "held: report"}
+    shutil.rmtree(place / "work")
+    assert planned(place)["do"] == STEPS

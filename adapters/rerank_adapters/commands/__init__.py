@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {  # by heading of the help, module by module: the first line of the command's docstring
     "The chain": {
+        "init": "Write a commented config for the FILES of a job.",
         "prepare": "Train the models that CONFIG describes.",
         "run": "Extract, tune, rerank and evaluate, all as CONFIG says.",
         "check": "Check a CONFIG, or n-best lists alone, before any long work.",

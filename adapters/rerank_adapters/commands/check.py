@@ -45,6 +45,12 @@ COLOURS = {"ok": "green", "warning": "yellow", "error": "red"}
 @source_option
 @metric_option
 @format_option
+@click.option(
+    "--estimate/--no-estimate",
+    "costs",
+    default=True,
+    help="Estimate the time, memory and disk of a run from a sample of the lists, or leave that out.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -55,6 +61,7 @@ def command(
     source: Path | None,
     metrics: tuple[str, ...],
     format_: str | None,
+    costs: bool,
 ) -> int:
     """Check a CONFIG, or n-best lists alone, before any long work.
 
@@ -62,6 +69,9 @@ def command(
     place, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
     them (the metrics of -m, or else of the config). The exit code is 2 if there is an error, and 0 otherwise, even if
     there are warnings.
+
+    Where there is no error, some lists go through each feature, with no cache, and the time, memory and disk that a
+    run takes are estimated from them. Kernels that have not been compiled on this machine are compiled then, and kept.
 
     \b
     rerank check configs/mt.toml
@@ -88,7 +98,7 @@ def command(
         )
         settings = settings.model_copy(update={"tune": None, "test": [lists]})
     with StatusLine("checking"):
-        findings = Check(Job.create(settings, registry)).run()
+        findings = Check(Job.create(settings, registry), costs).run()
     for finding in findings:
         level = click.style(f"{finding.level:8}", fg=COLOURS[finding.level])
         click.echo(f"{level}{finding.where}: {finding.text}")

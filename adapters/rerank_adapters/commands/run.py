@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import jobs_option, seed_option
 from rerank_plugins.registry import Registry
 
@@ -21,6 +21,9 @@ from rerank_plugins.registry import Registry
 )
 @click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say which steps would be done, and which files written, without doing anything."
+)
 @jobs_option
 @seed_option
 @click.pass_obj
@@ -30,6 +33,7 @@ def command(
     work: Path | None,
     changes: int | None,
     force: bool,
+    dry_run: bool,
     jobs: int | None,
     seed: int | None,
 ) -> None:
@@ -41,7 +45,8 @@ def command(
 
     The same command continues a job that was interrupted, and repeats only what has changed: a step is done again if
     its part of the config, its data, models, plugins or this program have another content than when it was done, or if
-    its files have. A line says what is not made again.
+    its files have. A line says what is not made again, and --dry-run says beforehand what would be: a line on stdout
+    for each step, "do" or "skip", and its files. Nothing is written then.
 
     \b
     rerank run configs/mt.toml --work work/mt
@@ -49,7 +54,7 @@ def command(
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.models import check_trained
-    from rerank_adapters.pipeline.run import RERANKED, run
+    from rerank_adapters.pipeline.run import RERANKED, plan, run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
@@ -59,6 +64,14 @@ def command(
     check_trained(settings, config)
     job = Job.create(settings, registry)
     folder = work or (job.config.path(job.config.work) if job.config.work else Path("work") / config.stem)
+    if dry_run:
+        steps = plan(job, folder, force=force, name=config.stem)
+        for step in steps:
+            files = ", ".join(file.name for file in step.files)
+            click.echo(f"{'skip' if step.unchanged else 'do':5}{step.name}: {step.what} ({files})")
+        left = sum(not step.unchanged for step in steps)
+        closing.say(f"planned {counted(len(steps), 'step')}, {left} of which would be done, for the folder {folder}")
+        return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     shown = job.config.evaluation.changes if changes is None else changes
     carried = outcome.contributions

@@ -13,14 +13,16 @@ from typing import Literal, TypeVar
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.references import read_references
+from rerank_adapters.pipeline.estimate import Estimate, estimate, feature_costs, peak
 from rerank_adapters.pipeline.extract import dense_rule
 from rerank_adapters.pipeline.job import Data, Job, lists_size
 from rerank_adapters.pipeline.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
-from rerank_adapters.progress import counted
+from rerank_adapters.progress import counted, duration
 from rerank_adapters.text import vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
+from rerank_plugins.paths import without_cache
 
 Result = TypeVar("Result")
 
@@ -36,10 +38,12 @@ class Finding:
 
 @dataclass
 class Check:
-    """The checks of a job; each adds what it finds to `findings`."""
+    """The checks of a job; each adds what it finds to `findings`. With `costs`, what a run costs is estimated too."""
 
     job: Job
+    costs: bool = False
     findings: list[Finding] = field(default_factory=list)
+    estimated: Estimate | None = None
     _extractors: dict[str, FeatureExtractor] = field(default_factory=dict)
 
     def run(self) -> list[Finding]:
@@ -62,6 +66,8 @@ class Check:
             self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
         for name, data in present:
             self._texts(name, data)
+        if self.costs and self._extractors and present and not self._failed(""):
+            self._estimate([data for _, data in present])
         return self.findings
 
     def _plugins(self) -> bool:
@@ -70,7 +76,8 @@ class Check:
         format_ = self._try("[nbest]", lambda: job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
         for label in labels:
-            extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
+            with without_cache():  # a measurement must not find what an earlier run has kept
+                extractor = self._try(f"[[feature]] {label}", lambda label=label: _loaded(job.extractor(label)))  # type: ignore[misc]
             if extractor is not None:
                 self._extractors[label] = extractor
         for key in ("text", "source_text"):
@@ -179,8 +186,47 @@ class Check:
             if mismatch:
                 self._say("warning", name, mismatch)
 
+    def _estimate(self, sets: list[Data]) -> None:
+        """Lines about the time, memory and disk that a run takes."""
+        before = peak()
+        costs = self._try("[[feature]]", lambda: feature_costs(self._extractors, self.job, sets[0].nbests))
+        if costs is not None:
+            nbests = [data.nbests for data in sets]
+            self.estimated = estimate(self.job, costs, nbests, peak() - before)
+            for what, text in estimate_lines(self.estimated):
+                self._say("ok", what, text)
+
     def _failed(self, where: str) -> bool:
         return any(finding.where.startswith(where) and finding.level == "error" for finding in self.findings)
+
+
+def estimate_lines(estimated: Estimate) -> Iterator[tuple[str, str]]:
+    """What an estimate says of time, memory, disk and kernels: pairs of subject and text."""
+    total, distinct = estimated.cpu_seconds, counted(estimated.hypotheses, "distinct text")
+    wall = duration(estimated.seconds)
+    yield (
+        "time",
+        f"about {wall} to extract all features on {counted(estimated.processes, 'core')} ({duration(total)} of CPU)"
+        f" if no value of the {distinct} is in the cache; tuning and evaluation come on top",
+    )
+    by_cost = sorted(estimated.costs, key=lambda cost: -cost.seconds)
+    per_text = (f"{cost.label} {1000 * cost.seconds:.2g}" for cost in by_cost)
+    sizes = [cost.measured for cost in estimated.costs]
+    sample = f"{min(sizes)}" if min(sizes) == max(sizes) else f"{min(sizes)} to {max(sizes)}"
+    yield "time", f"CPU milliseconds a text: {', '.join(per_text)} (measured on {sample} texts)"
+    if estimated.memory:
+        yield "memory", f"at most about {_megabytes(estimated.memory)}, models and lists included"
+    kept = f", {_megabytes(estimated.kept)} of values in the cache" if estimated.kept else ""
+    yield "disk", f"about {_megabytes(estimated.tables)} of feature tables{kept}"
+    compiled = {kernel for cost in estimated.costs for kernel in cost.kernels}
+    if compiled:
+        spent = duration(sum(cost.loading for cost in estimated.costs if cost.kernels))
+        few = ", ".join(sorted(compiled)[:4]) + (", …" if len(compiled) > 4 else "")
+        yield "kernels", f"{counted(len(compiled), 'kernel')} compiled now, in {spent} of CPU time, and kept ({few})"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size >= 1e9 else f"{size / 1e6:.2g} MB" if size < 1e7 else f"{size / 1e6:.0f} MB"
 
 
 def _loaded(extractor: FeatureExtractor) -> FeatureExtractor:

@@ -67,6 +67,30 @@ class Outcome:
         return tuple(file for file in self.files if file.suffix == ".html")
 
 
+@dataclass(frozen=True)
+class PlannedStep:
+    """A step of a run: its data set, what it makes, its files, and whether it would be skipped as unchanged."""
+
+    name: str
+    what: str
+    files: tuple[Path, ...]
+    unchanged: bool
+
+
+def plan(job: Job, work: Path, *, force: bool = False, name: str = "") -> list[PlannedStep]:
+    """The steps of `run` in their order, none of which is done; lists are read where the record does not know them.
+
+    A step that takes the files of one that would be done is planned to be done too; the run skips it nevertheless if
+    those files come out as they were. Raises ConfigError for wrong settings.
+    """
+    planning = _Run(_checked(job), work, lambda line: None, Steps(work, force), name, planned=[])
+    planning.tune()
+    for test in job.config.test:
+        planning.test(test)
+    assert planning.planned is not None  # as it was set
+    return planning.planned
+
+
 def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") -> Outcome:
     """Do the whole job, and write feature tables, weights, 1-bests, reranked lists and reports to `work`.
 
@@ -74,10 +98,7 @@ def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") 
     called with each line about the progress of the job, and `name` is that of the job in its reports. Raises
     ConfigError for wrong settings before any work.
     """
-    if job.config.tune is None:
-        raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
-    job.check_options()
-    running = _Run(job, work, say, Steps(work, force), name)
+    running = _Run(_checked(job), work, say, Steps(work, force), name)
     contributions = running.tune()
     evaluations = {test.name: running.test(test) for test in job.config.test}
     known = {name: evaluation for name, evaluation in evaluations.items() if evaluation is not None}
@@ -85,9 +106,19 @@ def run(job: Job, work: Path, say: Say, *, force: bool = False, name: str = "") 
     return Outcome(known, contributions, (*running.files, work / RECORD), written)
 
 
+def _checked(job: Job) -> Job:
+    if job.config.tune is None:
+        raise ConfigError("the config has no [tune] table, which names the lists that weights are tuned on")
+    job.check_options()
+    return job
+
+
 @dataclass
 class _Run:
-    """A run in progress: the files of its steps so far, and those among them that are new."""
+    """A run in progress: the files of its steps so far, and those among them that are new.
+
+    Where `planned` is a list, no step is done: each is noted there.
+    """
 
     job: Job
     work: Path
@@ -96,6 +127,7 @@ class _Run:
     name: str = ""
     files: list[Path] = field(default_factory=list)
     written: list[Path] = field(default_factory=list)
+    planned: list[PlannedStep] | None = None
     _read: dict[str, Data] = field(default_factory=dict)
     _remembered: tuple[str, step_inputs.Inputs, Wanted] | None = None
 
@@ -132,23 +164,28 @@ class _Run:
             weights = read_weights(work / weights_file(RERANKED))
             table = columns_of(job, weights, FeatureTable.load(path))
             left = [label for label in job.labels if set(families(job, table)[label]) - set(table.names)]
-            found = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
+            weight_shares = weight_intervals.weight_shares(job.without(left), self._rehearsed, table, weights)
             with open_atomic(intervals) as stream:
-                stream.write(weight_intervals.as_json(found, weight_intervals.samples_of(job)))
+                stream.write(weight_intervals.as_json(weight_shares, weight_intervals.samples_of(job)))
 
-        inputs = step_inputs.inputs_of_features(job, data, work)
-        reused = self._step("features", "tune", inputs, [path], extract)
+        reused = self._step(
+            "features", "tune", lambda: step_inputs.inputs_of_features(job, data, work), [path], extract
+        )
         for name, system in self._systems.items():
             what = "weights" if name == RERANKED else f"weights {name}"
-            inputs, files = step_inputs.inputs_of_weights(system, data, work, path), [work / weights_file(name)]
+            inputs = partial(step_inputs.inputs_of_weights, system, data, work, path)
+            files = [work / weights_file(name)]
             files += [trees_file(file) for file in files if isinstance(system.tuner, Boosted)]
-            reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system))
+            reused += self._step(what, "tune", inputs, files, partial(learn_weights, name, system), [path])
         tuned = work / weights_file(RERANKED)
-        inputs = step_inputs.inputs_of_contributions(job, data, work, path, tuned)
-        reused += self._step("contributions", "tune", inputs, [shares], measure)
-        inputs = step_inputs.inputs_of_weight_shares(job, data, work, path, tuned, weight_intervals.samples_of(job))
-        reused += self._step("weight intervals", "tune", inputs, [intervals], resample)
+        inputs = partial(step_inputs.inputs_of_contributions, job, data, work, path, tuned)
+        reused += self._step("contributions", "tune", inputs, [shares], measure, [path, tuned])
+        samples = weight_intervals.samples_of(job)
+        inputs = partial(step_inputs.inputs_of_weight_shares, job, data, work, path, tuned, samples)
+        reused += self._step("weight intervals", "tune", inputs, [intervals], resample, [path, tuned])
         self._say_reused("tune", reused)
+        if self.planned is not None:
+            return None
         return from_json(shares.read_text(encoding="utf-8"))
 
     def test(self, data: DataSet) -> Evaluation | None:
@@ -184,20 +221,24 @@ class _Run:
                 with open_atomic(report) as stream:
                     stream.write(text)
 
-        reused = self._step("features", name, step_inputs.inputs_of_features(job, data, work), [path], extract)
+        reused = self._step("features", name, lambda: step_inputs.inputs_of_features(job, data, work), [path], extract)
         for label, system in self._systems.items():
             what = "reranked lists" if label == RERANKED else f"1-bests {label}"
-            inputs = step_inputs.inputs_of_reranking(system, data, work / weights_file(label), path)
+            weights = work / weights_file(label)
+            inputs = partial(step_inputs.inputs_of_reranking, system, data, weights, path)
             files = [best[label], *([ranked] if label == RERANKED else [])]
-            reused += self._step(what, name, inputs, files, partial(rerank, label, system))
+            reused += self._step(what, name, inputs, files, partial(rerank, label, system), [weights, path])
         if not data.references:
             self._say_reused(name, reused)
             self.say(f"{name}: there are no references, so nothing is evaluated")
             return None
         carried = [work / file for file in FACTS]
-        inputs = step_inputs.inputs_of_report(self.name, job, data, best, work / weights_file(RERANKED), path, carried)
-        reused += self._step("report", name, inputs, reports, evaluate)
+        tuned = work / weights_file(RERANKED)
+        inputs = partial(step_inputs.inputs_of_report, self.name, job, data, best, tuned, path, carried)
+        reused += self._step("report", name, inputs, reports, evaluate, [*best.values(), tuned, *carried])
         self._say_reused(name, reused)
+        if self.planned is not None:
+            return None
         self._read.pop(name, None)  # lists of several test sets need not be in memory at once
         return Evaluation.from_json(reports[0].read_text(encoding="utf-8"))
 
@@ -224,10 +265,25 @@ class _Run:
         return self.job
 
     def _step(
-        self, what: str, name: str, inputs: step_inputs.Inputs, files: Sequence[Path], do: Callable[[Tell], None]
+        self,
+        what: str,
+        name: str,
+        inputs_of: Callable[[], step_inputs.Inputs],
+        files: Sequence[Path],
+        do: Callable[[Tell], None],
+        needs: Sequence[Path] = (),
     ) -> list[str]:
-        """Do a step unless it is unchanged; return a list of `what`, which is empty if the step was done."""
+        """Do a step unless it is unchanged; return a list of `what`, which is empty if the step was done.
+
+        `needs` are the files of other steps that this one takes.
+        """
         key = f"{name}: {what}"
+        if self.planned is not None:
+            new = {file for step in self.planned if not step.unchanged for file in step.files}
+            unchanged = new.isdisjoint(needs) and self.steps.unchanged(key, inputs_of()) is not None
+            self.planned.append(PlannedStep(name, what, tuple(files), unchanged))
+            return []
+        inputs = inputs_of()
         lines = self.steps.unchanged(key, inputs)
         self.files += files
         if lines is not None:

@@ -1,0 +1,166 @@
+"""`rerank init`: the first config of a job, from its files."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from rerank_adapters.commands.closing import Closing
+from rerank_adapters.commands.options import format_option, output_file
+from rerank_plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from rerank_adapters.pipeline.check import Check
+    from rerank_adapters.pipeline.starting.draft import Draft
+
+SLOW = 600.0  # seconds from which on it is asked whether a feature stays
+
+
+@click.command("init")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option("-o", "--output", type=output_file, default="rerank.toml", show_default=True, metavar="CONFIG",
+              help="Write the config to this file; `-` is stdout.")  # fmt: skip
+@click.option("--tune", multiple=True, type=Path, metavar="FILE", help="Of the FILES, lists to tune on. Repeatable.")
+@click.option("--test", multiple=True, type=Path, metavar="FILE", help="Of the FILES, lists to test on. Repeatable.")
+@click.option("-r", "--reference", "references", multiple=True, type=Path, metavar="FILE",
+              help="Of the FILES, a text that is a reference. Repeatable.")  # fmt: skip
+@click.option("--source", "sources", multiple=True, type=Path, metavar="FILE",
+              help="Of the FILES, a text that is a source. Repeatable.")  # fmt: skip
+@click.option("-m", "--metric", type=click.Choice(["bleu", "wer"]),
+              help="Tune for translations (bleu) or for recognised words (wer).")  # fmt: skip
+@click.option("--language", metavar="CODE", help="The language of the hypotheses, as en or de.")
+@format_option
+@click.option("--force", is_flag=True, help="Overwrite a config that exists.")
+@click.option("--yes", is_flag=True, help="Ask nothing; take the usual answer, or refuse where there is none.")
+@click.pass_obj
+def command(
+    registry: Registry,
+    files: tuple[Path, ...],
+    output: Path,
+    tune: tuple[Path, ...],
+    test: tuple[Path, ...],
+    references: tuple[Path, ...],
+    sources: tuple[Path, ...],
+    metric: str | None,
+    language: str | None,
+    format_: str | None,
+    force: bool,
+    yes: bool,
+) -> None:
+    """Write a commented config for the FILES of a job.
+
+    FILES are n-best lists and whatever belongs to them: references, sources, the decoder's weights (moses.ini),
+    n-gram models. Which file is what, the format, the language and the tokenisation are seen in the files. The config
+    names the features that work with them, says what each costs on this machine, measured on some of the lists, and
+    why others are left out. It has passed `rerank check` when it is written.
+
+    What cannot be seen is asked on a terminal; elsewhere, and with --yes, an option says it.
+
+    \b
+    rerank init tune.nbest tune.en tune.de test.nbest test.en test.de
+    rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
+    """  # noqa: D301
+    from rerank_adapters.formats.compressed import open_atomic
+    from rerank_adapters.pipeline.starting.assignment import assign, sets_of
+    from rerank_adapters.pipeline.starting.draft import Draft
+    from rerank_adapters.pipeline.starting.languages import language_of
+    from rerank_adapters.pipeline.starting.recognition import recognise
+    from rerank_adapters.pipeline.starting.texts import look_of
+    from rerank_adapters.progress import StatusLine, duration
+    from rerank_plugins import ConfigError
+
+    closing = Closing()
+    for path in (*tune, *test, *references, *sources):
+        if path not in files:
+            raise ConfigError(f"{path}: an option says what this file is, but it is not among the FILES")
+    if output.exists() and not force and str(output) != "-":
+        raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
+    asking = sys.stdin.isatty() and sys.stderr.isatty() and not yes
+
+    def ask(question: str, answers: Sequence[str]) -> str | None:
+        answer: str = click.prompt(question, type=click.Choice(answers), err=True) if asking else ""
+        return answer or None
+
+    with StatusLine("reading the files"):
+        recognised = recognise(list(files), registry, format_)
+    if len(recognised.weights) > 1:
+        first, second, *_ = recognised.weights
+        raise ConfigError(f"{second}: weights, as {first} is: a config starts from one file of weights")
+    sets = sets_of(recognised.lists, tune, test, ask)
+    assign(recognised.texts, sets, sources, references)
+    if sets[0].role != "tune" or not sets[0].references:
+        missing = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
+        raise ConfigError(f"{sets[0].lists[0].path}: weights need {missing}; name the file too")
+    firsts, texts = sets[0].lists[0].firsts, _lines(sets[0].references[0], sets[0].lists[0].ids)
+    language = language or language_of(texts) or ask_language(asking)
+    source = sets[0].source
+    source_language = language_of(_lines(source, sets[0].lists[0].ids)) if source else None
+    look = look_of(firsts, texts, language)
+    metric = metric or ("wer" if look.spoken and not source else "bleu")
+    weights = next(iter(recognised.weights), None)
+    draft = Draft(sets, metric, language, source_language, look, recognised.language_models, weights)
+    notes: list[str] = []
+    with StatusLine("measuring what features cost"):
+        check = _checked(draft, output, registry)
+        refusals = [f.text for f in check.findings if f.level == "error" and f.where == "[tuning]"]
+        if draft.weights is not None and refusals:
+            notes.append(f"{draft.weights} is not the start of the tuning: {refusals[0]}")
+            draft = replace(draft, weights=None)
+            check = _checked(draft, output, registry)
+    for finding in check.findings:
+        if finding.level == "error":
+            raise ConfigError(f"{finding.where}: {finding.text}")
+        if finding.level == "warning":
+            click.echo(f"rerank: warning: {finding.where}: {finding.text}", err=True)
+    estimated = check.estimated
+    costs: dict[str, str] = {}
+    for cost in estimated.costs if estimated is not None else ():
+        assert estimated is not None  # as the loop has a cost
+        total = cost.seconds * estimated.hypotheses
+        costs[cost.label] = f"{1000 * cost.seconds:.2g} ms a text, {duration(total)} of CPU time in all"
+        slow = asking and total / estimated.processes > SLOW
+        if slow and not click.confirm(f"{cost.label} takes {duration(total)}; is it wanted?", default=True, err=True):
+            draft = replace(draft, left_out=(*draft.left_out, cost.label))
+    said = {finding.where: finding.text for finding in reversed(check.findings)}  # of time, the first line
+    notes += [f"{what}: {said[what]}" for what in ("time", "memory", "disk") if what in said]
+    text = draft.write(output, costs, notes)
+    for one in sets:
+        paths = ", ".join(str(file.path) for file in one.lists)
+        beside = [f"references {', '.join(map(str, one.references))}"] if one.references else []
+        beside += [f"source {one.source}"] if one.source else []
+        click.echo(f"{one.name or one.role}: {'; '.join([paths, *beside])}", err=True)
+    with open_atomic(output) as stream:
+        stream.write(text)
+    closing.wrote("a config", output)
+
+
+def ask_language(asking: bool) -> str | None:
+    """The language that the user names, on a terminal; None elsewhere."""
+    question = "The language of the hypotheses, as a code of two letters (none: leave it open)"
+    answer: str = click.prompt(question, default="none", err=True) if asking else "none"
+    return None if answer == "none" else answer
+
+
+def _lines(path: Path, ids: Sequence[str]) -> list[str]:
+    from rerank_adapters.formats.references import read_references
+
+    return [texts[0] for texts in read_references([path]).for_segments(ids)]
+
+
+def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
+    """The check of a draft, with an estimate of its costs."""
+    import tomllib
+
+    from rerank_adapters.config import Config
+    from rerank_adapters.pipeline.check import Check
+    from rerank_adapters.pipeline.job import Job
+
+    config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
+    check = Check(Job.create(config, registry), costs=True)
+    check.run()
+    return check

@@ -1,0 +1,1 @@
+"""The first config of a job, drafted from its files: what `rerank init` does."""
