@@ -42,10 +42,14 @@ class FeatureExtractor(ABC):
     `cached` says whether values are kept on disk for later runs. By default they are if the class belongs to a package
     (and not to a plugin file or a script), under a key that contains a hash of the whole package. False keeps them out;
     True declares that its own source file, its options and its `resources` are all that they depend on.
+
+    `by_row` says that a value depends, besides the options, on nothing but the number of the hypothesis in the files of
+    the lists (`NBestList.rows`).
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
     cached: ClassVar[bool | None] = None
+    by_row: ClassVar[bool] = False
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -61,6 +65,9 @@ class FeatureExtractor(ABC):
     def parsers(self) -> tuple[Parser, ...]:
         """The parsers whose trees the values depend on, which `rerank explain` shows; () if there are none."""
         return ()
+
+    def check_lists(self, nbests: Sequence[NBestList]) -> None:  # noqa: B027 -- most take any lists
+        """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
 
     def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
         """What each word adds to the values, for `rerank explain`; None (the default) if it cannot be said of words.

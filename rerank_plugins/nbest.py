@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple, overload
 
@@ -48,6 +48,8 @@ class NBestList(Sequence[Hypothesis]):
     `source`         the source sentence, or None if there is none
     `context`        a sentence that the segment answers or follows, for features that compare them, or None
     `line`           line number of the first hypothesis in its file, from 1 (0 if it is not from a file)
+    `rows`           the number, from 0, of each hypothesis among those of all files in their order, before lists are
+                     sorted or merged; empty where the list is not from a file. Equal lists may differ in it
     """
 
     segment_id: str
@@ -56,6 +58,7 @@ class NBestList(Sequence[Hypothesis]):
     source: str | None = None
     context: str | None = None
     line: int = 0
+    rows: Sequence[int] = field(default=(), compare=False, repr=False)
 
     def __len__(self) -> int:
         return len(self.hypotheses)
@@ -82,4 +85,5 @@ class NBestList(Sequence[Hypothesis]):
 
     def select(self, rows: Sequence[int]) -> NBestList:
         """The list of the hypotheses at `rows`, in that order."""
-        return replace(self, hypotheses=tuple(self.hypotheses[row] for row in rows))
+        numbers = tuple(self.rows[row] for row in rows) if self.rows else ()
+        return replace(self, hypotheses=tuple(self.hypotheses[row] for row in rows), rows=numbers)

@@ -66,7 +66,8 @@ def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBe
         )
         for row, text in enumerate((*texts, texts[0]))
     )
-    return NBestList(segment_id, hypotheses, ("WordPenalty0", "LM0"), "die Katze saß auf der Matte .", "a cat sat .")
+    names, source = ("WordPenalty0", "LM0"), "die Katze saß auf der Matte ."
+    return NBestList(segment_id, hypotheses, names, source, "a cat sat .", rows=range(len(hypotheses)))
 
 
 def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestList] = ()) -> None:

@@ -70,6 +70,7 @@ CASES = {
         "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
+        "column": [{"file": "scores.txt"}, {"file": "two.txt", "names": ["a", "b"]}],
         "decoder-alignment": [{}],
         "dependency-agreement": [
             {"model": "micro.align", "source_parser": "english"},
@@ -144,6 +145,7 @@ CASES = {
         "cer": [{}, {"whitespace": False}],
         "accuracy": [{}, {"lowercase": True}],
         "ser": [{}, {"lowercase": True}],
+        "column": [{"file": "pairs.tsv"}, {"file": "pairs.tsv", "scale": 100.0}],
     },
     "tuner": {
         "mert": [{"restarts": 2}, {"restarts": 2, "directions": 2, "average_restarts": True}],
@@ -229,6 +231,11 @@ def test_features(name, options, tmp_path):
         (tmp_path / "lines.txt").write_text("a cat\n\nthe dog\n", encoding="utf-8")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
+    if name == "column":
+        (tmp_path / "scores.txt").write_text("-0.5\n" * (len(SENTENCES) + 1), encoding="utf-8")
+        (tmp_path / "two.txt").write_text("".join(f"{row} 1e-3\n" for row in range(20)), encoding="utf-8")
+        check_feature_extractor(built("feature", name, options, tmp_path))
+        return
     if name == "word-lexicon":
         pairs = [("das ist eine Katze", text) for text in SENTENCES if text.strip()]
         write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
@@ -293,7 +300,12 @@ def test_parsers(name, options, tmp_path, udpipe_model):
 
 
 @pytest.mark.parametrize(("name", "options"), cases("metric"))
-def test_metrics(name, options):
+def test_metrics(name, options, tmp_path):
+    if name == "column":
+        pairs = [f"{one}\t{two}\t{-abs(len(one) - len(two))}\n" for one in SENTENCES for two in SENTENCES]
+        (tmp_path / "pairs.tsv").write_text("".join(pairs), encoding="utf-8")
+        check_metric(built("metric", name, options, tmp_path))
+        return
     check_metric(built("metric", name, options))
 
 

@@ -205,7 +205,7 @@ def planned(place, *options):
 
 
 STEPS = {
-    *("tune: features", "tune: weights", "tune: contributions"),
+    *("tune: features", "tune: weights", "tune: contributions", "tune: weight intervals"),
     *("held: features", "held: reranked lists", "held: report"),
 }
 

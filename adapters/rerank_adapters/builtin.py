@@ -1,5 +1,4 @@
 """The packages of built-in plugins besides those of `rerank_plugins`; they register through the same hooks."""
 
-BUILTIN = tuple(
-    f"rerank_adapters.{package}" for package in ("formats", "metrics", "tuners", "commands", "applications")
-)
+PACKAGES = ("formats", "features", "metrics", "tuners", "commands", "applications")
+BUILTIN = tuple(f"rerank_adapters.{package}" for package in PACKAGES)

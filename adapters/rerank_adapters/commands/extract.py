@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file, source_option
+from rerank_adapters.commands.options import JobFlags, job_flags, output_file, set_option, source_option
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -23,6 +23,7 @@ from rerank_plugins.registry import Registry
     help="Write the feature table to this file (.npz).",
 )
 @source_option
+@set_option
 @job_flags("features", "config", "format_", "jobs")
 @click.pass_obj
 def command(
@@ -31,6 +32,7 @@ def command(
     nbest: tuple[str, ...],
     output: Path,
     source: Path | None,
+    set_name: str | None,
 ) -> None:
     """Extract the features of n-best lists into a feature table.
 
@@ -56,6 +58,7 @@ def command(
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
     job = for_lists(job, nbests)
+    job = job.for_set(set_name) if set_name else job
     table = feature_table(job, nbests, output)
     sparse = f" and {counted(len(table.sparse.names), 'sparse one')}" if table.sparse.names else ""
     features = f"{counted(len(table.names), 'feature')}{sparse}"

@@ -139,6 +139,14 @@ def jobs_option(command: Command) -> Command:
     )(command)
 
 
+def set_option(command: Command) -> Command:
+    """`--set`: what `{set}` stands for in the files of features."""
+    return click.option(
+        "--set", "set_name", metavar="NAME",
+        help="Put this name in place of {set} in the files of features, as `run` does with tune or test.",
+    )(command)  # fmt: skip
+
+
 def seed_option(command: Command) -> Command:
     """`--seed`: the seed of everything that is random."""
     return click.option("--seed", type=click.IntRange(0), help="The seed of everything that is random. Default: 1.")(

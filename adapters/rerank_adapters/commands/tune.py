@@ -96,11 +96,11 @@ def command(
         click.echo(f"rerank: warning: {warning}", err=True)
     parts = parts_of(output) if str(output) != "-" else None
     if table and values:
-        values = chosen_columns(job, nbests, values, table, folder=output.parent, work=parts)
+        values = chosen_columns(job.for_set("tune"), nbests, values, table, folder=output.parent, work=parts)
     else:
         decoder = decoder_table(nbests, dense_rule(job))
         rehearse(job, data, decoder)
-        values = extract_with(job, nbests, decoder, folder=output.parent, work=parts)
+        values = extract_with(job.for_set("tune"), nbests, decoder, folder=output.parent, work=parts)
     learnt = learn(job, data, values, output.parent)
     write_weights(learnt.weights, output)
     if parts is not None:

@@ -1,7 +1,8 @@
 """The keys of hypotheses in the cache of feature values: hashes of all that a value depends on besides the feature.
 
 A feature of sentences (SentenceFeature) depends on the text alone, so that a hypothesis has the same key in every list.
-Other features of scope "text" may read the source as well, and those of scope "list" anything in the list.
+Other features of scope "text" may read the source as well, and those of scope "list" anything in the list. A feature
+`by_row` reads nothing but the numbers of the hypotheses in their files.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ KeysOf = Callable[[Sequence[NBestList]], Keys]
 
 def keys_for(extractor: FeatureExtractor) -> KeysOf:
     """The function that gives each hypothesis of some lists its key, (rows, 2), by what this extractor can read."""
+    if extractor.by_row:
+        return of_rows
     if extractor.scope == "list":
         return of_whole_lists
     kind = type(extractor)
@@ -53,6 +56,15 @@ def of_whole_lists(nbests: Sequence[NBestList]) -> Keys:
     keys = np.repeat(firsts, sizes, axis=0)
     keys[:, 0] += numbers.astype(np.uint64)  # modulo 2^64: first halves must differ (value_cache.py)
     return keys
+
+
+def of_rows(nbests: Sequence[NBestList]) -> Keys:
+    """Keys by the number of a hypothesis in its files; those of a list without numbers are of the whole list."""
+    parts = [
+        _keys([_hash(f"row {row}") for row in nbest.rows]) if len(nbest.rows) else of_whole_lists([nbest])
+        for nbest in nbests
+    ]
+    return np.concatenate([_keys([]), *parts])
 
 
 def _hash(text: str, around: bytes = b"") -> bytes:

@@ -59,12 +59,18 @@ def merged(nbests: Sequence[NBestList]) -> NBestList:
     if len(nbests) == 1:
         return first
     kept: dict[object, Hypothesis] = {}
-    for hypothesis in (h for nbest in nbests for h in nbest):
-        sparse = frozenset(hypothesis.sparse.items()) if hypothesis.sparse else None
-        kept.setdefault((hypothesis.text, hypothesis.features, sparse), hypothesis)
+    rows: list[int] = []
+    for nbest in nbests:
+        numbers = nbest.rows or [-1] * len(nbest)
+        for hypothesis, row in zip(nbest, numbers, strict=True):
+            sparse = frozenset(hypothesis.sparse.items()) if hypothesis.sparse else None
+            before = len(kept)
+            kept.setdefault((hypothesis.text, hypothesis.features, sparse), hypothesis)
+            rows += [row] * (len(kept) - before)
     source = next((nbest.source for nbest in nbests if nbest.source is not None), None)
     context = next((nbest.context for nbest in nbests if nbest.context is not None), None)
-    return replace(first, hypotheses=tuple(kept.values()), source=source, context=context)
+    numbered = rows if all(nbest.rows for nbest in nbests) else ()
+    return replace(first, hypotheses=tuple(kept.values()), source=source, context=context, rows=tuple(numbered))
 
 
 def _separated(nbests: Iterable[NBestList]) -> Iterator[NBestList]:

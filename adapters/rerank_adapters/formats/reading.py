@@ -37,20 +37,23 @@ def stream_nbest(
     """Yield the lists of the files one after the other; only one is held in memory.
 
     All lists get their dense features in the order of the first one. With `source`, a file with one sentence per line,
-    each list gets the sentence on the line whose number, from 0, is the list's id. Raises FormatError, with path and
-    line, also for lists whose features differ and for an id without a source sentence.
+    each list gets the sentence on the line whose number, from 0, is the list's id. The hypotheses are numbered in the
+    order of the files (`NBestList.rows`). Raises FormatError, with path and line, also for lists whose features differ
+    and for an id without a source sentence.
     """
     sentences = read_lines(source) if source is not None else None
     first: NBestList | None = None
+    row = 0
     for path in paths:
         for nbest in stream_file(path, format):
             first = nbest if first is None else first
             ordered = same_order(nbest, first.feature_names, first.segment_id, display_name(path))
+            rows, row = range(row, row + len(nbest)), row + len(nbest)
             if sentences is None:
-                yield ordered
+                yield replace(ordered, rows=rows)
             else:
                 at = line_of(nbest.segment_id, len(sentences), display_name(source or ""))
-                yield replace(ordered, source=sentences[at])
+                yield replace(ordered, source=sentences[at], rows=rows)
 
 
 def read_nbest(paths: Sequence[str | Path], format: NBestFormat, source: str | Path | None = None) -> list[NBestList]:

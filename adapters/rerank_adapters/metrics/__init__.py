@@ -1,4 +1,4 @@
-"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER, CER, SER and accuracy."""
+"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 
@@ -9,6 +9,7 @@ def register_metrics(register: Register) -> None:
     from rerank_adapters.metrics.accuracy import Accuracy, SentenceErrorRate
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
+    from rerank_adapters.metrics.column import ColumnMetric
     from rerank_adapters.metrics.ter import TER
     from rerank_adapters.metrics.wer import CER, WER
 
@@ -20,3 +21,4 @@ def register_metrics(register: Register) -> None:
     register("cer", CER)
     register("accuracy", Accuracy)
     register("ser", SentenceErrorRate)
+    register("column", ColumnMetric)

@@ -64,6 +64,8 @@ def extract_with(
     The table records how it was made, with files named relative to `folder`, where it will be saved.
     """
     cache = value_cache()
+    for extractor in job.extractors.values():
+        extractor.check_lists(nbests)
     with ExtractionProgress(len(decoder.values)) as progress:
         table = extract_features(
             nbests,

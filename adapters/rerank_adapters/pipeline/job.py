@@ -24,6 +24,8 @@ from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.plugins import with_files
 from rerank_plugins.registry import Registry, suggestion
 
+SET = "{set}"  # what stands for the name of the data set in the file of a feature
+
 
 @dataclass(frozen=True)
 class Measure:
@@ -72,6 +74,14 @@ class Job:
     def with_config(self, tables: Mapping[str, Any]) -> Job:
         """The same job with other values of some keys of its config."""
         return Job(self.config.model_copy(update=dict(tables)), self.registry)
+
+    def for_set(self, name: str) -> Job:
+        """The job with `{set}` in the files of its features replaced by the name of a data set (`tune`, `test`, …)."""
+        tables = [
+            {key: value.replace(SET, name) if isinstance(value, str) else value for key, value in table.items()}
+            for table in self.config.feature
+        ]
+        return self if tables == self.config.feature else self.with_config({"feature": tables})
 
     @cached_property
     def builder(self) -> Builder:

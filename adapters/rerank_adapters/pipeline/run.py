@@ -145,11 +145,12 @@ class _Run:
             first_texts = [nbest[0].text for nbest in lists.nbests]
             if warning := style_mismatch(job, {"hypotheses": first_texts}, lists.references):
                 tell(f"rerank: warning: {warning}")
-            feature_table(job, lists.nbests, path)
+            feature_table(job.for_set("tune"), lists.nbests, path)
 
         def learn_weights(name: str, system: Job, tell: Tell) -> None:
-            table = chosen_columns(system, self._rehearsed.nbests, FeatureTable.load(path), path, folder=work)
-            learnt = learn(system, self._rehearsed, table, work)
+            lists, of_set = self._rehearsed, system.for_set("tune")
+            table = chosen_columns(of_set, lists.nbests, FeatureTable.load(path), path, folder=work)
+            learnt = learn(system, lists, table, work)
             write_weights(learnt.weights, work / weights_file(name))
             for line in learnt.summary:
                 tell(line if name == RERANKED else f"{name}: {line}")
@@ -168,9 +169,8 @@ class _Run:
             with open_atomic(intervals) as stream:
                 stream.write(weight_intervals.as_json(weight_shares, weight_intervals.samples_of(job)))
 
-        reused = self._step(
-            "features", "tune", lambda: step_inputs.inputs_of_features(job, data, work), [path], extract
-        )
+        inputs = partial(step_inputs.inputs_of_features, job.for_set("tune"), data, work)
+        reused = self._step("features", "tune", inputs, [path], extract)
         for name, system in self._systems.items():
             what = "weights" if name == RERANKED else f"weights {name}"
             inputs = partial(step_inputs.inputs_of_weights, system, data, work, path)
@@ -197,11 +197,11 @@ class _Run:
 
         def extract(tell: Tell) -> None:
             tell(_size(name, self._lists(name, data)))
-            feature_table(job, self._lists(name, data).nbests, path)
+            feature_table(job.for_set(name), self._lists(name, data).nbests, path)
 
         def rerank(label: str, system: Job, tell: Tell) -> None:  # noqa: ARG001
             nbests, tuned = self._lists(name, data).nbests, read_weights(work / weights_file(label))
-            table = chosen_columns(system, nbests, FeatureTable.load(path), path, folder=work)
+            table = chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=work)
             table = columns_of(system, tuned, table)
             with ExitStack() as files:
                 texts = files.enter_context(open_atomic(best[label]))
@@ -221,7 +221,8 @@ class _Run:
                 with open_atomic(report) as stream:
                     stream.write(text)
 
-        reused = self._step("features", name, lambda: step_inputs.inputs_of_features(job, data, work), [path], extract)
+        inputs = partial(step_inputs.inputs_of_features, job.for_set(name), data, work)
+        reused = self._step("features", name, inputs, [path], extract)
         for label, system in self._systems.items():
             what = "reranked lists" if label == RERANKED else f"1-bests {label}"
             weights = work / weights_file(label)

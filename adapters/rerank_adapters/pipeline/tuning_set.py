@@ -29,6 +29,7 @@ def read_tuning_set(
 
 def features_of(job: Job, data: Data, values: FeatureTable | None, table: Path | None) -> FeatureTable:
     """The job's features of the lists: the columns of `values`, which `table` holds, or extracted where it is None."""
+    job = job.for_set("tune")
     if table and values:
         return chosen_columns(job, data.nbests, values, table)
     return extract_with(job, data.nbests, decoder_table(data.nbests, dense_rule(job)))

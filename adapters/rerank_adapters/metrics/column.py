@@ -1,0 +1,85 @@
+"""Scores of pairs computed elsewhere (COMET, BLEURT, people) as a metric: the mean over the chosen hypotheses.
+
+The statistics (S = 2) are the score of the hypothesis and the number of segments (1), so that sums of them give the
+mean. With several references the score is the mean over them. The scores are looked up by the texts of the hypothesis
+and of the reference, as they are after the text pipeline of the metric: one file serves all data sets and all systems
+whose outputs it has, and MBR decisions where it has the pairs of hypotheses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from rerank_adapters.formats.scored_pairs import Pairs, plain_text, read_pairs
+from rerank_adapters.metrics.signatures import join_signature
+from rerank_plugins import __version__
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.errors import ConfigError
+from rerank_plugins.interfaces import Metric, check_texts, option
+from rerank_plugins.paths import content_hash
+from rerank_plugins.pickling import PickledFields
+
+
+@dataclass
+class ColumnMetric(PickledFields, Metric):
+    """The mean of scores computed elsewhere for pairs of a hypothesis and a reference."""
+
+    decomposes: ClassVar[bool] = True
+
+    file: Path = option(doc="file of the scores: lines of `hypothesis TAB reference TAB score` (`rerank table pairs`)")
+    scale: float = option(1.0, doc="multiply the scores by this: 100 for percentages, -1 where lower scores are better")
+
+    @cached_property
+    def _scores(self) -> Pairs:
+        """The scores by reference and hypothesis; read on first use, in each process."""
+        return read_pairs(self.file)
+
+    def statistics(self, hypotheses: Sequence[Sequence[str]], references: Sequence[Sequence[str]]) -> FloatArray:
+        """(rows, 2): the scaled score of the hypothesis, and 1.
+
+        Raises as `check_texts` does, FormatError as `read_pairs` does, and ConfigError for a pair without a score.
+        """
+        check_texts(hypotheses, references)
+        scores: list[float] = []
+        for texts, right in zip(hypotheses, references, strict=True):
+            columns = [self._of_reference(texts, plain_text(reference)) for reference in right]
+            scores += np.sort(np.array(columns, np.float64), axis=0).mean(axis=0).tolist()  # sorted: rounded alike
+        return np.column_stack([self.scale * np.array(scores, np.float64), np.ones(len(scores))])
+
+    def _of_reference(self, texts: Sequence[str], reference: str) -> list[float]:
+        known = self._scores.get(reference, {})
+        try:
+            return [known[text] if text in known else known[plain_text(text)] for text in texts]
+        except KeyError:
+            text = next(text for text in texts if plain_text(text) not in known)
+            pair = f"the hypothesis {plain_text(text)[:60]!r} with the reference {reference[:60]!r}"
+            wanted = "`rerank table pairs` writes the pairs to be scored"
+            raise ConfigError(f"{self.file}: there is no score for {pair}; {wanted}") from None
+
+    def score(self, totals: FloatArray) -> FloatArray:
+        """The mean score, 0 where there are no segments: (…, 2) -> (…)."""
+        totals = np.asarray(totals, np.float64)
+        return np.asarray(totals[..., 0] / np.where(totals[..., 1] > 0, totals[..., 1], 1))
+
+    def sentence_scores(self, statistics: FloatArray) -> FloatArray:
+        """(n): the scores of the hypotheses."""
+        return self.score(statistics)
+
+    def pairwise(self, hypotheses: Sequence[str]) -> FloatArray:
+        """(n, n): the scores of pairs of hypotheses; each is looked up once. Raises as `statistics` does."""
+        columns = [self._of_reference(hypotheses, plain_text(other)) for other in hypotheses]
+        return self.scale * np.array(columns, np.float64).reshape(len(hypotheses), len(hypotheses)).T
+
+    def signature(self) -> str:
+        """The name of the file and the start of its hash, in sacrebleu's form. Raises ConfigError if it is missing."""
+        try:
+            digest = content_hash(self.file)[:8]
+        except OSError as error:
+            raise ConfigError(f"{self.file}: cannot be read ({error.strerror})") from None
+        return join_signature(__version__, scores=self.file.name, sha256=digest, scale=f"{self.scale:g}")
