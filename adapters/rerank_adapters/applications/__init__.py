@@ -13,13 +13,14 @@ from rerank_plugins.hookspecs import hookimpl
 if TYPE_CHECKING:
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
 
-LANGUAGE_MODELS, APPLICATIONS = "Language models", "Applications"
+LANGUAGE_MODELS, APPLICATIONS, TOOLS = "Language models", "Applications", "Tools"
 GROUPS = {  # room of a group of commands -> heading of the help
     "training": LANGUAGE_MODELS,
     "svs": LANGUAGE_MODELS,
     "similarity": APPLICATIONS,
     "acceptability": APPLICATIONS,
     "negatives": APPLICATIONS,
+    "tables": TOOLS,
 }
 COMMANDS = {  # name -> heading, module, and the first line of the command's docstring
     "score": (

@@ -1,0 +1,111 @@
+"""Feature tables of the same lists joined into one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from rerank_adapters.applications.tables.families import families, with_columns
+from rerank_adapters.pipeline.provenance import RECORDED
+from rerank_adapters.pipeline.table_columns import FEATURES
+from rerank_plugins import FeatureTable, FloatArray, FormatError, SparseBlock
+
+PREFIX = "."  # between a prefix and the name of a column
+ARRAYS = ("indptr", "indices", "data")  # of a sparse block
+
+
+def prefixed(table: FeatureTable, prefix: str, first: FeatureTable) -> FeatureTable:
+    """The table with its columns named `prefix.name`, but for those of the decoder that `first` has with equal values.
+
+    Labels of extracted features are changed in the same way, so that the columns can still be extracted anew.
+    """
+    extracted = {name for names in families(table).values() for name in names}
+    known = dict(zip(first.names, first.values.T, strict=True))
+    shared = {
+        name
+        for name, values in zip(table.names, table.values.T, strict=True)
+        if name not in extracted and name in known and np.array_equal(known[name], values)
+    }
+    names = {name: name if name in shared else f"{prefix}{PREFIX}{name}" for name in table.names}
+    return with_columns(table, names, {label: f"{prefix}{PREFIX}{label}" for label in families(table)})
+
+
+def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
+    """One table with the columns of all, whose keys name them in messages; those of the first table come first.
+
+    A column that several tables have with the same values, as those of the decoder, is taken once. What the tables
+    record of the extraction of their features is joined too. Raises FormatError, with the name of a table, where the
+    tables are not of the same lists or have different values under one name.
+    """
+    (first_name, first), *others = tables.items()
+    for name, table in others:
+        _check_same_rows(first_name, first, name, table)
+    origins: dict[str, str] = {}
+    columns: dict[str, FloatArray] = {}
+    for name, table in tables.items():
+        for column, values in zip(table.names, table.values.T, strict=True):
+            if column not in columns:
+                origins[column], columns[column] = name, values
+            elif not np.array_equal(columns[column], values):
+                clash = f"the feature {column!r} has other values than in {origins[column]}"
+                raise FormatError(f"{clash}: write PREFIX={name} for names of its own, or drop it", path=name)
+    sparse = _joined_sparse(tables)
+    if both := columns.keys() & set(sparse.names):
+        raise FormatError(f"the feature {min(both)!r} is sparse in another table", path=origins[min(both)])
+    values = np.column_stack(list(columns.values())) if columns else first.values
+    provenance = _joined_records([table.provenance for table in tables.values()])
+    return replace(first, names=tuple(columns), values=values, sparse=sparse, provenance=provenance)
+
+
+def _check_same_rows(first_name: str, first: FeatureTable, name: str, table: FeatureTable) -> None:
+    if first.segment_ids != table.segment_ids or not np.array_equal(first.offsets, table.offsets):
+        sizes = f"{table.segments} segments and {len(table.values)} hypotheses"
+        wanted = f"those of {first_name}, {first.segments} segments and {len(first.values)} hypotheses"
+        raise FormatError(f"it is of other lists: found {sizes}, wanted {wanted}", path=name)
+    prints = {table.provenance.get("lists"), first.provenance.get("lists")} - {None}
+    if len(prints) > 1:
+        raise FormatError(f"it is of other lists than {first_name}: texts, features or totals differ", path=name)
+
+
+def _joined_sparse(tables: Mapping[str, FeatureTable]) -> SparseBlock:
+    """The sparse features of the tables that have any, which must be the same."""
+    blocks = {name: table.sparse for name, table in tables.items() if table.sparse.names}
+    if not blocks:
+        return next(iter(tables.values())).sparse
+    (first_name, first), *others = blocks.items()
+    for name, block in others:
+        equal = all(np.array_equal(getattr(first, array), getattr(block, array)) for array in ARRAYS)
+        if first.names != block.names or not equal:
+            raise FormatError(f"its sparse features differ from those of {first_name}", path=name)
+    return first
+
+
+def _joined_records(records: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The provenance of the joined table; of two values under one key, the first counts."""
+    joined: dict[str, Any] = {}
+    for record in records:
+        for key, value in record.items():
+            known = joined.get(key)
+            if key == FEATURES:
+                joined[key] = {**value, **(known or {})}
+            elif key == RECORDED:
+                joined[key] = _joined_jobs(known or {}, value)
+            else:
+                joined.setdefault(key, value)
+    return joined
+
+
+def _joined_jobs(job: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    joined = dict(job)
+    for key, value in other.items():
+        known = joined.get(key)
+        if isinstance(value, list):
+            joined[key] = [*(known or []), *(entry for entry in value if entry not in (known or []))]
+        elif isinstance(value, Mapping) and key != "nbest":
+            joined[key] = {**value, **(known or {})}
+        else:
+            joined.setdefault(key, value)
+    return joined
