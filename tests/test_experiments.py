@@ -29,6 +29,7 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 """
 NEEDED = {
     "reading_times": "statsmodels",
+    "serve_load": "uvicorn",
     "similarity_learners": "scipy",
     "similarity_table": "sklearn",
 }  # packages of extras
@@ -39,6 +40,7 @@ LONG = {
     "parser_table",
     "reading_times",
     "referential_table",
+    "serve_load",
     "similarity_learners",
     "similarity_table",
     "speech_table",
@@ -109,6 +111,10 @@ RUNS = {
         r"\| 240 \| 158 \+ 82 \| 231 \| 16\.77 \|(?s:.*)\| 0\.2 \| LM-NoSem, 240 \| [\d.]+ \|(?s:.*)\| 240 \| 10 \|",
     ),
     "scorer_speed": ("{root}/mt/lm.arpa {text} --beams 4 --words 2 --stores 5 --repeats 1", r"\| n-grams \|( [\d.]+ \|){4}"),
+    "serve_load": (
+        "{cheap} {root}/mt/test.nbest --requests 6 --more 0 --damaged 9 --hanging 1 --jobs 1",
+        r"\| 100 \| 6 \|( [\d.]+ \|){5}(?s:.*)20 of 20 × 200(?s:.*)left after the stop: 0",
+    ),
     "similarity_learners": ("{data}", r"\| the best measure \|( -?\d\.\d{3} \|){6}"),
     "similarity_table": ("{data}", r"\| shrunk, one for all \|( -?\d\.\d{3} \|){8}"),
     "speech_table": (
@@ -227,7 +233,10 @@ def made(small, treebank_path, tmp_path_factory):
     done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
     job = folder / "job.toml"
     job.write_text(JOB.format(lists=lists), encoding="utf-8")
+    cheap = folder / "cheap.toml"
+    cheap.write_text('[[feature]]\nuse = "length"\n')
     return {
+        "cheap": cheap,
         "data": data,
         "table": table,
         "lists": lists,

@@ -68,7 +68,7 @@ class Workers(Generic[Item, Result]):
     @property
     def started(self) -> bool:
         """Whether the processes have been started."""
-        return self._threads is not None
+        return bool(self._workers)
 
     @property
     def forks(self) -> bool:
@@ -85,10 +85,18 @@ class Workers(Generic[Item, Result]):
 
         The exception is a RerankError where the worker has died. Raises PluginError where `work` cannot be pickled.
         """
+        self.start()
         if self._threads is None:
-            self._start()
             self._threads = ThreadPoolExecutor(self._jobs, "workers")
         return self._threads.submit(self._ask, item)
+
+    def start(self) -> None:
+        """Start the processes now rather than with the first item, as while this process may still fork.
+
+        Raises PluginError where `work` cannot be pickled, and must be.
+        """
+        if not self._workers:
+            self._start()
 
     def __enter__(self) -> Self:
         return self

@@ -103,6 +103,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "restoration.edit_distance_command"),
         "Score restored sentences by their mean edit distance.",
     ),
+    "serve": (
+        *(APPLICATIONS, "serving.command"),
+        "Serve reranking over HTTP, with models loaded once.",
+    ),
 }
 
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import (
-    format_option,
-    jobs_option,
-    output_file,
-    output_option,
-    set_option,
-    source_option,
-)
+from rerank_adapters.commands.options import format_option, jobs_option, output_file, output_option, source_option
 from rerank_plugins.registry import Registry
 
 if TYPE_CHECKING:
@@ -60,7 +53,6 @@ if TYPE_CHECKING:
     " Default: where `-` is a pipe or a terminal.",
 )  # fmt: skip
 @source_option
-@set_option
 @format_option
 @jobs_option
 @click.pass_obj
@@ -75,7 +67,6 @@ def command(
     table: Path | None,
     stream: bool | None,
     source: Path | None,
-    set_name: str | None,
     format_: str | None,
     jobs: int | None,
 ) -> None:
@@ -86,9 +77,9 @@ def command(
     bounded memory, or come from a cache (`rerank cache`). With --table, or with several files, which are merged, all
     lists are read into memory first.
 
-    Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: in most formats that
-    is when the next list begins, and with a line of JSON or a blank line in plain text, at once. Name the format, since
-    40 lines are read to guess it. Ids may come again then: each run of lines is a list.
+    Behind a decoder, in a pipe, the result of a list is written as soon as the list is complete: a list in a line of
+    JSON with the line, plain text with the blank line, others when the next list begins. Name the format, since 40
+    lines are read to guess it. Ids may come again then: each run of lines is a list.
 
     \b
     decoder ... | rerank apply - -w weights.toml --format moses
@@ -111,7 +102,6 @@ def command(
     tables = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
     job = recorded_job(tuned.provenance, weights, registry)
     job = job.with_config({key: value for key, value in tables.items() if value is not None})
-    job = job.for_set(set_name) if set_name else job
     paths = [Path(path) for path in nbest]
     alone = table is None and len(paths) == 1
     at_once = alone and (arrives(paths[0]) if stream is None else stream)

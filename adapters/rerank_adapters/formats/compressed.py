@@ -84,7 +84,7 @@ def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
 
 
 def _standard_input() -> IO[bytes]:
-    """Stdin without Python's buffer, whose lock a thread that waits for input still holds when the program ends."""
+    """Stdin without Python's buffer: a thread that waits for input would hold its lock when the program ends."""
     try:
         return cast(IO[bytes], sys.stdin.buffer.raw)  # type: ignore[attr-defined]
     except AttributeError:  # stdin of a test, or of another program that runs this one

@@ -1,0 +1,1 @@
+"""Reranking over HTTP: weights and models are loaded once, and lists come in requests."""

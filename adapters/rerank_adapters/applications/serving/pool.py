@@ -1,0 +1,125 @@
+"""Worker processes behind a bounded queue; one that exceeds its time, or dies, is replaced."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from concurrent.futures import Future
+from contextlib import suppress
+
+from rerank_adapters.applications.serving.bodies import Request
+from rerank_adapters.applications.serving.work import Answer, Serving
+from rerank_adapters.workers import Workers
+
+Worker = Workers[Request | None, Answer]
+PAUSE = 1.0  # seconds between two attempts to start a worker
+
+
+class Full(Exception):
+    """As many requests wait as may."""
+
+
+class Died(Exception):
+    """The process that worked on the request has ended."""
+
+
+class Pool:
+    """Processes that each work on one request at a time; at most `waiting` requests wait for one."""
+
+    def __init__(self, serving: Serving, processes: int, waiting: int) -> None:
+        """Prepare the pool: nothing starts yet."""
+        self._serving, self.processes, self._most = serving, processes, waiting
+        self._workers: set[Worker] = set()
+        self._idle: asyncio.Queue[Worker] = asyncio.Queue()
+        self._starting: set[asyncio.Task[None]] = set()
+        self.waiting = 0
+        self.replaced = 0
+
+    @property
+    def busy(self) -> int:
+        """The number of processes at work or being started."""
+        return self.processes - self._idle.qsize()
+
+    @property
+    def alive(self) -> int:
+        """The number of processes that have loaded their models."""
+        return len(self._workers) - len(self._starting)
+
+    def start(self) -> None:
+        """Start the processes. Before any thread has started they are forks, which share the models of this process."""
+        for _ in range(self.processes):
+            worker = self._new()
+            worker.start()
+            self._idle.put_nowait(worker)
+
+    async def load(self) -> None:
+        """Wait until every process has loaded its models. Raises what the loading does."""
+        workers = [self._idle.get_nowait() for _ in range(self.processes)]
+        await asyncio.gather(*(asyncio.wrap_future(worker.submit(None)) for worker in workers))
+        for worker in workers:
+            self._idle.put_nowait(worker)
+
+    async def ask(self, request: Request, seconds: float) -> Answer:
+        """The answer to a request. Raises Full, TimeoutError where it takes longer, and Died."""
+        until = asyncio.get_running_loop().time() + seconds
+        if self._idle.empty() and self.waiting >= self._most:
+            raise Full
+        self.waiting += 1
+        try:
+            async with asyncio.timeout_at(until):
+                worker = await self._idle.get()
+        finally:
+            self.waiting -= 1
+        future: Future[Answer] = worker.submit(request)
+        whole = False
+        try:
+            async with asyncio.timeout_at(until):
+                answer = await asyncio.shield(asyncio.wrap_future(future))
+            whole = True
+            return answer
+        except (TimeoutError, asyncio.CancelledError):
+            raise
+        except BaseException as error:  # the work answers for its own errors, so this is the end of a process
+            raise Died from error
+        finally:
+            if whole:
+                self._idle.put_nowait(worker)
+            else:
+                future.add_done_callback(lambda done: done.cancelled() or done.exception())
+                self._replace(worker)
+
+    def stop(self) -> None:
+        """End all processes at once."""
+        for task in self._starting:
+            task.cancel()
+        for worker in self._workers:
+            worker.stop()
+
+    def _new(self) -> Worker:
+        worker = Worker(self._serving, 1, "the reranker", fork=True)
+        self._workers.add(worker)
+        return worker
+
+    def _replace(self, worker: Worker) -> None:
+        self.replaced += 1
+        task = asyncio.get_running_loop().create_task(self._restart(worker))
+        self._starting.add(task)
+        task.add_done_callback(self._starting.discard)
+
+    async def _restart(self, old: Worker) -> None:
+        """End a worker, and start another one in its place."""
+        while True:
+            await asyncio.to_thread(old.stop)
+            self._workers.discard(old)
+            worker = self._new()
+            try:
+                await asyncio.to_thread(worker.start)
+                await asyncio.wrap_future(worker.submit(None))
+            except Exception as error:  # perhaps there is no memory for it now
+                with suppress(OSError):
+                    print(f"rerank: a worker process cannot be started: {error}", file=sys.stderr, flush=True)
+                old = worker
+                await asyncio.sleep(PAUSE)
+            else:
+                self._idle.put_nowait(worker)
+                return
