@@ -44,6 +44,29 @@ def cache_folder(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(home) / "rerank-plugins"
 
 
+def cache_limit(environment: Mapping[str, str] = os.environ) -> int:
+    """The most bytes that parses and feature values may take on disk: the value of `RERANK_CACHE_LIMIT`, else 10 GB.
+
+    Each of the two may take half of it. Raises ConfigError for a value that is no size.
+
+    >>> cache_limit({}), cache_limit({"RERANK_CACHE_LIMIT": "500 MB"})
+    (10000000000, 500000000)
+    """
+    return size_in_bytes(environment.get("RERANK_CACHE_LIMIT") or "10 GB", "RERANK_CACHE_LIMIT")
+
+
+def size_in_bytes(text: str, name: str) -> int:
+    """The number of bytes that a size such as `500 MB` says; `name` is what has it. Raises ConfigError.
+
+    >>> size_in_bytes("1.5G", "--prune"), size_in_bytes("4096", "--prune")
+    (1500000000, 4096)
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kMGT]?)B?", text.strip(), re.IGNORECASE)
+    if match is None:
+        raise ConfigError(f"{name} is {text!r}; wanted a number of bytes, or a size such as 500 MB or 10 GB")
+    return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
+
+
 @contextmanager
 def without_cache() -> Iterator[None]:
     """Within the block, `cache_folder` is None: what is made there neither reads nor writes a cache, as for timings."""

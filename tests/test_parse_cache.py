@@ -7,6 +7,7 @@ import os
 import pickle
 import sqlite3
 import stat
+import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -15,8 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import Parse, Parser
-from rerank_plugins.parsers import cached
+from rerank_plugins import ConfigError, Parse, Parser
+from rerank_plugins.parsers import cached, parse_cache
 from rerank_plugins.parsers.biaffine_parser import EnglishParser
 from rerank_plugins.parsers.cached import CachedParser, default_cache, identity
 from rerank_plugins.parsers.packed import pack, unpack
@@ -238,6 +239,79 @@ def test_several_processes_write_at_a_time(tmp_path):
     assert ParseCache(tmp_path).holdings()[0].sentences == 800
 
 
+def sentences_of(start, count=1000):
+    return [[f"w{number}"] * 30 for number in range(start, start + count)]
+
+
+def known_of(cache, sentences):
+    return [parse is not None for parse in cache.load(identity(ChainParser()), sentences)]
+
+
+def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
+    """The second of three batches is read a month later, so that the first makes room for the third."""
+    cache, now = ParseCache(tmp_path), [0]
+    monkeypatch.setattr(parse_cache, "_hour", lambda: now[0])
+    for start in (0, 1000):
+        now[0] += 24
+        CachedParser(ChainParser(), cache).parse(sentences_of(start))
+    assert cache.holdings()[0].sentences == 2000
+    now[0] += 24 * 30
+    assert all(known_of(cache, sentences_of(1000)))
+    content = cache.holdings()[0].size
+    cache.limit = int(content / parse_cache.FULL)
+    CachedParser(ChainParser(), cache).parse(sentences_of(2000, 500))
+    assert cache.holdings()[0].size == cache._content <= content
+    assert parse_cache._live_bytes(cache._connection) <= cache.limit
+    assert all(known_of(cache, sentences_of(1000)) + known_of(cache, sentences_of(2000, 500)))
+    first = sum(known_of(cache, sentences_of(0)))
+    assert 200 < first < 400  # 1,000 - 500 - a tenth of 2,000
+    kept = cache.holdings()[0].sentences
+    CachedParser(ChainParser(), cache).parse(sentences_of(2500, 10))
+    assert cache.holdings()[0].sentences == kept + 10  # the room of removed parses is used again
+    before = cache.size()
+    cache.prune(before // 2)
+    assert cache.size() <= before // 2
+    assert sum(known_of(cache, sentences_of(0))) < first
+    cache.prune(0)
+    assert cache.holdings() == []
+
+
+def test_a_cache_of_an_older_version_gets_the_column_of_uses(tmp_path):
+    parser = CachedParser(ChainParser(), ParseCache(tmp_path))
+    parses = parser.parse([["a"], ["b"]])
+    parser._cache.close()
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("ALTER TABLE parses DROP COLUMN used")
+    database.close()
+    again = CachedParser(ChainParser(), ParseCache(tmp_path))
+    assert again.parse([["a"], ["b"]]) == parses
+    assert again.parsed == 0
+    again.parse([["c"]])
+    assert again._cache.holdings()[0].sentences == 3
+
+
+def evict_in_process(folder, start):
+    parser = CachedParser(ChainParser(), ParseCache(folder, 60_000))
+    for first in range(start, start + 2000, 200):
+        assert all(parse.dependencies for parse in parser.parse(sentences_of(first, 200)))
+    sys.exit(parser._cache._broken)
+
+
+def test_two_processes_may_evict_at_the_same_time(tmp_path):
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=evict_in_process, args=(tmp_path, start)) for start in (0, 1000)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert [process.exitcode for process in processes] == [0, 0]
+    cache = ParseCache(tmp_path)
+    assert 0 < cache.holdings()[0].sentences < 3000
+    with sqlite3.connect(cache.file) as database:
+        assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    database.close()
+
+
 def test_a_fork_opens_its_own_connection(tmp_path):
     parser = CachedParser(ChainParser(), ParseCache(tmp_path))
     parser.parse([["a"]])
@@ -335,7 +409,12 @@ def test_where_the_cache_is(tmp_path, monkeypatch):
     assert cache_folder({"XDG_CACHE_HOME": "/x"}) == Path("/x/rerank-plugins")
     assert cache_folder({}) == Path.home() / ".cache" / "rerank-plugins"
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
-    assert default_cache() == ParseCache(tmp_path)
+    assert default_cache() == ParseCache(tmp_path, 5_000_000_000)
+    monkeypatch.setenv("RERANK_CACHE_LIMIT", "3 kB")
+    assert default_cache() == ParseCache(tmp_path, 1500)
+    monkeypatch.setenv("RERANK_CACHE_LIMIT", "much")
+    with pytest.raises(ConfigError, match="RERANK_CACHE_LIMIT is 'much'; wanted a number of bytes, or a size such as"):
+        default_cache()
     monkeypatch.setenv("RERANK_CACHE", "")
     assert default_cache() is None
 
@@ -347,6 +426,10 @@ def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
     first, second = done("cache").lines
     assert first.startswith(f"{tmp_path / FILE}: 0.")
     assert second == "2000 sentences, 0.1 MB: ChainParser(relation=obj)"
+    assert "pruned, 0.0 MB freed" in done("cache", "--prune").out
+    assert "pruned, 0." in done("cache", "--prune", "80k").out
+    assert 0 < int(done("cache").lines[1].split()[0]) < 2000
+    assert refused("cache", "--prune", "much").startswith("--prune is 'much'; wanted a number of bytes")
     assert "cleared, 0." in done("cache", "--clear").out
     assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
     assert done("cache", "--folder", tmp_path / "other").lines == [f"{tmp_path / 'other' / FILE}: 0.0 MB"]
@@ -358,8 +441,6 @@ def test_command_cache_says_what_cannot_be_cleared(tmp_path):
     holder = sqlite3.connect(tmp_path / FILE)
     ParseCache(tmp_path).save("me", [])
     holder.execute("BEGIN EXCLUSIVE")
-    from rerank_plugins.parsers import parse_cache
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse_cache, "PATIENCE", 0.1)
         ran = rerank("cache", "--folder", tmp_path, "--clear")

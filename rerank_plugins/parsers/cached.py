@@ -14,7 +14,7 @@ from rerank_plugins.errors import PluginError
 from rerank_plugins.identity import describe
 from rerank_plugins.interfaces import Parse, Parser, Sentence
 from rerank_plugins.parsers.parse_cache import ParseCache
-from rerank_plugins.paths import cache_folder
+from rerank_plugins.paths import cache_folder, cache_limit
 from rerank_plugins.trees.scored import KBestTrees
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 def default_cache() -> ParseCache | None:
     """The user's cache on disk; None if the user wants none (`RERANK_CACHE` is empty)."""
     folder = cache_folder()
-    return ParseCache(folder) if folder else None
+    return ParseCache(folder, cache_limit() // 2) if folder else None
 
 
 def identity(parser: Parser) -> str | None:

@@ -4,7 +4,12 @@ It is an SQLite database in write-ahead mode, so that several processes of a mac
 time. A batch is one transaction, so an interrupted run loses at most a batch. The key of a parse is its parser
 (`cached.identity`) and a hash of the sentence's tokens; its value is packed by packed.py. `paths.cache_folder` says
 where the database is. Not supported: file systems shared between machines, where SQLite's locks do not hold (set
-`RERANK_CACHE` to a local folder there), and a limit on the size.
+`RERANK_CACHE` to a local folder there).
+
+With a limit, a save that makes the file exceed it removes the parses that have not been used for the longest time, and
+SQLite uses their room again. Keys are hashes, so that pages of the file are only about two thirds full: what counts is
+the bytes of keys and parses, which may take `FULL` of the limit, and take `KEPT` of that after a removal. Uses are noted by
+the hour, and again only after a day, so that reading hardly ever writes.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import json
 import logging
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -26,10 +32,14 @@ from rerank_plugins.parsers.packed import pack, unpack
 FILE = "parses.sqlite3"
 PATIENCE = 60.0  # seconds to wait for the transaction of another process
 QUERIED = 500  # sentences of one query: old versions of SQLite allow 999 values
+FULL = 0.5  # the least part of the file that holds keys and parses
+KEPT = 0.9  # the part of what is allowed that a removal leaves
+HOUR, FRESH = 3600, 24  # seconds of an hour, and hours within which a use is not noted again
 SCHEMA = """
     CREATE TABLE IF NOT EXISTS parsers (id INTEGER PRIMARY KEY, identity TEXT UNIQUE NOT NULL);
     CREATE TABLE IF NOT EXISTS parses (
-        parser INTEGER NOT NULL, tokens BLOB NOT NULL, parse BLOB NOT NULL, PRIMARY KEY (parser, tokens)
+        parser INTEGER NOT NULL, tokens BLOB NOT NULL, parse BLOB NOT NULL, used INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (parser, tokens)
     ) WITHOUT ROWID;
 """
 Result = TypeVar("Result")
@@ -46,17 +56,22 @@ class Holding(NamedTuple):
 
 @dataclass
 class ParseCache:
-    """The cache in a folder. If it cannot be read or written, one warning says so, and it is not used any more."""
+    """The cache in a folder. If it cannot be read or written, one warning says so, and it is not used any more.
+
+    `limit` is the most bytes that the parses may take (None: any number), to the size of a batch.
+    """
 
     folder: Path
+    limit: int | None = None
     _connection: sqlite3.Connection | None = field(default=None, init=False, repr=False)
     _process: int = field(default=0, init=False, repr=False)
     _inherited: list[sqlite3.Connection] = field(default_factory=list, init=False, repr=False, compare=False)
     _broken: bool = field(default=False, init=False, repr=False)
+    _content: int | None = field(default=None, init=False, repr=False, compare=False)  # bytes of keys and parses
 
     def __getstate__(self) -> dict[str, Any]:
-        unopened: dict[str, Any] = {"_connection": None, "_process": 0, "_inherited": []}
-        return {"folder": self.folder, "_broken": self._broken, **unopened}
+        unopened: dict[str, Any] = {"_connection": None, "_process": 0, "_inherited": [], "_content": None}
+        return {"folder": self.folder, "limit": self.limit, "_broken": self._broken, **unopened}
 
     @property
     def file(self) -> Path:
@@ -73,6 +88,7 @@ class ParseCache:
             for start in range(0, len(keys), QUERIED):
                 queried = keys[start : start + QUERIED]
                 packed.update(database.execute(query % ",".join("?" * len(queried)), (identity, *queried)))
+            _note_use(database, identity, list(packed))
             return packed
 
         nothing: dict[bytes, bytes] = {}
@@ -87,8 +103,11 @@ class ParseCache:
             with database:
                 database.execute("INSERT OR IGNORE INTO parsers (identity) VALUES (?)", (identity,))
                 database.executemany(
-                    "INSERT OR REPLACE INTO parses SELECT id, ?2, ?3 FROM parsers WHERE identity = ?1", rows
+                    "INSERT OR REPLACE INTO parses (parser, tokens, parse, used)"
+                    f" SELECT id, ?2, ?3, {_hour()} FROM parsers WHERE identity = ?1",
+                    rows,
                 )
+            self._keep_to_limit(database, sum(len(key) + len(parse) for _, key, parse in rows))
 
         self._attempt(write, None)
 
@@ -103,6 +122,17 @@ class ParseCache:
     def size(self) -> int:
         """The size on disk in bytes."""
         return sum(path.stat().st_size for path in self._files() if path.exists())
+
+    def prune(self, limit: int) -> None:
+        """Remove the parses that were used least recently until the rest takes `limit` bytes, and give the disk space
+        back. Raises sqlite3.Error or OSError if that is impossible.
+        """
+        if not self.file.exists() or self.size() <= limit:
+            return
+        database = self._open()
+        _evict(database, int(KEPT * limit))  # VACUUM leaves full pages
+        database.execute("VACUUM")
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def clear(self) -> None:
         """Delete all parses. Raises sqlite3.Error or OSError if that is impossible."""
@@ -132,6 +162,17 @@ class ParseCache:
     def __del__(self) -> None:
         self.close()
 
+    def _keep_to_limit(self, database: sqlite3.Connection, added: int) -> None:
+        """Remove parses beyond the limit. Their bytes are counted once in a process, when the file is large enough."""
+        if self._content is not None:
+            self._content += added
+        if self.limit is None or _live_bytes(database) <= FULL * self.limit:
+            return
+        if self._content is None:
+            self._content = _content(database)[1]
+        if self._content > FULL * self.limit:
+            self._content = _evict(database, int(KEPT * FULL * self.limit))
+
     def _files(self) -> list[Path]:
         return [self.file, *(self.file.with_name(self.file.name + end) for end in ("-wal", "-shm"))]
 
@@ -158,11 +199,75 @@ class ParseCache:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.executescript(SCHEMA)
+                _upgrade(connection)
             except sqlite3.Error:
                 connection.close()
                 raise
             self._connection, self._process = connection, os.getpid()
         return self._connection
+
+
+def _upgrade(database: sqlite3.Connection) -> None:
+    """Add the column of uses to a database of an older version; its parses count as never used."""
+    if "used" not in {row[1] for row in database.execute("PRAGMA table_info(parses)")}:
+        with suppress(sqlite3.OperationalError):  # another process has just done it, or the file is read-only
+            database.execute("ALTER TABLE parses ADD COLUMN used INTEGER NOT NULL DEFAULT 0")
+
+
+def _hour() -> int:
+    return int(time.time()) // HOUR
+
+
+def _note_use(database: sqlite3.Connection, identity: str, keys: Sequence[bytes]) -> None:
+    """Note that parses were read, where the last note is old; not while another process writes, which may take long."""
+    update = """UPDATE parses SET used = ? WHERE used < ? AND parser = (SELECT id FROM parsers WHERE identity = ?)
+                AND tokens IN (%s)"""
+    stale = """SELECT 1 FROM parses JOIN parsers ON id = parser WHERE used < ? AND identity = ? AND tokens IN (%s)"""
+    hour = _hour()
+    for start in range(0, len(keys), QUERIED):
+        read = keys[start : start + QUERIED]
+        marks = ",".join("?" * len(read))
+        with suppress(sqlite3.OperationalError):  # read-only, or locked
+            if database.execute(f"{stale % marks} LIMIT 1", (hour - FRESH, identity, *read)).fetchone():
+                database.execute("PRAGMA busy_timeout = 0")
+                try:
+                    with database:
+                        database.execute(update % marks, (hour, hour - FRESH, identity, *read))
+                finally:
+                    database.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+
+
+def _live_bytes(database: sqlite3.Connection) -> int:
+    """The bytes of the pages that hold something."""
+    pages, free, size = (
+        int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def _content(database: sqlite3.Connection) -> tuple[int, int]:
+    """The number of parses, and the bytes of their keys and values. The whole file is read."""
+    query = "SELECT count(*), coalesce(sum(length(tokens) + length(parse)), 0) FROM parses"
+    rows, size = database.execute(query).fetchone()
+    return int(rows), int(size)
+
+
+def _evict(database: sqlite3.Connection, limit: int) -> int:
+    """Remove the least recently used parses until keys and values take about `limit` bytes; return what is left.
+
+    It is one transaction, which begins before the bytes are counted, so that two processes do not both remove the same
+    excess.
+    """
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        rows, size = _content(database)
+        excess = -(-rows * max(0, size - limit) // max(1, size))
+        database.execute(
+            "DELETE FROM parses WHERE (parser, tokens) IN (SELECT parser, tokens FROM parses ORDER BY used LIMIT ?)",
+            (excess,),
+        )
+        database.execute("DELETE FROM parsers WHERE id NOT IN (SELECT DISTINCT parser FROM parses)")
+        return _content(database)[1]
 
 
 def _key(sentence: Sentence) -> bytes:

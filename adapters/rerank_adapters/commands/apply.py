@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import format_option, jobs_option, output_file, output_option, source_option
+from rerank_adapters.commands.options import (
+    format_option,
+    jobs_option,
+    output_file,
+    output_option,
+    set_option,
+    source_option,
+)
 from rerank_plugins.registry import Registry
 
 if TYPE_CHECKING:
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
     " Default: where `-` is a pipe or a terminal.",
 )  # fmt: skip
 @source_option
+@set_option
 @format_option
 @jobs_option
 @click.pass_obj
@@ -67,6 +75,7 @@ def command(
     table: Path | None,
     stream: bool | None,
     source: Path | None,
+    set_name: str | None,
     format_: str | None,
     jobs: int | None,
 ) -> None:
@@ -102,6 +111,7 @@ def command(
     tables = {"nbest": plugin_table(format_) if format_ else None, "jobs": jobs}
     job = recorded_job(tuned.provenance, weights, registry)
     job = job.with_config({key: value for key, value in tables.items() if value is not None})
+    job = job.for_set(set_name) if set_name else job
     paths = [Path(path) for path in nbest]
     alone = table is None and len(paths) == 1
     at_once = alone and (arrives(paths[0]) if stream is None else stream)

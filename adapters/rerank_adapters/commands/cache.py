@@ -18,27 +18,36 @@ from rerank_plugins import ConfigError, RerankError
     "--folder", type=Path, metavar="FOLDER", help="Look into this folder instead of the one that commands use."
 )
 @click.option("--clear", is_flag=True, help="Delete all parses, feature values, sorted queues and compiled kernels.")
-def command(folder: Path | None, clear: bool) -> None:
+@click.option(
+    "--prune",
+    is_flag=False,
+    flag_value="",
+    metavar="[SIZE]",
+    help="Delete what has not been used for the longest time, until parses and feature values take SIZE, such as 2GB."
+    " Default: the limit.",
+)
+def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     """Show how much room the cache takes, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
-    are kept, so that no run parses or extracts them again. Feature values take at most 2 GB; those that have not been
-    used for the longest time are removed first. The queues of models that substitutes were searched with are kept there
-    too. Compiled kernels are kept there too if the folder of the installed
-    program cannot be written.
+    are kept, so that no run parses or extracts them again. The two take at most half of $RERANK_CACHE_LIMIT each (10 GB
+    if it is not set); what has not been used for the longest time is removed first. The queues of models that
+    substitutes were searched with are kept there too, and compiled kernels if the folder of the installed program
+    cannot be written; these do not count.
 
     The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
     nothing, neither parses nor feature values are kept.
 
     \b
     rerank cache
+    rerank cache --prune 2GB
     rerank cache --clear
     """  # noqa: D301
     from rerank_adapters.extraction.value_cache import FEATURES, ValueCache
     from rerank_plugins import kernel_cache
     from rerank_plugins.models.fastsubs import queue_files
     from rerank_plugins.parsers.parse_cache import ParseCache
-    from rerank_plugins.paths import cache_folder
+    from rerank_plugins.paths import cache_folder, cache_limit, size_in_bytes
 
     folder = folder or cache_folder()
     if folder is None:
@@ -56,6 +65,17 @@ def command(folder: Path | None, clear: bool) -> None:
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be cleared ({error})") from None
         click.echo(f"{folder}: cleared, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
+        return
+    if prune is not None:
+        limit = size_in_bytes(prune, "--prune") if prune else cache_limit()
+        before = parses.size() + values.size()
+        values.limit = limit // 2
+        try:
+            parses.prune(limit // 2)
+            values.shrink()
+        except (sqlite3.Error, OSError) as error:
+            raise RerankError(f"{folder}: cannot be pruned ({error})") from None
+        click.echo(f"{folder}: pruned, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
         return
     click.echo(f"{parses.file}: {parses.size() / 1e6:.1f} MB")
     for parsed in parses.holdings():

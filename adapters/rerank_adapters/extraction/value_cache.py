@@ -216,7 +216,8 @@ class ValueCache:
             if size <= self.limit:
                 break
             size -= bytes_
-            path.unlink(missing_ok=True)
+            with suppress(OSError):  # the folder may not be written any more
+                path.unlink(missing_ok=True)
 
     def clear(self) -> None:
         """Remove all values, and the folder if it is empty then; files of other kinds stay. Raises OSError."""

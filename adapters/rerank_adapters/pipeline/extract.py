@@ -22,7 +22,7 @@ from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.progress import counted
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.paths import cache_folder
+from rerank_plugins.paths import cache_folder, cache_limit
 
 
 def dense_rule(job: Job) -> DenseRule | None:
@@ -43,7 +43,7 @@ def feature_table(job: Job, nbests: Sequence[NBestList], path: Path) -> FeatureT
 def value_cache() -> ValueCache | None:
     """The user's cache of feature values; None if the user wants none (`RERANK_CACHE` is empty)."""
     folder = cache_folder()
-    return ValueCache(folder / FEATURES) if folder else None
+    return ValueCache(folder / FEATURES, cache_limit() // 2) if folder else None
 
 
 def parts_of(path: Path) -> ValueCache:
