@@ -937,7 +937,7 @@ def test_help_lists_whole_summaries_under_headings(monkeypatch):
     assert all(re.fullmatch(r"  [a-z-]+ +[A-Z].*\.", line) for line in lines)  # none is wrapped
     chain = len(CHAIN["The chain"])
     assert [line.split()[0] for line in listed["The chain"].splitlines()] == COMMANDS[:chain]
-    assert [line.split()[0] for line in listed["Tools"].splitlines()] == COMMANDS[chain:]
+    assert [line.split()[0] for line in listed["Tools"].splitlines()] == [*COMMANDS[chain:], "table", "new-plugin"]
 
 
 def test_summaries_are_the_first_lines_of_the_commands_docstrings():

@@ -176,7 +176,7 @@ def job(files, tmp_path):
 
 
 def test_a_job_with_scores_for_each_set(job, tmp_path):
-    done("run", job, "--work", tmp_path / "work")
+    assert "extracted now" not in done("run", job, "--work", tmp_path / "work").err
     assert (tmp_path / "work" / "dev.1best").read_text() == "a b\nb c\n"
     assert "up to date" in done("run", job, "--work", tmp_path / "work").err
     ran = rerank("apply", tmp_path / "b.nbest", "-w", tmp_path / "work" / "weights.toml", "--set", "dev")

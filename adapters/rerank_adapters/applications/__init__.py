@@ -107,6 +107,10 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
         *(APPLICATIONS, "serving.command"),
         "Serve reranking over HTTP, with models loaded once.",
     ),
+    "new-plugin": (
+        *(TOOLS, "new_plugin.command"),
+        "Write a package for a feature of your own.",
+    ),
 }
 
 

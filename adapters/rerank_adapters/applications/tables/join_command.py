@@ -30,9 +30,10 @@ def command(registry: Registry, tables: tuple[str, ...], output: Path) -> None:
     from rerank_adapters.applications.tables.files import load
     from rerank_adapters.applications.tables.joining import join, prefixed
     from rerank_adapters.pipeline.job import lists_size
+    from rerank_plugins import FeatureTable
 
     closing = Closing()
-    loaded = {}
+    loaded: dict[str, FeatureTable] = {}
     for argument in tables:
         prefix, _, name = argument.rpartition("=") if not Path(argument).exists() else ("", "", argument)
         if argument in loaded:

@@ -1,0 +1,1 @@
+"""A package for a plugin of one's own, written from templates."""
