@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.applications.tables.families import families, with_columns
+from rerank_adapters.applications.tables.families import families, label_of, with_columns
 from rerank_adapters.pipeline.provenance import RECORDED
 from rerank_adapters.pipeline.table_columns import FEATURES
-from rerank_plugins import FeatureTable, FloatArray, FormatError, SparseBlock
+from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, SparseBlock
 
 PREFIX = "."  # between a prefix and the name of a column
 ARRAYS = ("indptr", "indices", "data")  # of a sparse block
@@ -38,7 +38,8 @@ def join(tables: Mapping[str, FeatureTable]) -> FeatureTable:
 
     A column that several tables have with the same values, as those of the decoder, is taken once. What the tables
     record of the extraction of their features is joined too. Raises FormatError, with the name of a table, where the
-    tables are not of the same lists or have different values under one name.
+    tables are not of the same lists or have different values under one name, and ConfigError where they record
+    different text pipelines, parsers or language models under one name.
     """
     (first_name, first), *others = tables.items()
     for name, table in others:
@@ -102,9 +103,17 @@ def _joined_jobs(job: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, 
     joined = dict(job)
     for key, value in other.items():
         known = joined.get(key)
-        if isinstance(value, list):
-            joined[key] = [*(known or []), *(entry for entry in value if entry not in (known or []))]
+        if key == "feature":
+            labels = {label_of(entry) for entry in known or ()}
+            joined[key] = [*(known or ()), *(entry for entry in value if label_of(entry) not in labels)]
+        elif isinstance(value, list):
+            joined[key] = list(dict.fromkeys([*(known or ()), *value]))
         elif isinstance(value, Mapping) and key != "nbest":
+            for name, named in value.items():
+                if known and known.get(name, named) != named:
+                    raise ConfigError(
+                        f"two tables record different settings as [{key}] {name}: extract one of them anew"
+                    )
             joined[key] = {**value, **(known or {})}
         else:
             joined.setdefault(key, value)

@@ -34,8 +34,11 @@ def feature_records(table: FeatureTable, patterns: Sequence[str] = ()) -> list[d
             {"feature": name, "family": family_of.get(name, OTHER), "rows": len(values), **_ranges(values)}
             | {"spread": spread(values, table.offsets)}
         )
+    in_columns = table.sparse.data[np.argsort(table.sparse.indices, kind="stable")]
+    starts = np.cumsum(np.bincount(table.sparse.indices, minlength=len(table.sparse.names)))
+    of_column = np.split(in_columns, starts[:-1])
     for column in _chosen(table.sparse.names, patterns):
-        present = table.sparse.data[table.sparse.indices == column]
+        present = of_column[column]
         name = table.sparse.names[column]
         records.append({"feature": name, "family": "sparse", "rows": len(present), **_ranges(present), "spread": None})
     return records
