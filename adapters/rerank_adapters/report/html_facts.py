@@ -22,7 +22,7 @@ def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
         *_curve(facts, metric),
     ]
     if drawings:
-        yield '<h2>How it came about</h2><div class="plots">'
+        yield '<h2>How it came about</h2><div class="flow">'
         yield from drawings
         yield "</div>"
     if facts.contributions is not None:

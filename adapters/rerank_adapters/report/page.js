@@ -86,13 +86,13 @@ function explanation(data) {
   const parts = [`<p class="kind">A: ${escaped(data.a.name)} (${place("a")}); B: ${escaped(data.b.name)} (${place("b")})</p>`];
   parts.push("<h4>What each feature adds to the lead of A over B</h4>", bars(data.contributions, data.decision));
   if (data.words.length) {
-    const values = data.words.flatMap(row => sides.flatMap(side => row[side].map(word => word.score)));
-    const lowest = Math.min(-1, ...values.filter(value => value !== null));
-    parts.push("<h4>Scores of words</h4>");
-    parts.push(`<p class="legend">0 <span class="ramp"></span> ${lowest.toPrecision(3)} (natural logs)</p>`);
+    parts.push("<h4>Scores of words (natural logs; the colours of each model end at its lowest score)</h4>");
     for (const row of data.words) {
-      parts.push(`<p class="kind">${escaped(row.models.join(", "))}</p>`);
-      for (const side of sides) parts.push(words(side, row[side], lowest));
+      const values = sides.flatMap(side => row[side].map(word => word.score)).filter(value => value !== null);
+      const lowest = Math.min(-1, ...values), highest = Math.max(1, ...values);
+      const ramp = `0 <span class="ramp"></span> ${lowest.toFixed(1).replace("-", "−")}`;
+      parts.push(`<p class="legend">${escaped(row.models.join(", "))}: ${ramp}</p>`);
+      for (const side of sides) parts.push(words(side, row[side], lowest, highest));
     }
   }
   for (const parses of data.parses) {
@@ -122,10 +122,11 @@ function bars(rows, decision) {
   return `<div class="bars">${cells.join("")}</div>${note}`;
 }
 
-function words(side, scores, lowest) {
+function words(side, scores, lowest, highest) {
   const spans = scores.map(({ word, score }) => {
-    const heat = score === null ? 1 : Math.max(0, Math.min(1, score / lowest));
-    return `<span style="--h:${heat.toFixed(3)}">${escaped(word)}<sub>${score === null ? "−∞" : score.toFixed(1).replace("-", "−")}</sub></span>`;
+    const heat = score === null ? 1 : score / (score > 0 ? highest : lowest);
+    const written = score === null ? "−∞" : score.toFixed(1).replace("-", "−");
+    return `<span${score > 0 ? ' class="up"' : ""} style="--h:${heat.toFixed(3)}">${escaped(word)}<sub>${written}</sub></span>`;
   });
   return `<p class="words"><b>${side.toUpperCase()}</b> ${spans.join(" ")}</p>`;
 }
@@ -161,7 +162,7 @@ function arcs(nodes) {
     const under = spans.filter(other => other !== span && other.level && other.low >= span.low && other.high <= span.high);
     span.level = 1 + Math.max(0, ...under.map(other => other.level));
   }
-  const rise = 26, tall = rise * Math.max(1, ...spans.map(span => span.level)) + 20, bottom = tall + 4;
+  const rise = 26, tall = rise * Math.max(1, ...spans.map(span => span.level)) + 32, bottom = tall + 4;
   const drawn = spans.map(({ i, head, level }) => {
     const from = places[head] + (i < head ? -4 : 4), to = places[i], y = tall - rise * level, bend = Math.min(12, Math.abs(from - to) / 2);
     const way = to < from ? -1 : 1;
@@ -170,7 +171,11 @@ function arcs(nodes) {
       `<path class="fill" d="M${to - 3.5},${tall - 6} h7 l-3.5,6 z"/></g>` + label((from + to) / 2, y - 3, nodes[i].relation, "tick");
   });
   nodes.forEach((node, i) => {
-    if (node.head === 0) drawn.push(label(places[i], tall - 4, "root", "tick"));
+    if (node.head === 0) {
+      const x = places[i];
+      drawn.unshift(`<g class="s5"><path class="stroke" style="stroke-width:1.3" d="M${x},14 V${tall - 2}"/>` +
+        `<path class="fill" d="M${x - 3.5},${tall - 6} h7 l-3.5,6 z"/></g>` + label(x, 10, "root", "tick"));
+    }
     drawn.push(label(places[i], bottom + 12, node.word));
   });
   return svg(x + 8, bottom + 20, "dependencies", drawn.join(""));

@@ -16,11 +16,13 @@ DARKEST = 0.95  # quantile of all surprisals from which words have the full colo
 
 def surprisal_page(measured: Sequence[Measured], title: str) -> str:
     """The whole page; write it as UTF-8. The tooltip of a word has all measures that the model defines."""
-    values = np.concatenate([[0.0], *(sentence.measures.surprisal for sentence in measured)])
+    values = np.concatenate([np.zeros(0), *(sentence.measures.surprisal for sentence in measured)])
     finite = values[np.isfinite(values)]
-    darkest = max(float(np.quantile(finite, DARKEST)), 1.0)
+    darkest = max(float(np.quantile(finite, DARKEST)), 1.0) if len(finite) else 1.0
     words = sum(len(sentence.words) for sentence in measured)
-    head = f"{words:,} words, {finite.sum() / max(1, len(values) - 1):.2f} bits a word"
+    head = f"{words:,} words, {finite.sum() / max(1, len(finite)):.2f} bits a word"
+    if len(finite) < len(values):
+        head += f", and {len(values) - len(finite):,} of probability 0"
     return page(title, _body(measured, title, head, darkest))
 
 
