@@ -21,8 +21,6 @@ from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows
 from rerank_adapters.report.tables import Table, bucket_table, gain_table, score_table, segment_table
 
-BESIDE = 3  # metrics with which scores and gains fit beside each other
-
 
 def html_page(
     evaluation: Evaluation, title: str = "Evaluation", tables: Sequence[Table] = (), facts: RunFacts | None = None
@@ -36,8 +34,7 @@ def _body(evaluation: Evaluation, title: str, tables: Sequence[Table], facts: Ru
     metrics = evaluation.metrics
     yield f'<header><p class="kicker">{escape(title)}</p>'
     yield f"<h1>{escape(headline(evaluation, facts.system))}</h1>{_particulars(evaluation, facts)}</header>"
-    beside = "sides" if metrics[0].pairs and len(metrics) <= BESIDE else "below"
-    yield f'<div class="{beside}"><section>{table_part(score_table(evaluation))}</section>'
+    yield f'<div class="row"><section>{table_part(score_table(evaluation))}</section>'
     if metrics[0].pairs:
         yield f"<section>{table_part(gain_table(evaluation))}</section>"
     yield "</div>"
