@@ -268,10 +268,9 @@ def test_the_least_recently_used_parses_make_room(tmp_path, monkeypatch):
     kept = cache.holdings()[0].sentences
     CachedParser(ChainParser(), cache).parse(sentences_of(2500, 10))
     assert cache.holdings()[0].sentences == kept + 10  # the room of removed parses is used again
-    before = cache.size()
-    cache.prune(before // 2)
-    assert cache.size() <= before // 2
-    assert sum(known_of(cache, sentences_of(0))) < first
+    cache.prune(100_000)
+    assert cache.size() <= 100_000
+    assert 500 < cache.holdings()[0].sentences < 1000
     cache.prune(0)
     assert cache.holdings() == []
 

@@ -8,6 +8,7 @@ wrong input or usage (one line says what is wrong) and for a check that found er
 from __future__ import annotations
 
 import errno
+import os
 import re
 import sys
 from contextlib import suppress
@@ -20,6 +21,7 @@ import click
 from rerank_adapters import applications, commands
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.closed_pipes import drop_unread
+from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
@@ -116,6 +118,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     write_plainly(sys.stdout)
     write_plainly(sys.stderr)
     try:
+        if shell_completion.VARIABLE in os.environ:
+            shell_completion.complete_files()
         with ended_by_signals():
             result: Any = cli.main(arguments, prog_name="rerank", standalone_mode=False)
         code = result if isinstance(result, int) else 0

@@ -8,8 +8,8 @@ where the database is. Not supported: file systems shared between machines, wher
 
 With a limit, a save that makes the file exceed it removes the parses that have not been used for the longest time, and
 SQLite uses their room again. Keys are hashes, so that pages of the file are only about two thirds full: what counts is
-the bytes of keys and parses, which may take `FULL` of the limit, and take `KEPT` of that after a removal. Uses are noted by
-the hour, and again only after a day, so that reading hardly ever writes.
+the bytes of keys and parses, which may take `FULL` of the limit, and take `KEPT` of that after a removal. Uses are
+noted by the hour, and again only after a day, so that reading hardly ever writes.
 """
 
 from __future__ import annotations
@@ -127,12 +127,13 @@ class ParseCache:
         """Remove the parses that were used least recently until the rest takes `limit` bytes, and give the disk space
         back. Raises sqlite3.Error or OSError if that is impossible.
         """
-        if not self.file.exists() or self.size() <= limit:
-            return
-        database = self._open()
-        _evict(database, int(KEPT * limit))  # VACUUM leaves full pages
-        database.execute("VACUUM")
-        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        target, left = int(KEPT * limit), 1
+        while self.file.exists() and self.size() > limit and left:
+            database = self._open()
+            left = _evict(database, target)
+            database.execute("VACUUM")
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            target = int(KEPT * left * limit / self.size())  # pages of short parses hold more than their bytes
 
     def clear(self) -> None:
         """Delete all parses. Raises sqlite3.Error or OSError if that is impossible."""
@@ -196,7 +197,7 @@ class ParseCache:
             self.folder.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.file, timeout=PATIENCE, check_same_thread=False)
             try:
-                connection.execute("PRAGMA journal_mode = WAL")
+                _with_patience(lambda: connection.execute("PRAGMA journal_mode = WAL"))
                 connection.execute("PRAGMA synchronous = NORMAL")
                 connection.executescript(SCHEMA)
                 _upgrade(connection)
@@ -212,6 +213,20 @@ def _upgrade(database: sqlite3.Connection) -> None:
     if "used" not in {row[1] for row in database.execute("PRAGMA table_info(parses)")}:
         with suppress(sqlite3.OperationalError):  # another process has just done it, or the file is read-only
             database.execute("ALTER TABLE parses ADD COLUMN used INTEGER NOT NULL DEFAULT 0")
+
+
+def _with_patience(action: Callable[[], object]) -> None:
+    """Do what fails at once, and does not wait, while another process does the same."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            action()
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.02)
+        else:
+            return
 
 
 def _hour() -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def format_option(command: Command) -> Command:
         "--format",
         "format_",
         metavar="FORMAT",
+        shell_complete=plugin_names("format"),
         help=f"The format of the n-best lists: {PLUGIN_HELP}. Default: what the first lines show.",
     )(command)
 
@@ -90,6 +92,7 @@ def feature_option(command: Command) -> Command:
         "features",
         multiple=True,
         metavar="FEATURE",
+        shell_complete=plugin_names("feature"),
         help=f"Extract this feature: {PLUGIN_HELP}. Repeatable.",
     )(command)
 
@@ -102,6 +105,7 @@ def metric_option(command: Command) -> Command:
         "metrics",
         multiple=True,
         metavar="METRIC",
+        shell_complete=plugin_names("metric"),
         help=f"Use this metric: {PLUGIN_HELP}. Repeatable.",
     )(command)
 
@@ -186,7 +190,7 @@ def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize"
 def models_option(command: Command) -> Command:
     """`--lm`: a language model that scores sentences, repeatable."""
     return click.option(
-        "--lm", "models", multiple=True, metavar="LM",
+        "--lm", "models", multiple=True, metavar="LM", shell_complete=plugin_names("language_model"),
         help=f"Use this language model: a file, a name in the config, or {PLUGIN_HELP}. Repeatable.",
     )(command)  # fmt: skip
 
@@ -217,9 +221,10 @@ def strength_option(command: Command) -> Command:
 
 def tuner_option(command: Command) -> Command:
     """`-t`: the tuner."""
-    return click.option("-t", "--tuner", metavar="TUNER", help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.")(
-        command
-    )
+    return click.option(
+        "-t", "--tuner", metavar="TUNER", shell_complete=plugin_names("tuner"),
+        help=f"Tune with this tuner: {PLUGIN_HELP}. Default: mira.",
+    )(command)  # fmt: skip
 
 
 @dataclass(frozen=True)

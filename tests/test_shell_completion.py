@@ -1,0 +1,38 @@
+"""Completion in the shell: click's scripts, and what they are answered."""
+
+import pytest
+
+from tests.command_line import done
+
+
+def answers(monkeypatch, *words):
+    """What bash is told after these words, the last of which is incomplete."""
+    monkeypatch.setenv("_RERANK_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", " ".join(["rerank", *words]))
+    monkeypatch.setenv("COMP_CWORD", str(len(words)))
+    return done().lines
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_gets_a_script(monkeypatch, shell):
+    monkeypatch.setenv("_RERANK_COMPLETE", f"{shell}_source")
+    script = done().out
+    assert f"_RERANK_COMPLETE={shell}_complete" in script
+    assert "rerank" in script
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["eval"], ["plain,evaluate"]),
+        (["extract", "--form"], ["plain,--format"]),
+        (["extract", "-f", "hhmm"], ["plain,hhmm-lm"]),
+        (["extract", "-f", "hhmm-lm,be"], ["plain,hhmm-lm,beam="]),
+        (["extract", "-f", "nothing,be"], ["file,nothing,be"]),
+        (["evaluate", "-m", "ble"], ["plain,bleu"]),
+        (["tune", "-t", "mir"], ["plain,mira"]),
+        (["run", "conf"], ["file,conf"]),
+    ],
+)
+def test_commands_options_plugins_and_files_are_completed(monkeypatch, words, wanted):
+    assert answers(monkeypatch, *words) == wanted
