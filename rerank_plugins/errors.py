@@ -9,9 +9,18 @@ RerankError            any error that this project reports on purpose (exit code
 
 from __future__ import annotations
 
+# What is raised where a model is built from settings or arrays that are missing, or of other types or shapes.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+LONGEST = 1000  # characters of a message
+
 
 class RerankError(Exception):
     """The base class of every error that this project raises on purpose; its text is one line for the user."""
+
+    def __str__(self) -> str:
+        """The message in one line; the middle of a very long one, which quotes a file, is left out."""
+        text = " ".join(super().__str__().splitlines())
+        return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
 
 
 class ConfigError(RerankError):

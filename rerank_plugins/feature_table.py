@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,7 +22,8 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
-from rerank_plugins.errors import FormatError, RerankError
+from rerank_plugins.documents import read_json
+from rerank_plugins.errors import DAMAGE, FormatError, RerankError
 from rerank_plugins.sparse_block import SparseBlock
 
 VERSION, FORMER = 2, 1  # version 1 has no checksums
@@ -128,7 +130,7 @@ class FeatureTable:
                 raise FormatError("not a feature table, or cut short: `rerank extract` makes one", path=str(path))
             has_checksums = checked(np.asarray(np.memmap(path, np.uint8, "r"))) is not None
             with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-                meta = json.loads(bytes(arrays["meta"]))
+                meta = read_json(bytes(arrays["meta"]))
                 if meta["version"] == (FORMER if has_checksums else VERSION):
                     raise FormatError("not a feature table, or cut short: it does not end in checksums", path=str(path))
                 if meta["version"] == FORMER:
@@ -151,6 +153,6 @@ class FeatureTable:
             raise FormatError("no such feature table", path=str(path)) from None
         except DamagedFileError as error:
             raise FormatError(str(error), path=str(path)) from None
-        except (ValueError, KeyError, EOFError, OSError, zipfile.BadZipFile) as error:
+        except (*DAMAGE, EOFError, OSError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise FormatError(f"not a feature table, or cut short ({why})", path=str(path)) from None

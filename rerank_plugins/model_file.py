@@ -24,12 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.documents import read_json
+from rerank_plugins.errors import DAMAGE, ModelError
 
 MAGIC = b"rerankLM"
 VERSION, FORMER = 2, 1  # version 1 has no checksums
 ALIGNMENT = 64
 ZSTD = b"\x28\xb5\x2f\xfd"
+MOST_RATIO, LEAST_LIMIT = 1000, 1 << 28  # how many times its size, or bytes, a compressed file may decompress to
 Arrays = dict[str, NDArray[Any]]
 
 logger = logging.getLogger(__name__)
@@ -125,12 +127,12 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
     content, has_checksums = _content(path)
     version, header, base = _header(path, content, has_checksums)
     try:
-        kind, settings = header["kind"], header["settings"]
+        kind, settings = str(header["kind"]), dict(header["settings"])
         arrays = {
             entry["name"]: _array(content, base + entry["place"], entry["type"], entry["shape"])
             for entry in header["arrays"]
         }
-    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
     if kind not in kinds:
         raise ModelError(f"{path}: holds a {kind} model, wanted a {' or '.join(kinds)} model")
@@ -156,9 +158,9 @@ def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tupl
     if len(text) < length or len(start) < len(MAGIC) + 8:
         raise ModelError(f"{path}: model file is cut short: {size} bytes, its header alone has {base}")
     try:
-        header = json.loads(text)
+        header = read_json(text)
         ends = [base + entry["place"] + _bytes(entry["type"], entry["shape"]) for entry in header["arrays"]]
-    except (ValueError, KeyError, TypeError, ArithmeticError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
     end = max(ends, default=base)
     if size < end:
@@ -173,7 +175,11 @@ def _array(content: NDArray[np.uint8], place: int, described: Any, shape: Any) -
 
 
 def _bytes(described: Any, shape: Any) -> int:
-    return int(math.prod(shape)) * _parse(described).itemsize
+    """The size of an array. Raises an error of DAMAGE for what is no type or no shape, of one axis or more."""
+    kind = _parse(described)
+    if not shape or any(type(length) is not int or length < 0 for length in shape) or kind.hasobject:
+        raise ValueError(f"an array of type {described!r:.80} and shape {shape!r:.80}")
+    return int(math.prod(shape)) * kind.itemsize
 
 
 def _content(path: Path) -> tuple[NDArray[np.uint8], bool]:
@@ -203,6 +209,8 @@ def _decompressed(path: Path, compressed: NDArray[np.uint8]) -> NDArray[np.uint8
     import zstandard
 
     try:
+        if zstandard.frame_content_size(compressed.data) > max(LEAST_LIMIT, MOST_RATIO * len(compressed)):
+            raise ModelError(f"{path}: compressed model file of more than {MOST_RATIO} times its size")
         return np.frombuffer(bytearray(zstandard.ZstdDecompressor().decompress(compressed.data)), np.uint8)
     except (zstandard.ZstdError, MemoryError):
         raise ModelError(f"{path}: compressed model file is cut short or damaged") from None

@@ -15,6 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.formats import compressed as compressed_files
 from rerank_adapters.formats.compressed import _decoded, _lines, open_atomic, open_text
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import stream_nbest
@@ -234,3 +235,23 @@ def test_streaming_takes_bounded_memory(tmp_path):
         assert count == segments * 50
     assert peaks[1] < 1.2 * peaks[0]
     assert peaks[1] < 1_000_000
+
+
+@compressed
+def test_small_files_of_huge_lines(tmp_path, kind, monkeypatch):
+    """A compressed file may have 45 million times its size: it is inflated step by step, and a line has a limit."""
+    monkeypatch.setattr(compressed_files, "LONGEST_LINE", 1 << 22)
+    (tmp_path / "f").write_bytes(COMPRESS[kind](bytes(1 << 24)))
+    steps: list[int] = []
+    inflate = compressed_files._stepwise
+
+    def seen(*arguments):
+        for step in inflate(*arguments):
+            steps.append(len(step))
+            yield step
+        return b""
+
+    monkeypatch.setattr(compressed_files, "_stepwise", seen)
+    with open_text(tmp_path / "f") as lines, pytest.raises(FormatError, match="f: a line of more than 4 MiB, expected"):
+        list(lines)
+    assert 0 < max(steps) <= 8 << 20

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rerank_plugins.documents import read_toml_table
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.paths import resolve
 from rerank_plugins.registry import suggestion
@@ -130,7 +131,7 @@ def read_config(path: Path) -> Config:
     """Read and check a config file. Raises ConfigError with the file, the line, the key and what is wanted."""
     try:
         text = path.read_text(encoding="utf-8")
-        table = tomllib.loads(text)
+        table = read_toml_table(text)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such config file") from None
     except IsADirectoryError:
@@ -213,7 +214,7 @@ def plugin_table(text: str) -> dict[str, Any]:
 def _option(pair: str) -> tuple[str, Any]:
     key, _, text = pair.partition("=")
     try:
-        value: Any = tomllib.loads(f"v = {text}")["v"]
+        value: Any = read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:
         value = text
     if isinstance(value, str) and Path(value).exists():

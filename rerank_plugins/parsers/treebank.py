@@ -36,6 +36,8 @@ class TreebankParser(Parser):
             try:
                 with open(path, encoding="utf-8") as lines:
                     _add(known, lines, str(path))
+            except UnicodeDecodeError as error:
+                raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
             except FileNotFoundError:
                 raise FormatError("there is no such file of trees", path=str(path)) from None
         return known
@@ -65,7 +67,7 @@ def _add(known: dict[tuple[str, ...], Parse], lines: Iterable[str], path: str) -
         if tree_read is None:
             continue
         words = _key(tree_read.words())
-        if lists.get(words, ("", []))[0] != name:
+        if words not in lists or lists[words][0] != name:
             lists[words] = name, []
         lists[words][1].append(ScoredTree(tree_read, score))
     for words, (_, trees) in lists.items():

@@ -100,6 +100,11 @@ def _tree(rows: Sequence[_Row], path: str) -> DependencyTree:
         for (line, _), number, head in zip(rows, columns[0], columns[6], strict=True):
             if not (head.isascii() and head.isdecimal()):
                 raise FormatError(f"head {head!r} of word {number} is not a number (column 7)", path=path, line=line)
+    if len(digits) > 18 and (too_long := max(columns[6], key=len))[18:]:
+        line = rows[columns[6].index(too_long)][0]
+        raise FormatError(
+            f"the head of a word is {too_long[:18]}…, expected a word of the sentence", path=path, line=line
+        )
     heads = tuple([int(head) - 1 for head in columns[6]])
     fault = tree_fault(heads)
     if fault:

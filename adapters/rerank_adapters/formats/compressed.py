@@ -19,7 +19,7 @@ import secrets
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO, cast
@@ -27,9 +27,15 @@ from typing import IO, Any, Protocol, TextIO, cast
 from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
 
-PIECE = 1 << 16  # compressed bytes inflated at a time; this bounds the memory of reading
+PIECE = 1 << 16  # compressed bytes that are read at a time
+STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
+SLICE = 256  # bytes of Zstandard, whose decompressor takes no such bound, inflated at a time: to at most 8 MiB
+LONGEST_LINE = 1 << 28  # bytes
 XZ_PRESET = 2  # five times as fast as the usual 6, which takes nearly as long as parsing; files are a quarter larger
 STANDARD = "-"
+
+
+INFLATING = type(zlib.decompressobj())
 
 
 class _Decompressor(Protocol):
@@ -71,7 +77,7 @@ def open_text(path: str | Path) -> Iterator[Iterator[str]]:
     """
     name = display_name(path)
     with _opened(path, name) as stream:
-        yield _decoded(_lines(_inflated(stream, name)), name)
+        yield _decoded(_lines(_inflated(stream, name), name), name)
 
 
 def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
@@ -143,10 +149,10 @@ def _decompressed(
         try:
             while piece:
                 started = True
-                yield decompressor.decompress(piece)
+                rest = yield from _stepwise(decompressor, piece)
                 if not decompressor.eof:
                     break
-                piece = decompressor.unused_data.lstrip(b"\0")  # zero bytes may pad the gap between streams
+                piece = rest.lstrip(b"\0")  # zero bytes may pad the gap between streams
                 decompressor, started = new_decompressor(), False
         except (zlib.error, lzma.LZMAError, OSError, EOFError) as error:
             raise FormatError(f"damaged {kind} file ({error})", path=name) from None
@@ -159,16 +165,41 @@ def _decompressed(
         raise FormatError(f"{kind} file is cut short: its end is missing", path=name)
 
 
-def _lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    r"""Split the joined pieces into lines at "\n"; the last line may lack its end."""
+def _stepwise(decompressor: Any, piece: bytes) -> Generator[bytes, None, bytes]:
+    """Yield what a piece inflates to, some MiB at a time; return the part of the piece behind the end of the stream."""
+    if isinstance(decompressor, bz2.BZ2Decompressor | lzma.LZMADecompressor):
+        yield decompressor.decompress(piece, STEP)
+        while not (decompressor.eof or decompressor.needs_input):
+            yield decompressor.decompress(b"", STEP)
+    elif isinstance(decompressor, INFLATING):
+        yield decompressor.decompress(piece, STEP)
+        while decompressor.unconsumed_tail and not decompressor.eof:
+            yield decompressor.decompress(decompressor.unconsumed_tail, STEP)
+    else:
+        for begin in range(0, len(piece), SLICE):
+            yield decompressor.decompress(piece[begin : begin + SLICE])
+            if decompressor.eof:
+                return bytes(decompressor.unused_data) + piece[begin + SLICE :]
+    return bytes(decompressor.unused_data)
+
+
+def _lines(pieces: Iterator[bytes], name: str = "") -> Iterator[bytes]:
+    r"""Split the joined pieces into lines at "\n"; the last line may lack its end.
+
+    Raises FormatError for a line of more than LONGEST_LINE bytes, which a compressed file of some kilobytes may have.
+    """
     incomplete: list[bytes] = []  # the pieces so far of a line whose end has not been read yet
+    length = 0
     for piece in pieces:
         end = piece.rfind(b"\n") + 1
         if end:
             yield from io.BytesIO(b"".join((*incomplete, piece[:end])))
-            incomplete = []
+            incomplete, length = [], 0
         if end < len(piece):
             incomplete.append(piece[end:])
+            length += len(piece) - end
+            if length > LONGEST_LINE:
+                raise FormatError(f"a line of more than {LONGEST_LINE >> 20} MiB, expected lines of text", path=name)
     if incomplete:
         yield b"".join(incomplete)
 

@@ -6,7 +6,6 @@ error that names the candidates. `moses` stands for every list with `|||` that s
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,14 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.formats.delimited import BAR
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 
 LINES = 40  # the lines that are examined
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 JOINED = re.compile(rf"\S*[^\s=]=(?:{NUMBER})(?:\s|$)")  # name=value, as cdec, Joshua and Travatar write
-KALDI_KEY = re.compile(r"(\S+)-([1-9][0-9]*)(?:\s.*)?")
+KALDI_KEY = re.compile(r"(\S+)-([1-9][0-9]{0,8})(?:\s.*)?")
 KALDI_ARC = re.compile(rf"\d+\s+\d+\s+\S+(?:\s+\S+)?\s+{NUMBER},{NUMBER}(?:,\S*)?|\d+\s+\d+\s+\S+(?:\s+\S+)?")
-SRILM = re.compile(rf"{NUMBER}\s+{NUMBER}\s+(\d+)(?:\s+(.*))?")
+SRILM = re.compile(rf"{NUMBER}\s+{NUMBER}\s+(\d{1, 9})(?:\s+(.*))?")
 NEMO = re.compile(rf"[^\t]*\t{NUMBER}")
 ICEFALL = re.compile(r"\S+:\t(?:ref|hyp)=.*")
 FAIRSEQ = re.compile(r"[STHDP]-\S+\t.*")
@@ -166,11 +166,11 @@ def _all_joined(column: str) -> bool:
 def _json(filled: Sequence[str]) -> Guess | None:
     """A guess by the keys of JSON; where the first lines are only the beginning of a document, by their spelling."""
     try:
-        record: Any = json.loads(filled[0])
+        record: Any = read_json(filled[0])
     except ValueError:
         text = "\n".join(filled)
         try:
-            record = json.loads(text)
+            record = read_json(text)
         except ValueError:
             return _json_keys(lambda key: f'"{key}"' in text, nested=text.lstrip().startswith("["))
     keys = _keys(record, 4)

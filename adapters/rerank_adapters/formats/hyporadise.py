@@ -21,6 +21,7 @@ from typing import Any
 
 from rerank_adapters.formats.decoder_features import DenseRule
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
@@ -84,7 +85,7 @@ def _line(described: dict[str, Any], raw: str) -> str:
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        record = json.loads(line)
+        record = read_json(line)
     except ValueError:
         return {}
     return record if isinstance(record, dict) else {}
@@ -92,7 +93,7 @@ def _object(line: str) -> dict[str, Any]:
 
 def _list(line: str, path: str, number: int, id_key: str) -> NBestList:
     try:
-        record = json.loads(line)
+        record = read_json(line)
     except ValueError as error:
         raise FormatError(f"not JSON ({error})", path=path, line=number) from None
     key = next((key for key in KEYS if isinstance(record, dict) and key in record), None)

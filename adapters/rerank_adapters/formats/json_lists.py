@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.line_lists import files_in, stem
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import NBestFormat, Rescored
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
@@ -132,7 +133,7 @@ class JsonFormat(NBestFormat):
     def _own_record(self, nbest: NBestList, raw: str) -> Any:
         """The record that a list was read from; None where it holds other hypotheses, or several lists."""
         try:
-            records = list(self._with_added(json.loads(raw)))
+            records = list(self._with_added(read_json(raw)))
         except (ValueError, NotThisFormat):
             return None
         return records[0].record if len(records) == 1 and records[0].texts == nbest.texts else None
@@ -185,9 +186,12 @@ def number_of(item: Mapping[str, Any], key: str) -> float | None:
             number = float(number)
         except ValueError:
             return None
-    if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+    if isinstance(number, bool) or not isinstance(number, int | float):
         return None
-    return float(number)
+    try:
+        return float(number) if isfinite(number) else None
+    except OverflowError:  # an integer beyond the largest float
+        return None
 
 
 def complete(columns: Mapping[str, Sequence[float | None]]) -> dict[str, list[float]]:
@@ -213,11 +217,11 @@ def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[A
     if first is None:
         return
     try:
-        record = json.loads(first)
+        record = read_json(first)
     except ValueError:
         text = first + "".join(stream)
         try:
-            yield json.loads(text), text, 1, True
+            yield read_json(text), text, 1, True
         except ValueError as error:
             line = getattr(error, "lineno", 1)
             message = f"not JSON ({getattr(error, 'msg', error)}); expected JSON lines or one JSON document"
@@ -228,7 +232,7 @@ def _records(lines: Iterable[str], path: str, of_file: bool) -> Iterator[tuple[A
     yield record, first, 1, of_file and second is None
     for number, line in chain([second] if second else [], numbered):
         try:
-            record = json.loads(line)
+            record = read_json(line)
         except ValueError as error:
             raise FormatError(f"not JSON ({error})", path=path, line=number) from None
         yield record, line, number, False

@@ -153,5 +153,5 @@ def without_lines(nbest: NBestList) -> NBestList:
 
 
 def is_number(segment_id: str) -> bool:
-    """Whether an id can be a line number, that is, consists of ASCII digits only."""
-    return segment_id.isascii() and segment_id.isdigit()
+    """Whether an id can be a line number, that is, consists of at most 18 ASCII digits only."""
+    return len(segment_id) <= 18 and segment_id.isascii() and segment_id.isdigit()

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rerank_adapters.formats.compressed import display_name, open_text
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 from rerank_plugins.nbest import Hypothesis, NBestList
 
@@ -86,7 +87,7 @@ def pair_lines(pairs: Iterable[Pair], columns: Sequence[str] = ("phenomenon",)) 
 
 def _blimp(line: str, name: str, number: int) -> dict[str, str]:
     try:
-        record = json.loads(line)
+        record = read_json(line)
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg} at character {error.pos}", path=name, line=number) from None
     cells = {}

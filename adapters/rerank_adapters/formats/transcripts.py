@@ -12,7 +12,6 @@ CTM and STM are described in the documentation of NIST's sclite (SCTK 2.4). A co
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -21,6 +20,7 @@ from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.line_lists import stem, value
 from rerank_adapters.formats.speech.icefall import LINE as ICEFALL
 from rerank_adapters.formats.speech.icefall import words_of
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 
 TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
@@ -118,7 +118,7 @@ def _id(record: Mapping[str, Any]) -> str | None:
 
 def _object(line: str) -> dict[str, Any] | None:
     try:
-        record = json.loads(line)
+        record = read_json(line)
     except ValueError:
         return None
     return record if isinstance(record, dict) else None

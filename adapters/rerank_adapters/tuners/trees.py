@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import ConfigError, ModelError
+from rerank_plugins.errors import DAMAGE, ConfigError, ModelError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Scorer
 from rerank_plugins.model_file import read_model, write_model
@@ -82,7 +82,7 @@ class Trees(Scorer):
         try:
             trees = cls(tuple(settings["names"]), int(settings["depth"]), *(arrays[name] for name in cls.ARRAYS))
             trees._check()
-        except (KeyError, TypeError, ValueError) as error:
+        except DAMAGE as error:
             raise ModelError(f"{path}: damaged model of boosted trees ({error})") from None
         return trees
 

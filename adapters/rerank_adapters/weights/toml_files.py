@@ -12,6 +12,7 @@ from typing import Any
 import tomli_w
 
 from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
+from rerank_plugins.documents import read_toml_table
 from rerank_plugins.errors import FormatError
 
 
@@ -38,7 +39,7 @@ def read_toml(path: str | Path) -> TomlFile:
     with open_text(path) as lines:
         text = "".join(lines)
     try:
-        return TomlFile(name, text, tomllib.loads(text))
+        return TomlFile(name, text, read_toml_table(text))
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"line (\d+)", str(error))
         raise FormatError(f"not valid TOML: {error}", path=name, line=int(at[1]) if at else None) from None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
 KENLM_BINARY = b"mmap lm http://kheafield.com/code"  # the first bytes of a KenLM binary, which is no ARPA file
 OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-DAMAGED = (OSError, EOFError, lzma.LZMAError)  # what reading a missing or truncated file raises
+DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error)  # what reading a missing or truncated file raises
 
 
 def is_kenlm_binary(path: Path) -> bool:

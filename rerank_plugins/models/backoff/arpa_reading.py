@@ -86,7 +86,8 @@ def _header(source: _Lines) -> list[int]:
             inside = True
         elif inside and line.startswith(b"ngram"):
             order, _, count = line[5:].partition(b"=")
-            if not (order.strip().isdigit() and count.strip().isdigit() and int(order) == len(sizes) + 1):
+            are_numbers = order.strip().isdigit() and count.strip().isdigit() and len(order) < 10 and len(count) < 19
+            if not (are_numbers and int(order) == len(sizes) + 1):
                 raise source.error(f"expected 'ngram {len(sizes) + 1}=…', found {line.decode(errors='replace')!r}")
             sizes.append(int(count))
         elif inside and line.startswith(b"\\"):

@@ -27,7 +27,7 @@ def read_arpa_unigrams(path: Path) -> dict[str, float]:
                 raise ModelError(f"{path}:{number}: {len(table)} 1-grams found, {promised} promised in the header")
             return {"<unk>": LN10 * LEAST} | table
         if line.startswith("ngram 1="):
-            promised = int(line[8:]) if line[8:].isdigit() else -1
+            promised = int(line[8:]) if line[8:27].isdigit() and len(line) < 27 else -1
         elif line == "\\1-grams:" and promised >= 0:
             inside = True
         elif inside and line:

@@ -61,6 +61,8 @@ class BackoffTables:
     def check(self, where: str) -> None:
         """Raise ModelError if the arrays do not fit together. O(order): not every value is checked."""
         contexts, events = len(self.contexts) - 1, len(self.events)
+        if self.contexts.dtype != CONTEXT or self.events.dtype != EVENT:
+            raise ModelError(f"{where}: damaged model: its records are of another type")
         levels = (self.context_levels, contexts), (self.event_levels, events)
         fits = all(len(starts) == self.order + 1 and starts[0] == 0 and starts[-1] == end for starts, end in levels)
         fits = fits and all(bool((np.diff(starts) >= 0).all()) for starts, _ in levels)

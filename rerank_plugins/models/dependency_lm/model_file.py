@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
@@ -43,7 +43,7 @@ def read_model(path: Path) -> DependencyModel:
         labels = tuple(described["labels"])
         rest = int(described["unknown_types"]), described["provenance"]
         model = DependencyModel(Settings(**settings), Vocabulary(words), labels, tables, *rest)
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged dependency language model ({type(error).__name__}: {error})") from None
     if tables.order != model.settings.order or tables.sizes[0] != len(words):
         raise ModelError(f"{path}: damaged dependency language model: its tables do not fit its settings")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.esa.model import EsaModel
 
 KIND = "esa"
@@ -34,7 +34,7 @@ def read_model(path: Path) -> EsaModel:
             settings["settings"], settings["provenance"],
         )  # fmt: skip
         model.form("")
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged ESA model ({type(error).__name__}: {error})") from None
     entries = {int(model.starts[-1]), len(model.documents), len(model.weights)}
     if {len(model.idf), len(model.starts) - 1} != {len(words)} or len(entries) != 1:

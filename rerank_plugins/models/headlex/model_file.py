@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.headlex.events import KINDS, sizes
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
@@ -46,7 +46,7 @@ def read_model(path: Path) -> HeadlexModel:
         vocabulary = ClosedVocabulary(words, arrays["counts"])
         settings = Settings(**described["settings"])
         provenance = described["provenance"]
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged head-lexicalised model ({type(error).__name__}: {error})") from None
     wanted = sizes(len(symbols), len(words))
     fits = all((t.order, t.sizes[0]) == (len(wanted[kind]), wanted[kind][0]) for kind, t in tables.items())

@@ -8,7 +8,7 @@ import numpy as np
 
 from rerank_plugins import model_file
 from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.hhmm.counting import END, HERE, Events
 from rerank_plugins.models.hhmm.training import Empirical
 from rerank_plugins.models.pcfg.embedded import wanted_language
@@ -51,7 +51,7 @@ def _events(settings: dict[str, object], arrays: model_file.Arrays, grammar: Gra
         }
         counts: list[FloatArray] = [arrays[name].astype(np.float64) for name in ("reduced", "expanded")]
         depth, strength = int(str(settings["depth"])), float(str(settings["strength"]))
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
     reductions, expansions = tables["reductions"], tables["expansions"]
     fit = len(reductions) == len(counts[0]) and len(expansions) == len(counts[1]) and depth > 0 <= strength

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.missing_words.contexts import ContextTable
 from rerank_plugins.models.missing_words.filling import COMPONENTS
@@ -53,7 +53,7 @@ def read_model(path: Path) -> MissingWordsModel:
     settings, arrays = model_file.read_model(path, KIND)
     try:
         model = _model_from(settings, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of missing words ({type(error).__name__}: {error})") from None
     size, tables = len(model.vocabulary), model.tables.values()
     fits = len(model.counts) == size and len(model.pairs.starts) == size + 1 and len(model.mixture) == len(COMPONENTS)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.model_file import Arrays, compress_model, read_model, word_array, words_from, write_model
 from rerank_plugins.models.backoff.codebooks import codebook, nearest
 from rerank_plugins.models.backoff.linking import first_children
@@ -65,7 +65,7 @@ def read_compact(path: Path) -> NgramModel:
     try:
         vocabulary = Vocabulary(words_from(arrays["words"]))
         return NgramModel(vocabulary, _tables(arrays, len(vocabulary)), settings)
-    except (KeyError, ValueError, IndexError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
 
 

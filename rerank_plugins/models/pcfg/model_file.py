@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_plugins import model_file
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import Lexicon
 
@@ -78,11 +78,11 @@ def grammar_from(settings: Mapping[str, Any], arrays: model_file.Arrays, path: P
             Lexicon(words, arrays["starts"], arrays["emitting"], arrays["emission_logp"].astype(np.float64)),
             settings,
         )
-    except (KeyError, TypeError, ValueError) as error:
+        return normalised(grammar)
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged grammar ({type(error).__name__}: {error})") from None
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    return normalised(grammar)
 
 
 def normalised(grammar: Grammar) -> Grammar:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
 KIND = "random-indexing"
@@ -64,7 +64,7 @@ def model_from(
             words, counts, documents, settings["documents"], spaces, settings["settings"], settings["provenance"]
         )
         model.form("")
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{where}: damaged random-indexing model ({type(error).__name__}: {error})") from None
     rows = {len(counts), len(documents), *(len(vectors) for vectors in spaces.values())}
     if rows != {len(words)}:

@@ -44,6 +44,8 @@ def read_grammar(path: Path) -> Grammar:
                 start, start_line = " ".join(line.split()[1:]), number
             else:
                 expressions.append(_expression(line, number))
+        except RecursionError:
+            raise FormatError("the brackets are nested too deeply", path=str(path), line=number) from None
         except ValueError as error:
             raise FormatError(str(error), path=str(path), line=number) from None
     if not expressions:

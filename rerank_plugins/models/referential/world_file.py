@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rerank_plugins.documents import read_json, read_toml_table
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.referential.described import Facts, at_fault, line_of
 from rerank_plugins.models.referential.world import Where, World
@@ -48,7 +49,7 @@ def files_of_world(path: Path) -> list[Path]:
     """The files that a world model in TOML or JSON names; none for another format, or if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
-        table = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        table = read_json(text) if path.suffix == ".json" else read_toml_table(text)
         names = [*(entry["file"] for entry in table.get("table", ())), *table.get("graph", ())]
         return [path.parent / name for name in names]
     except (OSError, ValueError, TypeError, AttributeError, KeyError):  # `read_world` says what is wrong
@@ -58,7 +59,7 @@ def files_of_world(path: Path) -> list[Path]:
 def _read_described(path: Path, facts: Facts) -> None:
     try:
         text = path.read_text(encoding="utf-8")
-        table: Any = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        table: Any = read_json(text) if path.suffix == ".json" else read_toml_table(text)
     except OSError as error:
         raise FormatError(f"cannot be read ({error.strerror})", path=str(path)) from None
     except UnicodeDecodeError as error:

@@ -62,7 +62,11 @@ def read_graph(path: Path, facts: Facts) -> None:
             number = value.toPython()
             if isinstance(number, (int, float)) and not isinstance(number, bool):
                 facts.name(_name(predicate), "measure", where(subject, predicate))
-                facts.value(_name(predicate), _name(subject), float(number), where(subject, predicate))
+                try:
+                    measured = float(number)
+                except OverflowError:
+                    raise FormatError(f"the number of {_name(subject)} is too large", path=str(path)) from None
+                facts.value(_name(predicate), _name(subject), measured, where(subject, predicate))
         else:
             facts.individual(_name(value))
             facts.name(_name(predicate), "relation", where(subject, predicate))

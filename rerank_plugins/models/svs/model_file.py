@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import model_file
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
@@ -68,12 +68,11 @@ def read_model(path: Path) -> SvsModel:
         word_p = _p(arrays["word_p"])[:, None] * _p(arrays["ratios"])[arrays["ratio_of"]]
         lexicon = VectorLexicon(words, arrays["starts"], arrays["emitting"], word_p)
         heads = HeadTable(headwords, arrays["head_starts"], arrays["heads"], _p(arrays["heads_p"]))
-        model = SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        return normalised(SvsModel(**fields, lexicon=lexicon, heads=heads, settings=settings))
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of vectorial semantics ({type(error).__name__}: {error})") from None
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from None
-    return normalised(model)
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
@@ -123,4 +122,7 @@ def _shortened(heads: HeadTable) -> HeadTable:
 
 
 def _p(logarithms: NDArray[Any]) -> FloatArray:
+    """Probabilities or ratios of them. Raises ValueError where they would not be finite."""
+    if not (logarithms <= 700).all():
+        raise ValueError("a logarithm is above 700 or no number")
     return np.asarray(np.exp(logarithms.astype(np.float64)), np.float64)

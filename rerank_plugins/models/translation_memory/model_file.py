@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.translation_memory.memory import Postings, Sentences, TranslationMemory
 
 KIND = "translation-memory"
@@ -39,7 +39,7 @@ def read_model(path: Path) -> TranslationMemory:
         postings = Postings(*(arrays[name] for name in POSTINGS))
         memory = TranslationMemory(source, target, postings, settings["settings"], settings["provenance"])
         whole = _fits(memory) and isinstance(memory.lowercase, bool)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged translation memory ({type(error).__name__}: {error})") from None
     if not whole:
         raise ModelError(f"{path}: damaged translation memory: the lengths of its arrays do not match")

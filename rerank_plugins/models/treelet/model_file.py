@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.treelet.forest import Symbols
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
@@ -69,7 +69,7 @@ def read_model(path: Path) -> TreeletModel:
             tables[1],
             described["provenance"],
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged treelet language model ({type(error).__name__}: {error})") from None
     orders = model.rule_tables.order, model.word_tables.order
     fits = orders == model.settings.orders and model.word_tables.sizes[0] == len(words) == len(arrays["counts"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rerank_plugins import model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.word_alignment.model import DirectionModel, Lexicon, WordAlignmentModel
 
 KIND = "word-alignment"
@@ -57,7 +57,7 @@ def read_model(path: Path) -> WordAlignmentModel:
             backward,
             settings["training"],
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged word alignment model ({type(error).__name__}: {error})") from None
     sources, targets, lexicon = len(model.source_words), len(model.target_words), model.lexicon
     sizes = {len(lexicon.targets), len(lexicon.forward), len(lexicon.backward), int(lexicon.starts[-1])}

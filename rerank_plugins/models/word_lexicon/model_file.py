@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.word_lexicon.model import WordLexicon
 
 KIND = "word-lexicon"
@@ -33,7 +33,7 @@ def read_model(path: Path) -> WordLexicon:
         sizes = (len(lexicon.starts) - 1, len(lexicon.bias), int(lexicon.starts[-1]), len(lexicon.weights))
         whole = sizes == (len(sources), len(targets), len(lexicon.targets), len(lexicon.targets))
         whole &= isinstance(lexicon.settings["lowercase"], bool)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged word lexicon ({type(error).__name__}: {error})") from None
     if not whole:
         raise ModelError(f"{path}: damaged word lexicon: the lengths of its arrays do not match")

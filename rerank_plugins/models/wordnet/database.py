@@ -105,6 +105,8 @@ def _hypernyms(fields: list[str], path: Path, line: int) -> Iterator[tuple[str, 
     try:
         at = 4 + 2 * int(fields[3], 16)
         count = int(fields[at])
+        if count > len(fields):
+            raise ValueError(count)
         pointers = [fields[at + 1 + 4 * i : at + 5 + 4 * i] for i in range(count)]
         for symbol, offset, letter, _ in pointers:
             if symbol in HYPERNYMS:

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
-from rerank_plugins.errors import ModelError
+from rerank_plugins.documents import read_json
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 from rerank_plugins.parsers.biaffine.states import Direction, halved
 from rerank_plugins.parsers.biaffine.word_inputs import WordInputs
@@ -31,7 +32,7 @@ KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums
 VECTOR_SCALE = 200.0  # factor of the components of a unit vector, rarely above 0.6, when they are stored as bytes
 
-DAMAGED = (ValueError, KeyError, EOFError, OSError, TypeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+DAMAGED = (*DAMAGE, EOFError, OSError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 logger = logging.getLogger(__name__)
 
 
@@ -113,7 +114,7 @@ def read_model(path: Path) -> BiaffineModel:
     try:
         with np.load(io.BytesIO(content), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        header = json.loads(arrays.pop("header").tobytes())
+        header = read_json(arrays.pop("header").tobytes())
         kind, version = header["kind"], header["version"]
     except DAMAGED:
         raise ModelError(f"{path}: not a model of a biaffine parser, or cut short") from None
@@ -132,5 +133,5 @@ def read_model(path: Path) -> BiaffineModel:
         params = {name.removeprefix("params/"): value.astype(np.float32) for name, value in arrays.items()}
         pieces, forms, tags, relations = (tuple(header[name]) for name in ("pieces", "forms", "tags", "relations"))
         return BiaffineModel(params, pieces, forms, vectors, tags, relations, header["language"], header["settings"])
-    except (ValueError, KeyError, TypeError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged model of a parser ({type(error).__name__}: {error})") from None

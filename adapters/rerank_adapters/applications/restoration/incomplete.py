@@ -81,8 +81,8 @@ def _tabs(lines: Iterator[str], name: str) -> Iterator[Incomplete]:
             wanted = f"{len(cells)} columns, wanted {len(COLUMNS)}: {', '.join(COLUMNS)}"
             raise FormatError(wanted, path=name, line=at)
         words = _checked(cells[0].split(), name, at)
-        if not cells[1].isdecimal() or not 2 <= int(cells[1]) <= len(words):
-            raise FormatError(f"position {cells[1]!r}, wanted a number from 2 to {len(words)}", path=name, line=at)
+        if not cells[1].isdecimal() or len(cells[1]) > 9 or not 2 <= int(cells[1]) <= len(words):
+            raise FormatError(f"position {cells[1]!r:.40}, wanted a number from 2 to {len(words)}", path=name, line=at)
         if len(cells[2].split()) != 1:
             raise FormatError(f"the missing word is {cells[2]!r}, wanted one word", path=name, line=at)
         yield Incomplete(str(number), words, at, int(cells[1]) - 2, cells[2].strip())

@@ -21,7 +21,7 @@ import numpy as np
 from rerank_adapters.applications.similarity.random_forest import RandomForest
 from rerank_plugins import __version__, model_file
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.random_indexing import model_file as vector_file
 from rerank_plugins.models.random_indexing.model import RandomIndexModel
 
@@ -141,7 +141,7 @@ def read_similarity(path: Path) -> SimilarityModel:
             settings["mode"], tuple(settings["names"]), regressions, (lowest, highest), tuple(settings["text"]),
             forest, vectors, settings["data"], settings["provenance"],
         )  # fmt: skip
-    except (KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise ModelError(f"{path}: damaged similarity model ({type(error).__name__}: {error})") from None
     used = {column for regression in regressions.values() for column in regression.columns}
     if not regressions or used - set(model.names):

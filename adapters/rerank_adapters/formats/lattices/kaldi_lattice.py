@@ -19,6 +19,7 @@ from pathlib import Path
 from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales
 from rerank_adapters.formats.lattices.lattice_format import LatticeFormat
 from rerank_adapters.formats.line_lists import value
+from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.numbers import shortest
 from rerank_adapters.formats.symbols import read_symbols, spelt
 from rerank_plugins.errors import FormatError
@@ -81,7 +82,7 @@ class KaldiLatticeFormat(LatticeFormat):
             costs = fields.pop().split(",")
             lm = value(costs[0], "the LM cost", path, line)
             acoustic = value(costs[1], "the acoustic cost", path, line)
-        nodes = [int(node) for node in fields[:2] if node.isascii() and node.isdigit()]
+        nodes = [int(node) for node in fields[:2] if is_number(node)]
         if len(fields) == 1 and nodes:
             lattice.finals[nodes[0]] = (acoustic, lm)
             if lattice.start is None:

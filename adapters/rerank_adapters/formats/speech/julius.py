@@ -27,7 +27,7 @@ from rerank_plugins.interfaces import NBestFormat, Rescored, option
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
 
 INPUT = re.compile(r"(?:.*\s)?input\s+\S*\s?file\S*:\s*(\S+)\s*", re.IGNORECASE)
-TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]*):\s?(.*)")
+TAGGED = re.compile(r"(sentence|wseq|phseq|cmscore|score|features)([1-9][0-9]{0,8}):\s?(.*)")
 SCORE = re.compile(r"\s*(\S+)(?:\s+\(AM:\s*(\S+)\s+LM:\s*(\S+)\))?\s*")
 ENDS = ("<s>", "</s>", "silB", "silE", "sp")
 

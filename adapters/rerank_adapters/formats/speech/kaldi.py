@@ -25,7 +25,7 @@ from rerank_plugins.interfaces import option
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
 
 COSTS = ("ac_cost", "lm_cost", "graph_cost", "acwt", "lmwt.nolm", "lmwt.lmonly", "lmwt.withlm", "graphwt")
-KEY = re.compile(r"(.+)-([1-9][0-9]*)")
+KEY = re.compile(r"(.+)-([1-9][0-9]{0,8})")
 
 
 @dataclass(frozen=True)

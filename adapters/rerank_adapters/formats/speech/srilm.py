@@ -28,7 +28,7 @@ from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
 BYTELOG = 1024 * math.log(1.0001)  # one bytelog as a natural logarithm
 LN10 = math.log(10)
 SCORED = re.compile(r"\(([^()\s]+)\)\s*(.*)")
-WORD = re.compile(r"(\S+) \( st: (\S+) et: (\S+) g: (\S+) a: (\S+) \)")
+WORD = re.compile(r"(?<!\S)(\S+) \( st: (\S+) et: (\S+) g: (\S+) a: (\S+) \)")
 FEATURES = {"1.0": ("score",), "2.0": ("score", "acoustic", "lm"), "": ("acoustic", "lm", "words")}
 PAUSES = ("<s>", "</s>", "-pau-")
 

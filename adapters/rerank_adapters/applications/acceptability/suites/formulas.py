@@ -20,7 +20,7 @@ from rerank_plugins.errors import FormatError
 
 Region = tuple[int | None, str]  # number (None: all), condition
 Values = Mapping[Region, float]  # surprisal of each region of an item
-TOKEN = re.compile(r"\s*(?:\(\s*(\d+|\*)\s*;\s*%([^%]+)%\s*\)|(\d+(?:\.\d+)?)|(.))")
+TOKEN = re.compile(r"\s*(?:\(\s*(\d{1,9}|\*)\s*;\s*%([^%]+)%\s*\)|(\d+(?:\.\d+)?)|(.))")
 BRACKETS = {"(": ")", "[": "]"}
 LEVELS = (("&", "|"), ("<", ">", "="), ("+", "-"))  # loosest first
 KINDS = ("truth value", "truth value", "number")  # the type of the values of each level

@@ -18,6 +18,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.suites.formulas import Formula, parse_formula
 from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_plugins.arrays import FloatArray
+from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 
 # The functions that compute a region's surprisal from those of its words, by `metric`; that of an empty region is 0.
@@ -59,7 +60,7 @@ def read_suite(path: str | Path) -> Suite:
     with open_text(path) as lines:
         text = "".join(lines)
     try:
-        document = json.loads(text)
+        document = read_json(text)
     except json.JSONDecodeError as error:
         raise FormatError(f"not JSON: {error.msg}", path=name, line=error.lineno) from None
     meta = _get(document, "meta", dict, name, "the suite")

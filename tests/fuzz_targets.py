@@ -1,0 +1,481 @@
+"""What is fuzzed: every reader of files, with a good file for it. `test_fuzz.py` finds readers that have no target."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
+from rerank_adapters.applications.acceptability.sentences.judgements_file import read_judgements
+from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+from rerank_adapters.applications.completion.questions_file import read_answers, read_questions
+from rerank_adapters.applications.parsing import projecting
+from rerank_adapters.applications.restoration.edit_distance import read_sentences
+from rerank_adapters.applications.restoration.imputation_file import parse_rows
+from rerank_adapters.applications.restoration.incomplete import parse_incomplete
+from rerank_adapters.applications.similarity import system as similarity
+from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
+from rerank_adapters.applications.speech.systems import read_lists, read_system
+from rerank_adapters.applications.training.treebanks import read_treebank
+from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.config import read_config
+from rerank_adapters.formats import minimal_pairs, sentence_pairs
+from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.formats.ctm import read_ctm
+from rerank_adapters.formats.gold_links import read_gold
+from rerank_adapters.formats.groups import read_groups
+from rerank_adapters.formats.line_lists import read_values
+from rerank_adapters.formats.outputs import read_segments
+from rerank_adapters.formats.reading import read_nbest
+from rerank_adapters.formats.references import read_outputs, read_references
+from rerank_adapters.formats.symbols import read_symbols
+from rerank_adapters.tuners.trees import Trees, joined
+from rerank_adapters.weights import Weights, read_weights, write_weights
+from rerank_plugins import FeatureTable
+from rerank_plugins.features.oov_count import read_words
+from rerank_plugins.models import dependency_lm as dependency
+from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.models.dependency_lm import model_file as dependency_file
+from rerank_plugins.models.esa import model_file as esa_file
+from rerank_plugins.models.esa import training as esa
+from rerank_plugins.models.esa.documents import Document
+from rerank_plugins.models.fastsubs.substitutes import FastSubs
+from rerank_plugins.models.headlex import model as headlex_model
+from rerank_plugins.models.headlex import model_file as headlex_file
+from rerank_plugins.models.headlex import training as headlex
+from rerank_plugins.models.hhmm.model_file import read_hhmm, write_empirical
+from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.models.missing_words import model_file as missing_file
+from rerank_plugins.models.missing_words import training as missing
+from rerank_plugins.models.ngram import training as ngram
+from rerank_plugins.models.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.models.pcfg.model_file import read_grammar as read_pcfg
+from rerank_plugins.models.pcfg.model_file import write_grammar
+from rerank_plugins.models.random_indexing import model_file as vectors_file
+from rerank_plugins.models.random_indexing import training as vectors
+from rerank_plugins.models.referential.grammar_file import read_grammar
+from rerank_plugins.models.referential.world_file import read_world
+from rerank_plugins.models.svs import model_file as svs_file
+from rerank_plugins.models.translation_memory import model_file as memory_file
+from rerank_plugins.models.translation_memory import training as memory
+from rerank_plugins.models.treelet import model_file as treelet_file
+from rerank_plugins.models.treelet import training as treelet
+from rerank_plugins.models.treelet.model import Settings as TreeletSettings
+from rerank_plugins.models.vocabulary import unigrams
+from rerank_plugins.models.vocabulary.word_classes import read_classes
+from rerank_plugins.models.word_alignment import model_file as alignment_file
+from rerank_plugins.models.word_alignment import training as alignment
+from rerank_plugins.models.word_lexicon import model_file as lexicon_file
+from rerank_plugins.models.word_lexicon import training as lexicon
+from rerank_plugins.models.wordnet.database import read_database
+from rerank_plugins.parsers.biaffine import model_file as biaffine
+from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.plugins import load_plugins
+from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from rerank_plugins.trees.heads import read_head_rules
+from rerank_plugins.trees.k_best import read_scored
+from tests.small_wordnet import write_wordnet
+from tests.test_contracts import BRACKETS, CASES, FORMAT_OPTIONS, GOLDEN, K_BEST, TREES
+from tests.test_parsers_biaffine import random_params
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "example_nbest"
+HEADS = ROOT / "rerank_plugins" / "trees" / "english_heads.tsv"
+REGISTRY = load_plugins(BUILTIN, installed=False)
+LINES = ["the dog ran home", "a cat ran", "the cat saw the dog", "we saw a dog at home"] * 3
+PAIRS = [("der Hund lief heim", "the dog ran home"), ("eine Katze lief", "a cat ran"), ("wir sahen", "we saw")] * 2
+
+
+@dataclass(frozen=True)
+class Target:
+    """A reader: `name` says of what, `file` is the name that its files have, `write` puts a good one there."""
+
+    name: str
+    file: str
+    write: Callable[[Path], object]
+    read: Callable[[Path], object]
+    is_container: bool = False
+
+
+def text(name: str, content: str | bytes, read: Callable[[Path], object], file: str = "file") -> Target:
+    """A target whose good file is this text."""
+    whole = content.encode() if isinstance(content, str) else content
+    return Target(name, file, lambda path: path.write_bytes(whole), read)
+
+
+def model(name: str, write: Callable[[Path], object], read: Callable[[Path], object]) -> Target:
+    """A target whose good file is a container (model_file.py)."""
+    return Target(name, "model", write, read, is_container=True)
+
+
+def head(path: Path, lines: int = 12) -> bytes:
+    """The first lines of a file."""
+    return b"".join(path.read_bytes().splitlines(keepends=True)[:lines])
+
+
+def of_lines(read: Callable[..., Iterable[Any]]) -> Callable[[Path], object]:
+    """A reader of a path from a reader of lines and a name."""
+
+    def read_all(path: Path) -> object:
+        with open_text(path) as lines:
+            return list(read(lines, str(path)))
+
+    return read_all
+
+
+def formats() -> Iterable[Target]:
+    """Every registered format with each of its golden files."""
+    for name, entry in REGISTRY.entries["format"].items():
+        for file in CASES["format"].get(name, ()):
+            read = reader_of_lists(entry.factory(**FORMAT_OPTIONS.get(name, {})))
+            yield text(f"format {name} {file}", head(GOLDEN / file, 40), read, file)
+
+
+def reader_of_lists(form: Any) -> Callable[[Path], object]:
+    """A reader of n-best lists, which are also written."""
+
+    def read_and_write(path: Path) -> None:
+        for nbest in read_nbest([path], form):
+            list(form.write(nbest))
+
+    return read_and_write
+
+
+def reader_of_references(form: Any) -> Callable[[Path], object]:
+    """A reader of references in a form, by the ids that the file has."""
+
+    def read(path: Path) -> None:
+        references = read_references([path], form)
+        ids = references.ids
+        references.for_segments(ids)
+        if form not in ("stm", "ctm"):
+            read_outputs(path, ids, form)
+
+    return read
+
+
+def projected(path: Path) -> object:
+    """The trees of a file for sentences that wait for them."""
+    return list(projecting.read_trees(str(path))([(("the", "cat", "sat"), True), (("a", "dog"), True)]))
+
+
+def treebank_parse(path: Path) -> object:
+    """What the parser `treebank` finds in a file."""
+    return TreebankParser(path).parse([("the", "cat", "sat")])
+
+
+ICEFALL = "utt-1:\tref=['a', 'b']\nutt-1:\thyp=['a', 'c']\nutt-2:\tref=['d']\nutt-2:\thyp=['d']\n"
+STM = ";; comment\ncall 1 speaker 0.5 2.25 <o,f0> so it is\ncall 1 speaker 2.25 4 then\n"
+CTM = ";; comment\ncall 1 0.50 0.40 so 0.93\ncall 1 0.90 0.20 it 0.5\n"
+REFERENCES = {
+    "auto": "so it is\nthen\n",
+    "lines": "so it is\n\nthen\n",
+    "kaldi": "utt-1 so it is\nutt-2 then\n",
+    "trn": "so it is (utt-1)\nthen (utt-2)\n",
+    "json": '{"id": "utt-1", "text": "so it is"}\n{"id": "utt-2", "text": "then"}\n',
+    "icefall": ICEFALL,
+    "stm": STM,
+    "ctm": CTM,
+}
+SUITE = json.dumps(
+    {
+        "meta": {"name": "agreement", "metric": "sum"},
+        "predictions": [
+            {"type": "formula", "formula": "((2;%a%) + 1.5 < (2;%b%)) & ((*;%a%) > (*;%b%) | (1;%a%) = 0)"}
+        ],
+        "items": [
+            {
+                "item_number": 1,
+                "conditions": [
+                    {
+                        "condition_name": name,
+                        "regions": [
+                            {"region_number": 1, "content": "the dog"},
+                            {"region_number": 2, "content": content},
+                        ],
+                    }
+                    for name, content in (("a", "runs"), ("b", "run"))
+                ],
+            }
+        ],
+    },
+    indent=1,
+)
+CLASSIFIER = 'kind = "logistic"\nthreshold = 0.25\n[weights]\nlength = -0.5\nlm = 1.5\n[provenance]\nversion = "1"\n'
+WEIGHTS = 'decision = "mbr"\nscale = 0.5\nevidence = 3\n[dense]\nTM = [0.2, 0.1]\nLM = 0.5\n[sparse]\n"wt_a~b" = 0.01\n[provenance]\nversion = "1"\n'
+CONFIG = """\
+seed = 2
+[tune]
+nbest = ["lists"]
+references = ["refs"]
+[[test]]
+name = "news"
+nbest = ["other"]
+[text]
+words = ["lowercase"]
+[[metric]]
+use = "bleu"
+[[feature]]
+use = "ngram-lm"
+lm = "big"
+[language_model.big]
+use = "ngram"
+model = "lm.arpa"
+[tuner]
+use = "mira"
+passes = 2
+[evaluation]
+bootstrap = 10
+[[model]]
+train = "ngram"
+inputs = ["text"]
+output = "lm"
+options = { order = 3 }
+"""
+ARPA = """\
+\\data\\
+ngram 1=4
+ngram 2=2
+
+\\1-grams:
+-1.0\t<unk>
+-99\t<s>\t-0.3
+-0.5\t</s>
+-0.4\ta\t-0.2
+
+\\2-grams:
+-0.2\t<s> a
+-0.3\ta </s>
+
+\\end\\
+"""
+TURTLE = """\
+@prefix : <http://e.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Student rdfs:subClassOf :Person .
+:bob a :Person ; :age 20.5 ; rdfs:label "Bob" .
+"""
+
+
+def texts() -> Iterable[Target]:
+    """Readers of text files."""
+    yield text("config", CONFIG, read_config, "job.toml")
+    yield text("weights.toml", WEIGHTS, read_weights, "weights.toml")
+    yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")
+    yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")
+    for form, content in REFERENCES.items():
+        yield text(f"references {form}", content, reader_of_references(form))
+    yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
+    yield text("system ctm", CTM, lambda path: read_system(path, "auto"), "system.ctm")
+    moses = REGISTRY.entries["format"]["moses"].factory()
+    lists = head(GOLDEN / "moses.nbest", 6)
+    yield text("system lists", lists, lambda path: read_lists(path, moses, "score", 1.0))
+    yield text("ctm", CTM, of_lines(read_ctm))
+    yield text("values", "utt-1 0.5\nutt-2 -3\n", of_lines(read_values))
+    yield text("groups", "0 anna\n1 bert\n", lambda path: read_groups(path, ["0", "1"]))
+    yield text("segments", "utt-1 call 0.5 2.25\nutt-2 call 2.25 4\n", read_segments)
+    yield text("symbols", "<eps> 0\na 1\nb 2\n", read_symbols)
+    yield text("gold links", "0-0 1-2 2?2\n\n0-0\n", lambda path: read_gold(str(path)))
+    yield text("sentence pairs", "a b ||| c\nd ||| e f\n", lambda path: list(sentence_pairs.read_pairs([str(path)])))
+    yield text("minimal pairs", head(EXAMPLE / "grammaticality" / "pairs.tsv"), minimal_pairs.read_pairs)
+    blimp = (
+        '{"sentence_good": "a b", "sentence_bad": "b a", "field": "syntax", "linguistics_term": "order", "UID": "x"}\n'
+    )
+    yield text("BLiMP", blimp * 2, minimal_pairs.read_pairs)
+    yield text("judgements", head(EXAMPLE / "grammaticality" / "dev.tsv"), read_judgements)
+    yield text("suite", SUITE, read_suite)
+    yield text("classifier", CLASSIFIER, read_classifier)
+    yield text("questions", head(EXAMPLE / "completion" / "questions.tsv"), read_questions)
+    csv = "id,question,a),b)\n1,the _____ barks,dog,cat\n"
+    yield text("questions csv", csv, read_questions)
+    yield text("answers", "id,answer\n1,a\n2,b\n", lambda path: read_answers(path, 2))
+    yield text("scored pairs", head(EXAMPLE / "similarity" / "pairs.tsv"), read_sentence_pairs)
+    yield text("scored pairs csv", '1.5,"a, b",c d\n2,e,f\n', read_sentence_pairs, "pairs.csv")
+    yield text("incomplete", head(EXAMPLE / "restoration" / "test.incomplete"), of_lines(parse_incomplete))
+    yield text("incomplete csv", head(EXAMPLE / "restoration" / "test.csv"), of_lines(parse_rows))
+    yield text("incomplete plain", "he went ____ the house\nso it is\n", of_lines(parse_incomplete))
+    yield text("complete", head(EXAMPLE / "restoration" / "solution.csv"), read_sentences)
+    yield text("word classes", "dog\t3\ncat\t3\nran\t4\n", of_lines(lambda lines, path: [read_classes(lines, path)]))
+    yield text("word list", "dog 3\ncat\n", read_words)
+    yield text(
+        "head rules", HEADS.read_bytes(), of_lines(lambda lines, path: read_head_rules(lines, path).rules.items())
+    )
+    yield text("CoNLL-U", TREES, of_lines(read_conllu))
+    yield text("brackets", BRACKETS, of_lines(read_trees))
+    yield text("treebank", BRACKETS, read_treebank)
+    yield text("k-best trees", K_BEST, of_lines(read_scored))
+    yield text("projected trees", TREES, projected)
+    for name, content in (("CoNLL-U", TREES), ("brackets", BRACKETS), ("k-best", K_BEST)):
+        yield text(f"parser treebank {name}", content, treebank_parse)
+    worlds = EXAMPLE / "referential" / "worlds"
+    yield text("world toml", (worlds / "files.toml").read_bytes(), read_world, "world.toml")
+    yield text("world csv", head(worlds / "activities.csv"), read_world, "world.csv")
+    yield text("world turtle", TURTLE, read_world, "world.ttl")
+    yield text(
+        "referential grammar", (EXAMPLE / "referential" / "grammars" / "files.grammar").read_bytes(), read_grammar
+    )
+    yield text("ARPA", ARPA, NgramModel.load)
+    yield text("ARPA substitutes", ARPA, FastSubs.load)
+    yield text("ARPA unigrams", ARPA, read_arpa_unigrams)
+    yield Target(
+        "WordNet", "data.noun", lambda path: write_wordnet(path.parent), lambda path: read_database(path.parent)
+    )
+
+
+def feature_table(path: Path) -> None:
+    """A small table with sparse features."""
+    sparse = SparseBlock(("x", "y"), np.array([0, 1, 1, 2]), np.array([0, 1], np.int32), np.array([1.0, 2.0]))
+    values = np.arange(6.0).reshape(3, 2)
+    FeatureTable(("a", "b"), values, np.array([0, 2, 3]), ("0", "1"), sparse, {"n": [1]}).save(path)
+
+
+TREE = {"feature": np.array([1, 0, 0]), "threshold": np.array([0.5, np.inf, np.inf]), "left": np.array([1, 1, 2]),
+        "right": np.array([2, 1, 2]), "value": np.array([0.0, 1.0, -2.0])}  # fmt: skip
+
+
+def boosted() -> Trees:
+    """A tree."""
+    return joined(("f0", "f1"), [TREE], depth=1, scale=0.5)
+
+
+def write_boosted_weights(path: Path) -> None:
+    """The trees beside weights."""
+    write_weights(Weights({"f0": 1.0}, trees=boosted()), path)
+
+
+def dependency_model(path: Path) -> None:
+    """Trees of a few sentences."""
+    collector = dependency.TreeCollector()
+    collector.add([DependencyTree(("a", "dog"), (1, -1), ("det", "root")), DependencyTree(("ran",), (-1,), ("root",))])
+    dependency_file.write_model(dependency.train(collector, dependency.Settings(order=2, min_count=1), jobs=1), path)
+
+
+def ngrams() -> NgramModel:
+    """A small n-gram model."""
+    return ngram.train([("text", LINES)], ngram.NgramSettings(2)).ngrams
+
+
+def treelet_model(path: Path) -> None:
+    """A treelet model of two trees."""
+    settings = TreeletSettings()
+    treelet_file.write_model(
+        treelet.train(treelet.collect(list(read_trees(BRACKETS.splitlines())), settings), settings, jobs=1), path
+    )
+
+
+def hhmm_model(path: Path) -> None:
+    """An empirical model of two trees."""
+    write_empirical(
+        train_empirical([list(read_trees(BRACKETS.splitlines()))], [1.0], counting_settings("en"), 3, 2.0), path
+    )
+
+
+def pcfg_model(path: Path) -> None:
+    """The grammar of an empirical model of two trees."""
+    write_grammar(
+        train_empirical([list(read_trees(BRACKETS.splitlines()))], [1.0], counting_settings("en"), 3, 2.0).grammar, path
+    )
+
+
+def similarity_model(path: Path) -> None:
+    """A model of two measures."""
+    regression = similarity.Regression(("a", "b"), np.array([1.0, 2.0]), 0.5, 0.9, (("a", 0.5),))
+    known = vectors.train([("text", LINES)], vectors.Settings(min_count=1))
+    trained = similarity.SimilarityModel("one", ("a", "b"), {"all": regression}, (0.0, 5.0), (), None, known)
+    similarity.write_similarity(trained, path)
+
+
+def svs_model(path: Path) -> None:
+    """A random model."""
+    from tests.naive_svs_parsing import random_model
+
+    svs_file.write_model(random_model(1, concepts=3), path)
+
+
+def biaffine_model(path: Path) -> None:
+    """An untrained parser."""
+    biaffine.BiaffineModel(
+        random_params(np.random.default_rng(0)), ("p",), ("a",), np.zeros((1, 3)), ("T",), ("det",), "en"
+    ).save(path)
+
+
+def models() -> Iterable[Target]:
+    """Loaders of models and of other binary files."""
+    yield Target("feature table", "t.npz", feature_table, FeatureTable.load)
+    yield Target("biaffine parser", "parser.npz", biaffine_model, biaffine.read_model)
+    yield model("boosted trees", lambda path: boosted().write(path), Trees.read)
+    yield Target("boosted weights", "w.toml", write_boosted_weights, read_weights)
+    yield Target("trees of weights", "w.trees", lambda path: write_boosted_weights(path.with_suffix(".toml")),
+                 lambda path: read_weights(path.with_suffix(".toml")))  # fmt: skip
+    yield model("dependency", dependency_model, dependency_file.read_model)
+    yield model("n-grams", lambda path: ngrams().save(path), NgramModel.load)
+    yield model("compact n-grams", lambda path: write_compact(ngrams(), path, 6), read_compact)
+    yield Target("substitutes", "model", lambda path: ngrams().save(path), FastSubs.load)
+    yield model("treelets", treelet_model, treelet_file.read_model)
+    yield model("hhmm", hhmm_model, read_hhmm)
+    yield model("pcfg", pcfg_model, read_pcfg)
+    yield model("svs", svs_model, svs_file.read_model)
+    micro = headlex_model.Settings()
+    yield model(
+        "headlex",
+        lambda path: headlex_file.write_model(
+            headlex.train(headlex.collect(read_trees(BRACKETS.splitlines())), micro), path
+        ),
+        headlex_file.read_model,
+    )
+    yield model(
+        "random indexing",
+        lambda path: vectors_file.write_model(
+            vectors.train([("text", LINES)], vectors.Settings(min_count=1, dimensions=16)), path
+        ),
+        vectors_file.read_model,
+    )
+    documents = [Document("0", ("the cat sat",)), Document("1", ("a dog and a cat",)), Document("2", ("the dog ran",))]
+    yield model(
+        "esa",
+        lambda path: esa_file.write_model(esa.train(documents, esa.Settings(shortest=1, min_count=1)), path),
+        esa_file.read_model,
+    )
+    yield model(
+        "missing words",
+        lambda path: missing_file.write_model(
+            missing.train([("text", LINES)], missing.Settings(1, None, 4, (0.01,)), held_out=[tuple(LINES[0].split())]),
+            path,
+        ),
+        missing_file.read_model,
+    )
+    yield model(
+        "translation memory",
+        lambda path: memory_file.write_model(memory.train(PAIRS, memory.Settings()), path),
+        memory_file.read_model,
+    )
+    yield model(
+        "word lexicon",
+        lambda path: lexicon_file.write_model(
+            lexicon.train(PAIRS, lexicon.Settings(source_count=1, target_count=1)), path
+        ),
+        lexicon_file.read_model,
+    )
+    yield model(
+        "word alignment",
+        lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings("hmm", 2)).model, path),
+        alignment_file.read_model,
+    )
+    yield model("similarity", similarity_model, similarity.read_similarity)
+    yield Target("unigrams", "u.tsv.xz", write_unigrams, unigrams.read_embedded)
+
+
+def write_unigrams(path: Path) -> None:
+    """A small file of the form of the embedded one."""
+    import lzma
+
+    path.write_bytes(lzma.compress(b"# tokens 10 types 3 kept 3\nthe\t5\na\t3\n</s>\t2\n"))
+
+
+TARGETS = [*formats(), *texts(), *models()]
