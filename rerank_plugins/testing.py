@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import RerankError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import (
@@ -70,8 +71,13 @@ def sample_nbest(texts: Sequence[str] = SENTENCES, segment_id: str = "0") -> NBe
     return NBestList(segment_id, hypotheses, names, source, "a cat sat .", rows=range(len(hypotheses)))
 
 
-def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestList] = ()) -> None:
+def check_feature_extractor(
+    extractor: FeatureExtractor, nbests: Sequence[NBestList] = (), tolerance: float = 0.0
+) -> None:
     """Check that a feature extractor keeps its contract; `nbests` are samples of your own, checked beside ours.
+
+    Values that shall be equal may differ by `tolerance`, relative and absolute, for an extractor by matrix products,
+    whose rounding depends on the size of the batch.
 
     - The values of a list are a finite float64 array of shape (hypotheses, components), also for empty hypotheses.
     - An empty list has values of shape (0, components). It may come without a source and a context, as ours does: an
@@ -97,21 +103,20 @@ def check_feature_extractor(extractor: FeatureExtractor, nbests: Sequence[NBestL
         assert values.shape == wanted, f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)"
         assert values.dtype == np.float64, f"{where}: type {values.dtype}, wanted float64"
         assert np.isfinite(values).all(), f"{where}: values must be finite, also for empty hypotheses: {values}"
-        np.testing.assert_array_equal(
-            extractor.extract(nbest), values, "extract must agree with extract_all, each time"
-        )
-        np.testing.assert_array_equal(again.extract(nbest), values, "a pickled copy must give the same values")
+        _check_equal(extractor.extract(nbest), values, "extract must agree with extract_all, each time", tolerance)
+        _check_equal(again.extract(nbest), values, "a pickled copy must give the same values", tolerance)
         if extractor.scope == "text":
             first = {h.text: row for row, h in reversed(list(enumerate(nbest)))}
             same = [first[h.text] for h in nbest]
-            np.testing.assert_array_equal(
-                values, values[same], 'scope is "text", but equal texts have different values'
-            )
+            _check_equal(values, values[same], 'scope is "text", but equal texts have different values', tolerance)
             alone = [extractor.extract(nbest.select([row]))[0] for row in range(len(nbest))]
             stacked = np.array(alone).reshape(wanted)
-            np.testing.assert_allclose(
-                stacked, values, 1e-9, 1e-9, err_msg='scope is "text", but values depend on the list'
-            )
+            _check_equal(stacked, values, 'scope is "text", but values depend on the list', max(tolerance, 1e-9))
+
+
+def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:
+    """Check that values are equal, to a relative and absolute tolerance; with 0, to the last bit."""
+    np.testing.assert_allclose(values, wanted, tolerance, tolerance, err_msg=message)
 
 
 def _check_word_scores(extractor: FeatureExtractor, sentences: Sequence[Sentence]) -> None:

@@ -1,0 +1,59 @@
+"""Opens a transformers model and its tokenizer from a local folder; nothing is ever downloaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from rerank_plugins import ConfigError, ModelError
+
+Dtype = Literal["float32", "float64", "bfloat16", "float16"]
+UNLIMITED = 1_000_000  # pieces: tokenizers without a limit of their own name a huge number
+
+
+class Opened(NamedTuple):
+    """A model in evaluation mode on its device, its fast tokenizer, and the most pieces that it reads at once."""
+
+    model: Any
+    tokenizer: Any
+    limit: int
+
+
+def open_model(kind: Literal["CausalLM", "MaskedLM", "Seq2SeqLM"], folder: Path, device: str, dtype: Dtype) -> Opened:
+    """The model of that kind in a folder written by `save_pretrained`.
+
+    Raises ModelError in one line if transformers is not installed, and for a folder that is missing, damaged, without a
+    fast tokenizer, or of another kind of model, whose missing weights would be random; ConfigError for a device that is
+    not there.
+    """
+    if not (folder / "config.json").is_file():
+        raise ModelError(f"{folder}: no config.json, wanted the folder of a transformers model")
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise ModelError(f"{folder}: reading it needs {error.name}: pip install {error.name}") from None
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model, loading = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(
+            folder, local_files_only=True, output_loading_info=True, dtype=getattr(torch, dtype)
+        )
+    except Exception as error:  # transformers, tokenizers, safetensors and json raise many kinds
+        raise ModelError(f"{folder}: not a {kind} model that transformers can read: {_one_line(error)}") from error
+    if missing := sorted(loading["missing_keys"]):
+        raise ModelError(f"{folder}: no weights for {missing[0]}, so it is not a {kind} model")
+    if not tokenizer.is_fast:
+        raise ModelError(f"{folder}: its tokenizer is not a fast one, which alone says where in the text a piece is")
+    try:
+        model = model.to(torch.device(device)).eval()
+    except (RuntimeError, AssertionError) as error:  # torch raises the second where it was built without CUDA
+        raise ConfigError(f"device = {device!r} cannot be used: {_one_line(error)}") from None
+    config = model.config.get_text_config()
+    positions = getattr(config, "max_position_embeddings", None) or UNLIMITED
+    return Opened(model, tokenizer, min(positions, tokenizer.model_max_length, UNLIMITED))
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
