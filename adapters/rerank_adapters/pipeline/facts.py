@@ -42,7 +42,9 @@ def with_lists(
     `table` has the features of the lists, `facts.system` is the name of the reranked system in the evaluation.
     """
     table = columns_of(job, weights, table)
-    job = job.with_only([label for label in job.labels if set(_columns(job, label)) <= set(table.all_names)])
+    kept = [label for label in job.labels if set(_columns(job, label)) <= set(table.all_names)]
+    if len(kept) < len(job.labels):  # otherwise the models that are loaded serve once more
+        job = job.with_only(kept)
     orders = []
     if weights.decision == "map":
         orders = [rescored.order for _, rescored in apply_weights(job, weights, table_pairs(data.nbests, table))]
