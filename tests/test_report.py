@@ -368,6 +368,7 @@ def test_facts_of_a_run_are_on_the_page(evaluation):
     assert json.loads(gzip.decompress(base64.b64decode(data))) == {"11": {"a": [0.33333, None]}}
 
 
+@pytest.mark.slow
 def test_a_page_of_600_segments_is_small(evaluation):
     segment = replace(evaluation.segments[1], outputs=("a dog sat " * 8, "a cat sat " * 8), source="ein Hund " * 8)
     many = tuple(replace(segment, segment_id=str(i)) for i in range(600))
