@@ -258,3 +258,41 @@ def test_what_the_command_refuses(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert f"cannot listen at 127.0.0.1, port {port}" in refused("serve", "-w", tmp_path / "w.toml", "--port", port)
+
+
+def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
+    import asyncio
+
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    from rerank_adapters.applications.serving import server as module
+
+    monkeypatch.setattr(module, "HEADERS", 0.1)
+
+    async def slow(scope, receive, send):
+        await asyncio.sleep(0.5)
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"2")]})
+        await send({"type": "http.response.body", "body": b"ok"})
+
+    async def ask(head: bytes) -> bytes:
+        config = uvicorn.Config(slow, ws="none", lifespan="off", log_config=None)
+        config.load()
+        state = ServerState()
+        listening = await asyncio.get_running_loop().create_server(
+            lambda: module.ImpatientProtocol(config, state, {}), "127.0.0.1", 0
+        )
+        async with listening:
+            reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
+            writer.write(head)
+            try:
+                return await asyncio.wait_for(reader.read(), 20)
+            except ConnectionResetError:
+                return b""
+            finally:
+                writer.close()
+                assert not state.connections
+
+    assert asyncio.run(ask(b"POST /rerank HTTP/1.1\r\nHo")) == b""
+    assert asyncio.run(ask(b"")) == b""
+    assert asyncio.run(ask(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")).endswith(b"ok")

@@ -89,7 +89,7 @@ def _weights(config: Path, nbests: list[NBestList], folder: Path) -> Path:
 
 @contextmanager
 def _server(weights: Path, jobs: int) -> Iterator[tuple[str, int]]:
-    arguments = ["serve", "-w", str(weights), "--port", "0", "--jobs", str(jobs), "--timeout", "30"]
+    arguments = ["serve", "-w", str(weights), "--port", "0", "--jobs", str(jobs), "--timeout", "120"]
     process = subprocess.Popen([sys.executable, "-c", START, *arguments], stderr=subprocess.PIPE)
     assert process.stderr is not None
     try:

@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol, TextIO, cast
+from typing import IO, Any, Protocol, TextIO
 
 from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
@@ -91,10 +91,9 @@ def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
 
 def _standard_input() -> IO[bytes]:
     """Stdin without Python's buffer: a thread that waits for input would hold its lock when the program ends."""
-    try:
-        return cast(IO[bytes], sys.stdin.buffer.raw)  # type: ignore[attr-defined]
-    except AttributeError:  # stdin of a test, or of another program that runs this one
-        return sys.stdin.buffer
+    buffered: IO[bytes] = sys.stdin.buffer
+    raw: IO[bytes] = getattr(buffered, "raw", buffered)  # none in a test, or in a program that runs this one
+    return raw
 
 
 def arrives(path: str | Path) -> bool:

@@ -118,8 +118,11 @@ class Reranker:
         source, totals or features that the list does not have.
         """
         nbest = hypotheses if isinstance(hypotheses, NBestList) else as_list(hypotheses, scores, features)
-        changes = {key: text for key, text in (("source", source), ("context", context)) if text is not None}
-        return next(self.rerank_all([replace(nbest, **changes) if changes else nbest]))
+        if source is not None:
+            nbest = replace(nbest, source=source)
+        if context is not None:
+            nbest = replace(nbest, context=context)
+        return next(self.rerank_all([nbest]))
 
     def rerank_all(self, nbests: Sequence[NBestList]) -> Iterator[Reranked]:
         """Yield each list in its new order; the features of all of them are extracted at once, which is cheaper."""
