@@ -6,8 +6,24 @@ VENV ?= .venv
 CORE ?= .venv-core
 BIN = $(VENV)/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
-PIP = $(BIN)/python $(PIP_INSTALL)
 export OMP_NUM_THREADS = 1
+
+# $(call install,ENVIRONMENT,WHAT): pip writes to a file; where it fails, one line says what is missing.
+define install
+@$(1)/bin/python $(PIP_INSTALL) $(2) > $(1)/install.log 2>&1 || { \
+	if grep -qi 'no space left' $(1)/install.log; then \
+		why='there is no space left on the disk'; \
+	elif grep -qE 'NewConnectionError|ConnectTimeout|NameResolution|ProxyError|Network is unreachable|Max retries|No matching distribution' $(1)/install.log; then \
+		why='packages cannot be downloaded; a network is needed, or the address of a package index in PIP_INDEX_URL'; \
+	elif ! command -v $${CXX:-c++} > /dev/null 2>&1; then \
+		why='a C++ compiler is needed, to build kenlm; install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)'; \
+	elif grep -q 'Python\.h' $(1)/install.log; then \
+		why='the C headers of Python are needed, to build kenlm; install them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)'; \
+	else \
+		why=$$(grep -iE '^ *error' $(1)/install.log | tail -n 1); why="pip failed: $${why:-exit code 1}"; \
+	fi; \
+	echo "make: $$why (all that pip said: $(1)/install.log)" >&2; exit 1; }
+endef
 
 demo: $(VENV)/demo.installed
 	$(BIN)/rerank run configs/mt.toml
@@ -28,22 +44,24 @@ bench: $(VENV)/test.installed
 	$(BIN)/pytest tests/bench --numprocesses=0 --benchmark-enable --benchmark-columns=min,median,ops
 
 $(BIN)/python:
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed; found " + sys.version.split()[0])'
-	$(PYTHON) -m venv $(VENV)
+	@command -v $(PYTHON) > /dev/null || { echo 'make: Python 3.11 or newer is needed, and there is no $(PYTHON); install it, or name another: make PYTHON=...' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "make: Python 3.11 or newer is needed; found " + sys.version.split()[0] + " (name another with make PYTHON=...)")'
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { echo "make: Python's modules venv and ensurepip are needed; install them (Debian, Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.installed: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) -e .
+	$(call install,$(VENV),-e .)
 	@touch $@
 
 $(VENV)/test.installed: $(VENV)/demo.installed
-	$(PIP) -e '.[all,test]'
+	$(call install,$(VENV),-e '.[all,test]')
 	@touch $@
 
 # The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
 $(CORE)/installed: pyproject.toml constraints.txt | $(BIN)/python
 	rm -rf $(CORE)
 	$(PYTHON) -m venv $(CORE)
-	$(CORE)/bin/python $(PIP_INSTALL) -e .
+	$(call install,$(CORE),-e .)
 	@touch $@
 
 clean:

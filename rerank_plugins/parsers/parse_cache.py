@@ -124,16 +124,18 @@ class ParseCache:
         return sum(path.stat().st_size for path in self._files() if path.exists())
 
     def prune(self, limit: int) -> None:
-        """Remove the parses that were used least recently until the rest takes `limit` bytes, and give the disk space
+        """Remove the parses that were used least recently until their file has `limit` bytes, and give the disk space
         back. Raises sqlite3.Error or OSError if that is impossible.
         """
-        target, left = int(KEPT * limit), 1
-        while self.file.exists() and self.size() > limit and left:
-            database = self._open()
-            left = _evict(database, target)
+        if not self.file.exists():
+            return
+        database = self._open()
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        left = _content(database)[1]
+        while left and (size := self.file.stat().st_size) > limit:
+            left = _evict(database, int(KEPT * left * limit / size))
             database.execute("VACUUM")
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            target = int(KEPT * left * limit / self.size())  # pages of short parses hold more than their bytes
 
     def clear(self) -> None:
         """Delete all parses. Raises sqlite3.Error or OSError if that is impossible."""

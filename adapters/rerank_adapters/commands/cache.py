@@ -64,7 +64,7 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
                     shutil.rmtree(other)
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be cleared ({error})") from None
-        click.echo(f"{folder}: cleared, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
+        click.echo(f"{folder}: cleared, {max(0, before - parses.size() - values.size()) / 1e6:.1f} MB freed")
         return
     if prune is not None:
         limit = size_in_bytes(prune, "--prune") if prune else cache_limit()
@@ -75,7 +75,7 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
             values.shrink()
         except (sqlite3.Error, OSError) as error:
             raise RerankError(f"{folder}: cannot be pruned ({error})") from None
-        click.echo(f"{folder}: pruned, {(before - parses.size() - values.size()) / 1e6:.1f} MB freed")
+        click.echo(f"{folder}: pruned, {max(0, before - parses.size() - values.size()) / 1e6:.1f} MB freed")
         return
     click.echo(f"{parses.file}: {parses.size() / 1e6:.1f} MB")
     for parsed in parses.holdings():
