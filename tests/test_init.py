@@ -98,6 +98,19 @@ def test_lists_of_the_same_segments_are_merged_and_others_are_sets_of_their_own(
     assert [one.name for one in sets] == ["", "test", "test-2"]
 
 
+def test_roles_that_no_name_shows_are_asked(tmp_path):
+    files = [lists(tmp_path / name, [f"{name}{n} b c" for n in range(9)]) for name in ("x", "y", "z")]
+    asked = []
+
+    def answer(question, answers):
+        asked.append((question, tuple(answers)))
+        return "tune" if "x" in question.rpartition("/")[2] else "test"
+
+    sets = sets_of(files, (), [tmp_path / "z"], answer)
+    assert [(one.role, one.name) for one in sets] == [("tune", ""), ("test", "y"), ("test", "z")]
+    assert asked == [(f"Are the lists of {tmp_path / n} tuned on, or tested?", ("tune", "test")) for n in ("x", "y")]
+
+
 def test_files_are_told_apart_by_what_they_hold(place):
     (place / "gaps.txt").write_text("a\n\nb\n")  # alone, it could be lists in groups of lines
     (place / "dense").write_text("LM0= 0.5\nTM0= 0.1 0.2\n")

@@ -1,5 +1,6 @@
 """The cache of feature values: a value is extracted once, as long as nothing changes that it depends on."""
 
+import errno
 import json
 import os
 import signal
@@ -397,3 +398,19 @@ def test_commands_share_the_cache(small, tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", "")
     assert "in the cache" not in done(*tune, *features).err
     assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
+
+
+def test_a_full_disk_is_done_without_and_said_once(tmp_path, monkeypatch, caplog):
+    def full(path, *contents):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr("rerank_adapters.extraction.value_cache.write_model", full)
+    store = stored(tmp_path)
+    for number in range(3):
+        store.add(keys([number]), np.ones((1, 1)))
+        store.flush()
+    store.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{store.folder}: feature values are not kept (No space left on device)"
+    ]
+    ValueCache(tmp_path, limit=0).shrink()

@@ -63,11 +63,10 @@ def sets_of(lists: Sequence[Lists], tune: Sequence[Path], test: Sequence[Path], 
         else:
             sets.append(Set(role, [one]))
     tests = [one for one in sets if one.role == "test"]
-    for one in tests:
-        one.name = "test" if len(tests) == 1 else one.lists[0].path.name.partition(".")[0]
-    for number, one in enumerate(tests):
-        if one.name in [other.name for other in tests[:number]]:
-            one.name = f"{one.name}-{number + 1}"
+    for number, tested in enumerate(tests):
+        name = "test" if len(tests) == 1 else tested.lists[0].path.name.partition(".")[0]
+        taken = [other.name for other in tests[:number]]
+        tested.name = f"{name}-{number + 1}" if name in taken else name
     return sets
 
 
@@ -131,7 +130,7 @@ def _fit(path: Path, one: Set) -> tuple[float, float] | None:
         return None
     lengths = np.array([[len(line), len(best)] for line, best in zip(lines, lists.firsts, strict=True)], np.float64)
     varied = len(lengths) > 2 and (lengths.std(axis=0) > 0).all()
-    return shared_words(lines, lists.firsts), float(np.corrcoef(lengths.T)[0, 1]) if varied else 0.0
+    return shared_words(lines, lists.firsts), float(np.asarray(np.corrcoef(lengths.T))[0, 1]) if varied else 0.0
 
 
 def shared_words(texts: Sequence[str], others: Sequence[str]) -> float:
