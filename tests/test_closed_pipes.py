@@ -29,7 +29,9 @@ PRINTING = {
         *("cross-validate", NBEST, "-r", REFERENCES, "-m", "bleu,tokenize=none"),
         *("-t", "mira,passes=1", "--folds", "2", "--seeds", "1"),
     ),
+    "init": ("init", NBEST, REFERENCES, "--language", "de", "-o", "-"),
     "run": ("run", "few.toml", "--work", "work"),
+    "run --dry-run": ("run", "few.toml", "--work", "work", "--dry-run"),
     "check": ("check", "--nbest", NBEST, "-r", REFERENCES),
     "tune": ("tune", NBEST, "-r", REFERENCES, "-m", "wer", "-t", "mira,passes=1", "-o", "-"),
     "apply": ("apply", NBEST, "-w", f"{EXAMPLE}/mt/moses.ini"),
@@ -98,7 +100,7 @@ def test_no_command_minds_a_closed_pipe(arguments, place, monkeypatch):
 
 def test_every_command_that_prints_is_tried():
     tried = {arguments[0] for arguments in PRINTING.values() if "--help" not in arguments}
-    silent = {"extract", "train"}  # they write files only
+    silent = {"extract", "prepare", "train"}  # they write files only
     assert {name.replace("_", "-") for name in ORDER} - silent <= tried
 
 
