@@ -25,6 +25,7 @@ from rerank_plugins.interfaces import (
 )
 from rerank_plugins.kernel_cache import install
 from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sparse_block import SparseBlock
 
 install()
@@ -47,6 +48,7 @@ __all__ = [
     "NBestList",
     "Parse",
     "Parser",
+    "PickledFields",
     "PluginError",
     "RerankError",
     "Rescored",

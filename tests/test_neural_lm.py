@@ -1,5 +1,6 @@
 """The example package of neural scores, by tiny models with random weights: values, sharing, errors, packaging."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -97,8 +98,13 @@ def build(package: Path, kind_of_plugin: str, use: str, **options):
 
 
 def opened(models: Path, name: str, kind: str):
-    model = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(models / name).double().eval()
-    return model, transformers.AutoTokenizer.from_pretrained(models / name)
+    model = (
+        getattr(transformers, f"AutoModelFor{kind}")
+        .from_pretrained(models / name, local_files_only=True)
+        .double()
+        .eval()
+    )
+    return model, transformers.AutoTokenizer.from_pretrained(models / name, local_files_only=True)
 
 
 @pytest.mark.parametrize(("name", "share"), [("gpt2", True), ("gpt2", False), ("llama", True)])
@@ -213,6 +219,13 @@ def test_a_list_without_source_is_an_error(package, models) -> None:
         feature.extract(NBestList("3", (Hypothesis("the car"),)))
     with pytest.raises(ConfigError, match="give 'model'"):
         build(package, "feature", "neural-translation")
+
+
+def test_it_imports_only_what_rerank_plugins_exports(package) -> None:
+    imports = [line for file in package.glob("rerank_neural_lm/*.py") for line in file.read_text().splitlines()
+               if re.match(r"\s*(from|import) rerank_(?!neural_lm)", line)]  # fmt: skip
+    assert len(imports) > 5
+    assert {line.split()[1] for line in imports} == {"rerank_plugins"}
 
 
 def test_it_installs_and_the_commands_know_it(package, models, tmp_path: Path, monkeypatch) -> None:

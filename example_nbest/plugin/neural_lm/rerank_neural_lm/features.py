@@ -22,8 +22,7 @@ from rerank_neural_lm.language_models import (
 from rerank_neural_lm.opening import Dtype, Opened, open_model
 from rerank_neural_lm.pieces import split
 from rerank_neural_lm.translation import translation_scores
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LanguageModel, NBestList, option
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LanguageModel, NBestList, PickledFields, option
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from rerank_neural_lm.causal import causal_scores, is_causal, reads_trees
 from rerank_neural_lm.masked import masked_scores
 from rerank_neural_lm.opening import Dtype, Opened, open_model
 from rerank_neural_lm.pieces import Pieces, split, word_sums
-from rerank_plugins import FloatArray, LanguageModel, ModelError, option
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, option
 
 ENGINES = ("torch", "transformers", "tokenizers")
 TOKENS = 4096

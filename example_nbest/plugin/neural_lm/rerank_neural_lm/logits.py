@@ -43,7 +43,7 @@ def ln_p(model: Any, inputs: Mapping[str, Any], rows: Any, columns: Any, which: 
             logits = logits[rows, columns] if logits.dim() == 3 and hook is None else logits.reshape(len(rows), -1)
             logits = logits if logits.dtype == torch.float64 else logits.float()
             values = logits[which, targets] - torch.logsumexp(logits, 1)[which]
-            return values.double().cpu().numpy()
+            return np.asarray(values.double().cpu().numpy(), np.float64)
     finally:
         if hook is not None:
             hook.remove()

@@ -51,8 +51,8 @@ def open_model(kind: Literal["CausalLM", "MaskedLM", "Seq2SeqLM"], folder: Path,
     except (RuntimeError, AssertionError) as error:  # torch raises the second where it was built without CUDA
         raise ConfigError(f"device = {device!r} cannot be used: {_one_line(error)}") from None
     config = model.config.get_text_config()
-    positions = getattr(config, "max_position_embeddings", None) or UNLIMITED
-    return Opened(model, tokenizer, min(positions, tokenizer.model_max_length, UNLIMITED))
+    limits = [getattr(config, name, None) for name in ("max_position_embeddings", "sliding_window")]
+    return Opened(model, tokenizer, min(*(limit or UNLIMITED for limit in limits), tokenizer.model_max_length))
 
 
 def _one_line(error: Exception) -> str:
