@@ -50,7 +50,7 @@ def value_at(bits: Any, fields: Any, values: Any, level: int, at: int) -> Any:
 
 
 @part
-def symbol_at(bits: Any, fields: Any, level: int, event: int) -> int:
+def symbol_at(bits: Any, fields: Any, level: int, event: int) -> Any:
     """The predicted symbol of an event, not of the empty context."""
     return read_bits(bits, place_of(fields, level, event), fields[level, SYMBOL])
 
@@ -72,7 +72,7 @@ def parent_at(bits: Any, fields: Any, bases: Any, level: int, context: int) -> A
 
 
 @part
-def next_at(bits: Any, fields: Any, level: int, event: int) -> int:
+def next_at(bits: Any, fields: Any, level: int, event: int) -> Any:
     """The longest context after an event, not of the highest order."""
     at = place_of(fields, level, event) + fields[level, SYMBOL] + fields[level, VALUE]
     return read_bits(bits, at, fields[level, NEXT])
