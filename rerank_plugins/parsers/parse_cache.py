@@ -84,11 +84,16 @@ class ParseCache:
 
         def read(database: sqlite3.Connection) -> dict[bytes, bytes]:
             packed: dict[bytes, bytes] = {}
-            query = "SELECT tokens, parse FROM parses JOIN parsers ON id = parser WHERE identity = ? AND tokens IN (%s)"
+            query = """SELECT tokens, parse, used FROM parses JOIN parsers ON id = parser
+                       WHERE identity = ? AND tokens IN (%s)"""
+            stale, hour = list[bytes](), _hour()
             for start in range(0, len(keys), QUERIED):
                 queried = keys[start : start + QUERIED]
-                packed.update(database.execute(query % ",".join("?" * len(queried)), (identity, *queried)))
-            _note_use(database, identity, list(packed))
+                for key, parse, used in database.execute(query % ",".join("?" * len(queried)), (identity, *queried)):
+                    packed[key] = parse
+                    if used < hour - FRESH:
+                        stale.append(key)
+            _note_use(database, identity, stale)
             return packed
 
         nothing: dict[bytes, bytes] = {}
@@ -236,22 +241,17 @@ def _hour() -> int:
 
 
 def _note_use(database: sqlite3.Connection, identity: str, keys: Sequence[bytes]) -> None:
-    """Note that parses were read, where the last note is old; not while another process writes, which may take long."""
-    update = """UPDATE parses SET used = ? WHERE used < ? AND parser = (SELECT id FROM parsers WHERE identity = ?)
-                AND tokens IN (%s)"""
-    stale = """SELECT 1 FROM parses JOIN parsers ON id = parser WHERE used < ? AND identity = ? AND tokens IN (%s)"""
-    hour = _hour()
+    """Note that parses are used now; nothing is noted while another process writes, which may take long."""
+    update = "UPDATE parses SET used = ? WHERE parser = (SELECT id FROM parsers WHERE identity = ?) AND tokens IN (%s)"
     for start in range(0, len(keys), QUERIED):
         read = keys[start : start + QUERIED]
-        marks = ",".join("?" * len(read))
         with suppress(sqlite3.OperationalError):  # read-only, or locked
-            if database.execute(f"{stale % marks} LIMIT 1", (hour - FRESH, identity, *read)).fetchone():
-                database.execute("PRAGMA busy_timeout = 0")
-                try:
-                    with database:
-                        database.execute(update % marks, (hour, hour - FRESH, identity, *read))
-                finally:
-                    database.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
+            database.execute("PRAGMA busy_timeout = 0")
+            try:
+                with database:
+                    database.execute(update % ",".join("?" * len(read)), (_hour(), identity, *read))
+            finally:
+                database.execute(f"PRAGMA busy_timeout = {int(1000 * PATIENCE)}")
 
 
 def _live_bytes(database: sqlite3.Connection) -> int:
