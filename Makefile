@@ -19,6 +19,8 @@ define install
 		why='a C++ compiler is needed, to build kenlm; install one (Debian, Ubuntu: apt install g++; Fedora: dnf install gcc-c++; macOS: xcode-select --install)'; \
 	elif grep -q 'Python\.h' $(1)/install.log; then \
 		why='the C headers of Python are needed, to build kenlm; install them (Debian, Ubuntu: apt install python3-dev; Fedora: dnf install python3-devel)'; \
+	elif grep -q 'Failed to build.*kenlm' $(1)/install.log; then \
+		why='kenlm cannot be built for this Python; it can for 3.11: make clean, then make PYTHON=python3.11'; \
 	else \
 		why=$$(grep -iE '^ *error' $(1)/install.log | tail -n 1); why="pip failed: $${why:-exit code 1}"; \
 	fi; \

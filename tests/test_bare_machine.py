@@ -84,6 +84,11 @@ def test_with_a_python_that_lacks_something(tmp_path, change, said):
             "sh",
             "the C headers of Python are needed, to build kenlm",
         ),
+        (
+            "ERROR: Failed to build installable wheels (kenlm)",
+            "sh",
+            "kenlm cannot be built for this Python; it can for",
+        ),
         ("ERROR: something else", "sh", "pip failed: ERROR: something else"),
     ],
 )
