@@ -37,6 +37,7 @@ from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
+from rerank_adapters.termination import ended_by_signals
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import NBestList, RerankError
 from rerank_plugins.plugins import load_plugins
@@ -71,7 +72,11 @@ def main(
 ) -> None:
     """Run the experiment."""
     nbests = read_nbest([lists], MosesFormat(), source)
-    with TemporaryDirectory() as folder, _server(_weights(config, nbests, Path(folder)), jobs) as (url, pid):
+    with (
+        ended_by_signals(),
+        TemporaryDirectory() as folder,
+        _server(_weights(config, nbests, Path(folder)), jobs) as (url, pid),
+    ):
         asyncio.run(_measure(url, pid, nbests, lengths, requests, more, damaged, hanging, clients))
         children = _children(pid)
     left = [child for child in children if Path(f"/proc/{child}").exists()]
