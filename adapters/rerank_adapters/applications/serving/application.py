@@ -21,6 +21,7 @@ from rerank_adapters.applications.serving.pool import Died, Full, Pool
 
 BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)  # seconds
 RETRY = {"Retry-After": "1"}
+READ_ON = 4  # times the largest body: what is beyond that is cut off
 CLOSE = {"Connection": "close"}
 
 
@@ -103,23 +104,29 @@ class Application:
         return Response(answer.body, answer.status, media_type=answer.media_type)
 
     async def _body(self, request: HttpRequest) -> bytes:
-        """The body, which must come in time and keep to its limit."""
+        """The body, which must come in time and keep to its limit.
+
+        One that is a little too large is read to its end and forgotten, since a client may look for the answer only
+        when it has sent everything.
+        """
         length, most = request.headers.get("content-length", "0"), self.limits.body
         too_large = HTTPException(413, f"the body has more than {most} bytes", CLOSE)
-        if length.isascii() and length.isdigit() and int(length) > most:
-            raise too_large
+        announced = int(length) if length.isascii() and length.isdigit() and len(length) < 20 else 0
         parts, size = [], 0
         try:
             async with asyncio.timeout(self.limits.seconds):
                 async for part in request.stream():
                     size += len(part)
-                    if size > most:
-                        raise too_large
-                    parts.append(part)
+                    if max(size, announced) > READ_ON * most:
+                        break
+                    if max(size, announced) <= most:
+                        parts.append(part)
         except TimeoutError:
             raise HTTPException(408, f"the body did not arrive within {self.limits.seconds:g} s", CLOSE) from None
         except ClientDisconnect:
             raise HTTPException(499, "the client has gone", CLOSE) from None
+        if max(size, announced) > most:
+            raise too_large
         return b"".join(parts)
 
     def _check_token(self, request: HttpRequest) -> None:
