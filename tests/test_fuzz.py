@@ -84,6 +84,7 @@ REFUSED = {
     "damage in gzip": ("ARPA", b"\x1f\x8b\x08" + bytes(7) + b"\xff" * 90, "cannot be read"),
     "a number in a graph": ("world turtle", b"<http://e.org/a> <http://e.org/b> 1" + b"0" * 400 + b" .", "too large"),
     "a header of a table": ("world csv", b'"a\nb"\n', "columns a b, wanted parent"),
+    "a long field of a table": ("world csv", b"x" * 200_000, "not CSV: field larger than"),
     "a name in a message": ("format moses moses.nbest", b"0 ||| a ||| x= 1 ||| 1\n0 ||| a ||| " + LONG + b"= 1 ||| 1\n", " … "),
     "pointers of WordNet": ("WordNet", b"00000000 05 n 01 a 0 99999999 @\n", "not a line of a WordNet data file"),
 }  # fmt: skip

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.model_file import is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.models.backoff.packed_tables import PackedTables
@@ -56,13 +56,16 @@ class NgramModel:
     @classmethod
     def _mapped(cls, path: Path) -> NgramModel:
         settings, arrays = read_model(path, KIND)
-        tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
-        if missing := [name for name in ("words", "hashes") if name not in arrays]:
-            raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
-        words = words_from(arrays["words"])
+        try:
+            tables = text_tables_from(arrays, float(settings.get("unseen", 0.0)), str(path))
+            if missing := [name for name in ("words", "hashes") if name not in arrays]:
+                raise ModelError(f"{path}: damaged model: it has no {', '.join(missing)}")
+            words, hashes = words_from(arrays["words"]), arrays["hashes"]
+        except DAMAGE as error:
+            raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
         if len(words) != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
-        return cls(Vocabulary(words, arrays["hashes"]), tables, settings)
+        return cls(Vocabulary(words, hashes), tables, settings)
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:

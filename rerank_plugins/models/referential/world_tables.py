@@ -101,6 +101,8 @@ def _rows(path: Path, named: Where) -> Iterator[Row]:
         raise at_fault(named, f"{which}cannot be read ({error.strerror})") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"not UTF-8 text (byte {error.start})", path=str(path)) from None
+    except csv.Error as error:
+        raise FormatError(f"not CSV: {error}", path=str(path), line=reader.line_num) from None
 
 
 def _at(path: str, line: int | None) -> tuple[str, int | None]:
