@@ -88,3 +88,9 @@ def test_names(lists):
     assert set(rerank_adapters.__all__) >= {"evaluate", "extract_features", "read_nbest", "rerank", "tune"}
     for name in ("evaluate", "extract_features", "read_nbest", "rerank", "tune"):
         assert inspect.getdoc(getattr(rerank_adapters, name))
+
+
+def test_one_file_stands_for_a_list_of_one(small):
+    assert read_nbest(str(small / "test.nbest")) == read_nbest([small / "test.nbest"])
+    first = {"1-best": [nbest[0].text for nbest in read_nbest(small / "test.nbest")]}
+    assert evaluate(first, small / "test.en").to_dict() == evaluate(first, [small / "test.en"]).to_dict()

@@ -50,7 +50,7 @@ __all__ = [
     "tune",
 ]
 
-Paths = Sequence[str | Path]
+Paths = str | Path | Sequence[str | Path]  # one file, or several
 
 
 def _job(**tables: object) -> Job:
@@ -68,7 +68,7 @@ def _registry() -> Registry:
 
 def read_nbest(paths: Paths, *, format: str = "auto", source: str | Path | None = None) -> list[NBestList]:
     """Read the lists of all files, and merge those of the same segment. Raises FormatError with file and line."""
-    return read_lists(list(paths), _job(nbest=plugin_table(format)).format, source)
+    return read_lists(_listed(paths), _job(nbest=plugin_table(format)).format, source)
 
 
 def extract_features(
@@ -94,7 +94,7 @@ def tune(
     job = _job(metric=[plugin_table(metric)], tuner=plugin_table(tuner), seed=seed)
     job = job_of_table(job, table, Path("table.npz"))
     segment_ids = [nbest.segment_id for nbest in nbests]
-    segment_references = read_references(references, reference_form).for_segments(segment_ids)
+    segment_references = read_references(_listed(references), reference_form).for_segments(segment_ids)
     return learn(job, Data("tune", list(nbests), segment_references), table, Path()).weights
 
 
@@ -118,7 +118,11 @@ def evaluate(
 
     With `nbests`, the segments are those of the lists, and the result has their oracle and anti-oracle.
     """
-    all_references = read_references(references, reference_form)
+    all_references = read_references(_listed(references), reference_form)
     ids = [nbest.segment_id for nbest in nbests] if nbests is not None else all_references.ids
     job = _job(metric=[plugin_table(metric) for metric in metrics], seed=seed)
     return compare(job, systems, all_references.for_segments(ids), nbests=nbests, segment_ids=ids)
+
+
+def _listed(paths: Paths) -> list[str | Path]:
+    return [paths] if isinstance(paths, str | Path) else list(paths)
