@@ -6,6 +6,7 @@ VENV ?= .venv
 CORE ?= .venv-core
 BIN = $(VENV)/bin
 PIP_INSTALL = -m pip install --quiet --disable-pip-version-check -c constraints.txt
+EVERYTHING = -e '.[all,test]'
 export OMP_NUM_THREADS = 1
 
 # $(call install,ENVIRONMENT,WHAT): pip writes to a file; where it fails, one line says what is missing.
@@ -56,7 +57,7 @@ $(VENV)/demo.installed: $(BIN)/python pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/test.installed: $(VENV)/demo.installed
-	$(call install,$(VENV),-e '.[all,test]')
+	$(call install,$(VENV),$(EVERYTHING))
 	@touch $@
 
 # The core dependencies alone, no extras: there the tests run the commands of README, tour and cookbook.
