@@ -19,6 +19,7 @@ from rerank_adapters.applications.restoration.incomplete import parse_incomplete
 from rerank_adapters.applications.similarity import system as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
 from rerank_adapters.applications.speech.systems import read_lists, read_system
+from rerank_adapters.applications.tables.files import load as load_table
 from rerank_adapters.applications.training.treebanks import read_treebank
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import read_config
@@ -28,10 +29,13 @@ from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.gold_links import read_gold
 from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.line_lists import read_values
+from rerank_adapters.formats.number_columns import read_columns
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_outputs, read_references
+from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.formats.symbols import read_symbols
+from rerank_adapters.pipeline.reranker import Reranker
 from rerank_adapters.tuners.trees import Trees, joined
 from rerank_adapters.weights import Weights, read_weights, write_weights
 from rerank_plugins import FeatureTable
@@ -267,6 +271,9 @@ def texts() -> Iterable[Target]:
     """Readers of text files."""
     yield text("config", CONFIG, read_config, "job.toml")
     yield text("weights.toml", WEIGHTS, read_weights, "weights.toml")
+    yield text("weights of a reranker", WEIGHTS, Reranker.load, "weights.toml")
+    yield text("numbers", "1.5 2\n-3 4e5\n", read_columns, "numbers")
+    yield text("scores of pairs", "a cat\tthe cat\t0.5\nthe dog\tthe cat\t-1\n", read_pairs, "pairs")
     yield text("moses.ini", (EXAMPLE / "mt" / "moses.ini").read_bytes(), read_weights, "moses.ini")
     yield text("moses weights", "TM0= 0.2 0.1\nLM0= 0.5\nwt_a~b 0.01\n", read_weights, "weights")
     for form, content in REFERENCES.items():
@@ -411,6 +418,7 @@ def models() -> Iterable[Target]:
     Models whose links are followed while they are read are damaged, but not forged: their checksums are all they have.
     """
     yield Target("feature table", "t.npz", feature_table, FeatureTable.load)
+    yield Target("recorded table", "t.npz", feature_table, lambda path: load_table(path, REGISTRY, path.parent))
     yield Target("biaffine parser", "parser.npz", biaffine_model, biaffine.read_model)
     yield model("boosted trees", lambda path: boosted().write(path), Trees.read)
     yield Target("boosted weights", "w.toml", write_boosted_weights, read_weights)

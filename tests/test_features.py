@@ -105,5 +105,5 @@ def test_a_missing_source_is_named(extractor):
 
 def test_options_that_do_not_go_together_name_their_table(tmp_path):
     builder = Builder(load_plugins(installed=False), Path(tmp_path))
-    with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: ngram-lm: give one of"):
-        builder.build("feature", {"use": "ngram-lm"}, "[[feature]] 1")
+    with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: language-model-ratio: give one of"):
+        builder.build("feature", {"use": "language-model-ratio"}, "[[feature]] 1")

@@ -14,6 +14,7 @@ feature table that `rerank extract` has made of them.
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -125,14 +126,23 @@ def main(
         }
     compare = Comparison(job, data, starts, families(job, data["bleu"].table), folds, seeds, passes)
     outcomes = []
-    with Workers(compare, jobs, "a tuner", fork=True) as workers:
-        for setting, future in [(setting, workers.submit(setting)) for setting in settings]:
-            outcomes.append(future.result())
-            say(f"{setting} {_row(data, outcomes[0], outcomes[-1])}")
+    for setting, outcome in zip(settings, _outcomes(compare, settings, jobs), strict=True):
+        outcomes.append(outcome)
+        say(f"{setting} {_row(data, outcomes[0], outcome)}")
     rows = [(setting, *_row(data, outcomes[0], outcome)) for setting, outcome in zip(settings, outcomes, strict=True)]
     header = ("setting", "BLEU", "chrF", "against the first", "tune", "families", "CPU s")
     title = f"{folds} folds, {seeds} seeds, {len(data['bleu'].table.all_names)} features"
     print(markdown_table(Table(title, header, tuple(rows))))
+
+
+def _outcomes(compare: Comparison, settings: Sequence[str], jobs: int) -> Iterator[Outcome]:
+    """The outcome of each setting, in their order."""
+    if jobs == 1:
+        yield from map(compare, settings)
+        return
+    with Workers(compare, jobs, "a tuner", fork=True) as workers:
+        for future in [workers.submit(setting) for setting in settings]:
+            yield future.result()
 
 
 def _with_noise(data: TuningData, number: int) -> TuningData:

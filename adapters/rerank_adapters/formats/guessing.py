@@ -22,7 +22,7 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 JOINED = re.compile(rf"\S*[^\s=]=(?:{NUMBER})(?:\s|$)")  # name=value, as cdec, Joshua and Travatar write
 KALDI_KEY = re.compile(r"(\S+)-([1-9][0-9]{0,8})(?:\s.*)?")
 KALDI_ARC = re.compile(rf"\d+\s+\d+\s+\S+(?:\s+\S+)?\s+{NUMBER},{NUMBER}(?:,\S*)?|\d+\s+\d+\s+\S+(?:\s+\S+)?")
-SRILM = re.compile(rf"{NUMBER}\s+{NUMBER}\s+(\d{1, 9})(?:\s+(.*))?")
+SRILM = re.compile(rf"{NUMBER}\s+{NUMBER}\s+(\d{{1,9}})(?:\s+(.*))?")
 NEMO = re.compile(rf"[^\t]*\t{NUMBER}")
 ICEFALL = re.compile(r"\S+:\t(?:ref|hyp)=.*")
 FAIRSEQ = re.compile(r"[STHDP]-\S+\t.*")
