@@ -296,3 +296,12 @@ def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
     assert asyncio.run(ask(b"POST /rerank HTTP/1.1\r\nHo")) == b""
     assert asyncio.run(ask(b"")) == b""
     assert asyncio.run(ask(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")).endswith(b"ok")
+
+
+def test_the_body_of_an_answer_does_not_wait_for_the_client():
+    from rerank_adapters.applications.serving.server import bound
+
+    with bound("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        connection, _ = listening.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

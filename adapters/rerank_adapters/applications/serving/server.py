@@ -64,10 +64,13 @@ def bound(host: str, port: int) -> socket.socket:
     """A socket that listens at the address. Raises ConfigError where that is not possible."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address, family=family)
+        listening = socket.create_server(address, family=family)
     except OSError as error:
         reason = (error.strerror or str(error)).partition(" (while")[0]
         raise ConfigError(f"cannot listen at {host}, port {port}: {reason}") from None
+    # Accepted connections inherit it: the body of an answer does not wait until the client has acknowledged the head.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 def serve(listening: socket.socket, pool: Pool, limits: Limits, token: str) -> None:
