@@ -1,4 +1,4 @@
-"""The options that bound the memory of training, and the workspace that they describe."""
+"""The options that bound the memory of training, the workspace that they describe, and what has been used of it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,28 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from rerank_adapters.applications.training.ngram import memory_size
+from rerank_adapters.commands.closing import size_text
+from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_plugins.models.backoff.workspace import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
+
+
+def memory_size(text: str) -> int:
+    """The number of bytes that `8G`, `500M` or a plain number stands for. Raises ConfigError."""
+    number, unit = text.strip().upper().removesuffix("B"), ""
+    if number[-1:] in UNITS:
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * 2 ** UNITS.get(unit, 0))
+    except (ValueError, OverflowError):
+        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M") from None
+    if size < 0:
+        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M")
+    return size
 
 
 def memory_options(command: Command) -> Command:
@@ -34,3 +50,13 @@ def workspace_for(memory: int, temporary: Path | None, output: Path) -> Workspac
     from rerank_plugins.models.backoff.workspace import Workspace
 
     return Workspace(memory, temporary or output.parent)
+
+
+def memory_line(workspace: Workspace) -> str:
+    """How much memory this process has used at most, and how much was sorted on disk."""
+    import resource
+    import sys
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
+    return f"peak memory {size_text(peak)}{on_disk}"

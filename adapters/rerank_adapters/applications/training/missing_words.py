@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from rerank_adapters.applications.training.ngram import memory_line, memory_size, opened
+from rerank_adapters.applications.training.memory_options import memory_line, memory_options, workspace_for
+from rerank_adapters.applications.training.ngram import opened
 from rerank_adapters.applications.training.reports import say
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
@@ -38,10 +39,7 @@ if TYPE_CHECKING:
                    "counted.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the words that are removed from held-out sentences.")  # fmt: skip
-@click.option("--memory", type=memory_size, default="8G", show_default=True,
-              help="Use at most this much memory for counting, and sort on disk beyond it.")  # fmt: skip
-@click.option("--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-              help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.")  # fmt: skip
+@memory_options
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, window: int, gammas: tuple[float, ...], min_count: int, words: int | None,
@@ -57,14 +55,13 @@ def command(
     rerank train missing-words news.en.gz -o news.mw
     echo 'he went the house' | rerank restore -m news.mw
     """  # noqa: D301
-    from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.missing_words.training import Settings
 
     closing = Closing()
     settings = Settings(min_count, words, window, seed=seed)
     if gammas:
         settings = replace(settings, gammas=gammas)
-    workspace = Workspace(memory, temporary or output.parent)
+    workspace = workspace_for(memory, temporary, output)
     model, size = train_missing_words(
         texts, output, settings, workspace, held_out=held_out, jobs=jobs or os.cpu_count() or 1
     )

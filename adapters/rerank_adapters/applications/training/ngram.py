@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rerank_adapters.applications.training.memory_options import memory_line, memory_options, workspace_for
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output, output_file, text_steps, tokenised_text_option
-from rerank_plugins import ConfigError, __version__
+from rerank_plugins import __version__
 
 if TYPE_CHECKING:
     from rerank_adapters.text import TextPipeline
@@ -22,21 +23,6 @@ if TYPE_CHECKING:
     from rerank_plugins.models.ngram.training import NgramSettings, Trained
 
 BLOCK = 1000  # lines that go through the text steps at a time
-UNITS = {"K": 10, "M": 20, "G": 30, "T": 40}
-
-
-def memory_size(text: str) -> int:
-    """The number of bytes that `8G`, `500M` or a plain number stands for. Raises ConfigError."""
-    number, unit = text.strip().upper().removesuffix("B"), ""
-    if number[-1:] in UNITS:
-        number, unit = number[:-1], number[-1]
-    try:
-        size = int(float(number) * 2 ** UNITS.get(unit, 0))
-    except (ValueError, OverflowError):
-        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M") from None
-    if size < 0:
-        raise ConfigError(f"memory {text!r}: wanted a size such as 8G or 500M")
-    return size
 
 
 @click.command("ngram")
@@ -63,10 +49,7 @@ def memory_size(text: str) -> int:
               help="Write the model in ARPA format too (compressed if the name ends in .gz).")  # fmt: skip
 @click.option("--held-out", multiple=True, metavar="FILE",
               help="Report the perplexity of this text. Repeatable.")  # fmt: skip
-@click.option("--memory", type=memory_size, default="8G", show_default=True,
-              help="Use at most this much memory for counting, and sort on disk beyond it.")  # fmt: skip
-@click.option("--temporary", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="FOLDER",
-              help="Put the temporary files of sorting on disk here. Default: the folder of MODEL.")  # fmt: skip
+@memory_options
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
@@ -85,13 +68,12 @@ def command(
     """  # noqa: D301
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.language_models.ngram import NgramLanguageModel
-    from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
 
     closing = Closing()
     cutoffs = parse_prune(prune)
     settings = NgramSettings(order, smoothing, cutoffs, min_count, words, closed, quantise, prune_entropy)  # type: ignore[arg-type]
-    workspace = Workspace(memory, temporary or output.parent)
+    workspace = workspace_for(memory, temporary, output)
     text = TextPipeline(text_steps(steps, ()))
     jobs = jobs or os.cpu_count() or 1
     trained, size = train_ngram(texts, output, settings, workspace, text=text, arpa=arpa, jobs=jobs)
@@ -177,13 +159,3 @@ def _order_lines(trained: Trained) -> Iterator[str]:
         if any(counts.discounts):
             line += "  D1 {:.4f} D2 {:.4f} D3+ {:.4f}".format(*counts.discounts)
         yield line + ("" if counts.enough else " (fixed: there is too little text to estimate them)")
-
-
-def memory_line(workspace: Workspace) -> str:
-    """How much memory this process has used at most, and how much was sorted on disk."""
-    import resource
-    import sys
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    on_disk = f", {size_text(workspace.spilled)} sorted on disk" if workspace.spilled else ""
-    return f"peak memory {size_text(peak)}{on_disk}"

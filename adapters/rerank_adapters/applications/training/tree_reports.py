@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rerank_adapters.applications.training.ngram import memory_line
+from rerank_adapters.applications.training.memory_options import memory_line
 from rerank_adapters.applications.training.reports import say
 from rerank_adapters.commands.closing import counted
 from rerank_adapters.progress import CountingBar
