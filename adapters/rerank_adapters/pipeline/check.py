@@ -66,8 +66,9 @@ class Check:
             self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
         for name, data in present:
             self._texts(name, data)
+            of_set = self.job.for_set(name)
             for label in self._extractors:
-                extractor = self.job.for_set(name).extractor(label)
+                extractor = of_set.extractor(label)
                 self._try(f"{name}: {label}", lambda check=extractor.check_lists, lists=data.nbests: check(lists))  # type: ignore[misc]
         if self.costs and self._extractors and present and not self._failed(""):
             self._estimate([data for _, data in present])

@@ -78,7 +78,7 @@ class FamilyTrials:
         return float(self.data.metric.score(statistics.sum(axis=0)))
 
     def _held_out(self, used: Collection[str], seed: int) -> FloatArray:
-        without = self.left_out(used)
+        without = left_out(self.data.table.all_names, self.families, used)
         statistics = np.empty((self.data.table.segments, self.data.statistics.shape[1]))
         if without.all():
             self.progress(self.folds)
@@ -89,8 +89,9 @@ class FamilyTrials:
             self.progress(1)
         return statistics
 
-    def left_out(self, used: Collection[str]) -> BoolArray:
-        """(features): whether the feature belongs to families, but to none that is used."""
-        of_any = {name for names in self.families.values() for name in names}
-        kept = {name for family in used for name in self.families[family]}
-        return np.array([name in of_any and name not in kept for name in self.data.table.all_names], bool)
+
+def left_out(names: Sequence[str], families: Families, used: Collection[str]) -> BoolArray:
+    """(names): whether the feature belongs to families, but to none that is used."""
+    of_any = {name for members in families.values() for name in members}
+    kept = {name for family in used for name in families[family]}
+    return np.array([name in of_any and name not in kept for name in names], bool)

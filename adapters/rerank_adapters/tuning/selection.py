@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rerank_adapters.tuners.gains import gains_of, metric_slope
-from rerank_adapters.tuning.family_trials import FamilyTrials
+from rerank_adapters.tuning.family_trials import FamilyTrials, left_out
 from rerank_adapters.tuning.forward_selection import forward_selection
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Metric, Tuner, TuningData, TuningResult, TuningStep
@@ -139,7 +139,6 @@ class Selecting(Tuner):
                 data, self.families, self.selector, start,
                 always=self.always, folds=self.folds, margin=self.margin, threads=self.threads,
             )  # fmt: skip
-        kept = FamilyTrials(data, self.families, self.tuner, start, self.folds, ())
-        without = kept.left_out(self.selections[key].families)
+        without = left_out(data.table.all_names, self.families, self.selections[key].families)
         reduced = replace(data, fixed=data.fixed | without)
         return self.tuner.tune(reduced, np.where(without, 0.0, start), rng, report)
