@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.features.chosen_values import check_chosen
 from rerank_plugins.features.lexical_overlap import source_of
 from rerank_plugins.interfaces import FeatureExtractor, option
 from rerank_plugins.nbest import NBestList
@@ -54,8 +54,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
     bound: float = option(0.01, doc="a word all of whose translation probabilities are lower is unlinked")
 
     def __post_init__(self) -> None:
-        if not self.values or len(set(self.values)) < len(self.values):
-            raise ConfigError(f"values = {list(self.values)}: wanted one or more of {', '.join(VALUES)}, each once")
+        check_chosen(self.values, VALUES)
 
     @property
     def components(self) -> tuple[str, ...]:
