@@ -19,14 +19,15 @@ or of text with one tokenised sentence per line. The names of files of brackets 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 import numpy as np
 
-from rerank_adapters.applications.training.tree_source import CONSTITUENTS
+from rerank_adapters.applications.training.tree_source import BLOCK, CONSTITUENTS
 from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import RerankError
 from rerank_plugins.arrays import FloatArray
@@ -38,14 +39,12 @@ from rerank_plugins.models.ngram.training import train as train_ngrams
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.collecting import TreeletCollector
-from rerank_plugins.models.treelet.training import train
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
-from rerank_plugins.models.vocabulary.closing import close_vocabulary
+from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
+from rerank_plugins.models.treelet.training import train_on
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text
-from rerank_plugins.trees.treelet_transforms import transform
+from rerank_plugins.trees.treelet_transforms import Transformations, transform
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
 from tests.pcfg_sentences import inside_all
 
@@ -74,13 +73,33 @@ def read_sentences(path: Path, longest: int, most: int) -> list[Words]:
     return [words for words in sentences if 0 < len(words) <= longest][:most]
 
 
-def read_trees(paths: Sequence[Path]) -> list[Tree]:
-    """The trees of all files."""
-    trees: list[Tree] = []
-    for path in paths:
-        with open_text(path) as lines:
-            trees += CONSTITUENTS.read(lines, str(path))
-    return trees
+class Training(NamedTuple):
+    """A training set as numbers, with its trees as parsed and transformed."""
+
+    as_parsed: Corpus
+    transformed: Corpus
+
+    @classmethod
+    def read(cls, paths: Sequence[Path]) -> Training:
+        """The trees of all files, which are read once and never all in memory as objects."""
+        collectors = TreeletCollector(), TreeletCollector()
+        change = Transformations()
+        for path in paths:
+            with open_text(path) as lines:
+                stream = CONSTITUENTS.read(lines, str(path))
+                while trees := list(islice(stream, BLOCK)):
+                    collectors[0].add(trees)
+                    collectors[1].add(map(change, trees))
+        as_parsed, transformed = (collector.finish(UnknownWords(), min_count=1) for collector in collectors)
+        return cls(as_parsed, transformed)
+
+    def lines(self) -> Iterator[str]:
+        """The sentences, with words of the closed vocabulary."""
+        names = self.as_parsed.vocabulary.words
+        for trees in self.as_parsed.blocks():
+            ends = np.cumsum(trees.word >= 0)[trees.offsets[1:] - 1]
+            for tokens in np.split(trees.word[trees.word >= 0], ends[:-1]):
+                yield " ".join([names[token] for token in tokens.tolist()])
 
 
 def perplexity(totals: FloatArray, sentences: Sequence[Words]) -> float:
@@ -88,40 +107,29 @@ def perplexity(totals: FloatArray, sentences: Sequence[Words]) -> float:
     return float(np.exp(-totals.sum() / sum(len(words) + 1 for words in sentences)))
 
 
-def closed_lines(vocabulary: ClosedVocabulary, tokens: np.ndarray, sentences: Sequence[Words]) -> list[str]:
-    """The sentences as lines of words of the closed vocabulary."""
-    ends = np.cumsum([len(words) for words in sentences])
-    names = vocabulary.words
-    return [" ".join(names[i] for i in row.tolist()) for row in np.split(tokens, ends[:-1])]
-
-
-def ngram_totals(trees: Sequence[Tree], tests: Mapping[str, Sequence[Words]], order: int) -> dict[str, FloatArray]:
+def ngram_totals(training: Training, tests: Mapping[str, Sequence[Words]], order: int) -> dict[str, FloatArray]:
     """The ln p of the sentences of each test by an n-gram model of the same closed text."""
-    sentences = [tree.words() for tree in trees]
-    vocabulary, tokens = close_vocabulary(sentences, UnknownWords())
-    lines = closed_lines(vocabulary, tokens, sentences)
-    ngrams = train_ngrams([("", lines)], NgramSettings(order), jobs=1).ngrams
-    totals = {}
+    ngrams = train_ngrams([("", training.lines())], NgramSettings(order), jobs=1).ngrams
+    vocabulary, totals = training.as_parsed.vocabulary, {}
     for name, test in tests.items():
-        closed = [line.split() for line in closed_lines(vocabulary, vocabulary.encode(test), test)]
-        scores = score_text(ngrams.tables, ngrams.vocabulary.encode(closed))[0]
+        ends = np.cumsum([len(words) for words in test])[:-1]
+        closed = [[vocabulary.words[i] for i in row.tolist()] for row in np.split(vocabulary.encode(test), ends)]
+        scores = score_text(ngrams.stored, ngrams.vocabulary.encode(closed))[0]
         starts = np.cumsum([0, *(len(words) + 1 for words in test[:-1])])
         totals[name] = np.add.reduceat(scores, starts)
     return totals
 
 
-def tree_totals(variant: str, trees: Sequence[Tree], changed: Sequence[Tree], tests: Parses) -> dict[str, Totals]:
+def tree_totals(variant: str, training: Training, tests: Parses) -> dict[str, Totals]:
     """The ln p of the sentences of each test by a tree model, with the first parse only and with all parses."""
     if variant == "headlex":
-        collapsed = headlex.train(headlex.collect(trees), HeadlexSettings(), jobs=1)
+        collapsed = headlex.train_on(training.as_parsed, HeadlexSettings(), jobs=1)
         return {
             name: (collapsed.score_sentences(first(test.as_parsed)), collapsed.score_sentences(test.as_parsed))
             for name, test in tests.items()
         }
     settings = Settings(variant)  # type: ignore[arg-type]
-    collector = TreeletCollector()
-    collector.add(changed if settings.transformed else trees)
-    model = train(collector, settings, jobs=1)
+    model = train_on(training.transformed if settings.transformed else training.as_parsed, settings, jobs=1)
     totals = {}
     for name, test in tests.items():
         parses = test.transformed if settings.transformed else test.as_parsed
@@ -185,12 +193,11 @@ def main(
     print("\n| training | model |" + "".join(f" {name}, 1 parse | {k} parses |" for name in tests))
     print("| --- | --- |" + " ---: |" * 2 * len(tests), flush=True)
     for number, (name, paths) in enumerate(files.items()):
-        trees = read_trees(paths)
-        changed = list(map(transform, trees))
-        row = f"| {name}: {len(trees):,} trees, {sum(len(tree.words()) for tree in trees):,} words |"
+        trees = Training.read(paths)
+        row = f"| {name}: {len(trees.as_parsed.lengths):,} trees, {len(trees.as_parsed.tokens):,} words |"
         for variant in [*ORDERS, "headlex"]:
             started = time.process_time()
-            totals = tree_totals(variant, trees, changed, parses)
+            totals = tree_totals(variant, trees, parses)
             values = [f"{perplexity(ln_p, tests[test]):.1f}" for test, both in totals.items() for ln_p in both]
             print(row, NAMES.get(variant, "HEADLEX"), "|", " | ".join(values), "|", flush=True)
             say(f"{time.process_time() - started:.0f} s")

@@ -11,7 +11,7 @@ from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.headlex.events import KINDS, factors, sizes
 from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
-from rerank_plugins.models.treelet.collecting import TreeletCollector
+from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import ROOT, Tree
 
@@ -39,6 +39,18 @@ def train(
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     corpus = collector.finish(unknown, settings.min_count)
+    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress)
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> HeadlexModel:
+    """A model of a finished corpus of untransformed trees. Raises ModelError if there are no phrases under ROOT."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
     columns, root = sizes(len(symbols), len(vocabulary)), symbols.numbers()[0][ROOT]
     sources = {kind: TupleEvents(columns[kind], workspace) for kind in KINDS}

@@ -12,7 +12,7 @@ from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.treelet.collecting import TreeletCollector
+from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules, count_rules, rules_of
@@ -50,6 +50,18 @@ def train(
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     corpus = collector.finish(unknown, settings.min_count)
+    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress)
+
+
+def train_on(
+    corpus: Corpus,
+    settings: Settings,
+    *,
+    workspace: Workspace | None = None,
+    jobs: int = 2,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> TreeletModel:
+    """A model of a finished corpus of trees, which were transformed if the settings require it."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
     progress("yields")
     counted = count_rules(corpus.blocks())
