@@ -14,8 +14,17 @@ from hypothesis import strategies as st
 import rerank_plugins.trees
 from rerank_plugins import FormatError
 from rerank_plugins.trees.binarisation import Binarisation
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, category, clean, remove_empty, rooted, strip_functions
-from rerank_plugins.trees.constituency import read_trees, write_tree
+from rerank_plugins.trees.cleaning import (
+    CRAFT_LABELS,
+    category,
+    clean,
+    collapse_repeats,
+    remove_empty,
+    rename,
+    rooted,
+    strip_functions,
+)
+from rerank_plugins.trees.constituency import Tree, read_trees, write_tree
 from rerank_plugins.trees.dependency import tree_fault
 from rerank_plugins.trees.heads import english_heads, read_head_rules
 from rerank_plugins.trees.k_best import is_bracketed, read_scored, write_scored
@@ -162,6 +171,13 @@ def test_cleaning_keeps_words_and_is_done_once(tree):
     assert clean(once) == once
     assert strip_functions(tree) == tree
     assert remove_empty(tree) == tree
+
+
+@given(trees, st.sampled_from(["ROOT", "TOP", "S", "NP-SBJ-1", "NP=2"]))
+def test_trees_that_are_clean_are_told_from_others(tree, label):
+    phrase = Tree(label, (tree,))
+    for some in (tree, phrase, rooted(tree), rooted(phrase), Tree(label, (phrase,)), clean(phrase)):
+        assert clean(some) == rooted(collapse_repeats(rename(strip_functions(remove_empty(some)), {})))
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins.models.treelet import transforming
+from rerank_plugins.models.treelet.collecting import TreeletCollector
 from rerank_plugins.models.treelet.forest import UNKNOWN_PHRASE, UNKNOWN_TAG, lay_out
 from rerank_plugins.models.treelet.model import Settings
 from rerank_plugins.models.treelet.numbering import UnusualLabelError
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.models.treelet.transforming import ArrayTransformations
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.shared_subtrees import SharedTrees
@@ -46,6 +48,19 @@ def check(trees, transformations=None, labels=None):
 @given(st.lists(english_trees(), min_size=1, max_size=6))
 def test_arrays_are_those_of_the_transformed_trees(trees):
     check(trees)
+
+
+@given(st.lists(english_trees(), min_size=1, max_size=6))
+def test_a_corpus_is_that_of_the_transformed_trees(trees):
+    slow = TreeletCollector()
+    slow.add(map(transform, trees))
+    expected, corpus = (each.finish(UnknownWords(1), 1) for each in (slow, collect(trees, Settings())))
+    assert (corpus.symbols, corpus.vocabulary.words) == (expected.symbols, expected.vocabulary.words)
+    for block, wanted in zip(corpus.blocks(), expected.blocks(), strict=True):
+        np.testing.assert_array_equal(block.symbol, wanted.symbol)
+        np.testing.assert_array_equal(block.parent, wanted.parent)
+        np.testing.assert_array_equal(block.word, wanted.word)
+        np.testing.assert_array_equal(block.offsets, wanted.offsets)
 
 
 @pytest.mark.slow

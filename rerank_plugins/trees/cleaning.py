@@ -101,5 +101,24 @@ def clean(tree: Tree, labels: Mapping[str, str] | None = None, keep: Collection[
     >>> str(clean(*read_trees(["( (S (NP-SBJ (NP (PRP We)) (SBAR (-NONE- *T*))) (VP (VBD slept))))"])))
     '(ROOT (S (NP (PRP We)) (VP (VBD slept))))'
     """
+    if not labels and _is_clean(tree):
+        return tree
     nonempty = remove_empty(tree)
     return nonempty and rooted(collapse_repeats(rename(strip_functions(nonempty, keep), labels or {})))
+
+
+def _is_clean(tree: Tree) -> bool:
+    """Whether `clean` would return an equal tree, as for most trees of a parser; one pass instead of its five."""
+    if tree.label != ROOT or tree.is_preterminal:
+        return False
+    nodes: list[Tree | str] = [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, str):
+            continue
+        children = node.children
+        repeated = len(children) == 1 and isinstance(children[0], Tree) and children[0].label == node.label
+        if repeated or node.label in ("", EMPTY) or split_label(node.label)[1]:
+            return False
+        nodes.extend(children)
+    return True

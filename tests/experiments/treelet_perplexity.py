@@ -39,12 +39,12 @@ from rerank_plugins.models.ngram.training import train as train_ngrams
 from rerank_plugins.models.pcfg.model_file import read_grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
 from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
+from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.models.treelet.training import train_on
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text
-from rerank_plugins.trees.treelet_transforms import Transformations, transform
+from rerank_plugins.trees.treelet_transforms import transform
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
 from tests.pcfg_sentences import inside_all
 
@@ -82,14 +82,13 @@ class Training(NamedTuple):
     @classmethod
     def read(cls, paths: Sequence[Path]) -> Training:
         """The trees of all files, which are read once and never all in memory as objects."""
-        collectors = TreeletCollector(), TreeletCollector()
-        change = Transformations()
+        collectors = TreeletCollector(), TransformedCollector()
         for path in paths:
             with open_text(path) as lines:
                 stream = CONSTITUENTS.read(lines, str(path))
                 while trees := list(islice(stream, BLOCK)):
-                    collectors[0].add(trees)
-                    collectors[1].add(map(change, trees))
+                    for collector in collectors:
+                        collector.add(trees)
         as_parsed, transformed = (collector.finish(UnknownWords(), min_count=1) for collector in collectors)
         return cls(as_parsed, transformed)
 

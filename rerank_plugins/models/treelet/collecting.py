@@ -13,15 +13,19 @@ from itertools import islice
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.workspace import PIECE, Collection, Workspace
 from rerank_plugins.models.treelet.forest import SPECIAL, Symbols, TreeArrays, lay_out
+from rerank_plugins.models.treelet.numbering import UnusualLabelError
+from rerank_plugins.models.treelet.transforming import ArrayTransformations
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
 from rerank_plugins.models.vocabulary.closing import close_numbered
 from rerank_plugins.models.vocabulary.numbering import Numbering
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.trees.treelet_transforms import Transformations
 
 BLOCK = 4096  # trees that are numbered at a time
 PHRASE, TAG = 0, 1
@@ -74,15 +78,19 @@ class TreeletCollector:
     def add(self, trees: Iterable[Tree]) -> None:
         """Add trees to the corpus."""
         trees = iter(trees)
-        phrases, tags = self._labels
         while block := list(islice(trees, BLOCK)):
-            label, parent, words, offsets = lay_out(block, phrases.number_of, tags.number_of)
+            label, parent, words, offsets = self._lay_out(block)
             is_tag = np.array([word is not None for word in words])
             here = np.arange(len(label), dtype=np.int32)
             self._nodes.append(np.stack([label, np.where(parent < 0, 0, here - parent), is_tag], axis=1))
             self._lengths.append(np.diff(offsets))
             self._tokens.append(np.array([self._number(word) for word in words if word is not None], np.int32))
             self._sizes.append(np.add.reduceat(is_tag, offsets[:-1], dtype=np.int64))
+
+    def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
+        """The trees as arrays, with the collector's numbers of their labels (forest.lay_out)."""
+        phrases, tags = self._labels
+        return lay_out(trees, phrases.number_of, tags.number_of)
 
     def _number(self, word: str) -> int:
         number = self._normal.get(word)
@@ -103,6 +111,22 @@ class TreeletCollector:
         phrases, new_phrases = _settled(self._labels[PHRASE], nodes, PHRASE, len(SPECIAL))
         tags, new_tags = _settled(self._labels[TAG], nodes, TAG, len(SPECIAL) + len(phrases))
         return Corpus(Symbols(phrases, tags), vocabulary, nodes, (new_phrases, new_tags), tokens, lengths)
+
+
+class TransformedCollector(TreeletCollector):
+    """Collects trees as their transformed selves (trees/treelet_transforms), which are never built as objects."""
+
+    def __init__(self, workspace: Workspace | None = None) -> None:
+        super().__init__(workspace)
+        self._transformations = ArrayTransformations(*(numbers.number_of for numbers in self._labels))
+
+    def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
+        try:
+            arrays = self._transformations([SharedTrees.of(trees)])
+        except UnusualLabelError:
+            return super()._lay_out(list(map(Transformations(), trees)))
+        names = [*arrays.words, None]  # -1, the number at phrases, is the last
+        return arrays.symbol, arrays.parent, [names[word] for word in arrays.word.tolist()], arrays.offsets
 
 
 def _settled(names: Numbering, nodes: IntArray, kind: int, first: int) -> tuple[tuple[str, ...], IntArray]:

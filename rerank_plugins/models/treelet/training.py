@@ -12,7 +12,7 @@ from rerank_plugins.models.backoff.estimation import Estimate, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
+from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.models.treelet.events import rule_events, word_events
 from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules, count_rules, rules_of
@@ -25,11 +25,7 @@ LEAST = 1e-9  # least p of all unknown yields of a phrase together, which roundi
 
 def collect(trees: Iterable[Tree], settings: Settings, workspace: Workspace | None = None) -> TreeletCollector:
     """A collector of the trees of a treebank or parser, transformed if the settings require it."""
-    collector = TreeletCollector(workspace)
-    if settings.transformed:
-        from rerank_plugins.trees.treelet_transforms import Transformations
-
-        trees = map(Transformations(), trees)
+    collector = (TransformedCollector if settings.transformed else TreeletCollector)(workspace)
     collector.add(trees)
     return collector
 
