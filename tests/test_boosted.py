@@ -1,6 +1,7 @@
 """Boosted trees: their arrays, their file beside the weights, what they learn, and the commands that use them."""
 
 import dataclasses
+import itertools
 import json
 import sys
 
@@ -12,6 +13,7 @@ from rerank_adapters.pipeline.carried import from_json
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted, _drawn
 from rerank_adapters.tuners.mira import Mira
+from rerank_adapters.tuners.tree_contributions import shapley_values, tree_lead
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
 from rerank_adapters.tuning import held_out_score, prepare, tune
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
@@ -127,6 +129,25 @@ def test_scikit_learn_is_asked_for_by_name(monkeypatch):
         Boosted()
 
 
+def test_shares_of_a_lead_are_shapley_values(bent):
+    """Each feature's is what it adds on average, over all orders in which features of B are replaced by those of A."""
+    trees = tune(bent, SMALL, np.ones(3)).scorer
+    values = trees.standardised(bent.table)
+    for a, b in ((0, 1), (3, 2), (7, 7)):
+        wanted = np.zeros(3)
+        orders = list(itertools.permutations(range(3)))
+        for order in orders:
+            mixed = [values[b].copy()]
+            for feature in order:
+                mixed.append(mixed[-1].copy())
+                mixed[-1][feature] = values[a, feature]
+            wanted[list(order)] += np.diff(trees.sums(np.array(mixed))) / len(orders)
+        np.testing.assert_allclose(shapley_values(trees, values[a], values[b]), wanted, atol=1e-12)
+    scores = trees.scores(bent.table)
+    assert sum(tree_lead(trees, bent.table, 3, 2).values()) == pytest.approx(scores[3] - scores[2])
+    assert shapley_values(joined(("f0",), [], 0, 1.0), np.ones(1), np.zeros(1)).tolist() == [0]
+
+
 # --- The file beside the weights --------------------------------------------------------------------------------------
 
 WEIGHTS = Weights({"f0": 1.0, "f1": 0.5}, trees=TREES)
@@ -226,6 +247,15 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     assert (work / "test.1best").read_text() == best
     again = done("run", folder / "job.toml", "--work", work).err
     assert "tune: unchanged, so not made again: features, weights, contributions, weight intervals" in again
+    explain = ("explain", "3", "-c", folder / "job.toml", "--work", work)
+    record = json.loads(done(*explain, "--layout", "json").out)
+    assert (record["a"]["rank"], record["b"]["rank"]) == (2, 1)
+    assert any(row["trees"] for row in record["contributions"])
+    lead = sum(row["lead"] for row in record["contributions"])
+    assert lead == pytest.approx(record["a"]["score"] - record["b"]["score"])
+    lines = done(*explain).lines
+    assert max(map(len, lines)) <= 80
+    assert any(line.startswith("  + the share of boosted trees (Shapley values, together +") for line in lines)
     (work / "weights.trees").unlink()
     again = done("run", folder / "job.toml", "--work", work).err
     assert "tune: unchanged, so not made again: features, contributions, weight intervals" in again

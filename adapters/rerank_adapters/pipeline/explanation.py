@@ -1,8 +1,9 @@
 """Why one hypothesis of a segment beats another: contributions of features, scores of words, trees.
 
-    score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B))
+    score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
 
-for a weighted sum. Under MBR the choice goes by expected utilities, of which this sum is the model score alone.
+for a weighted sum; t_f is what boosted trees add by the feature (tuners/tree_contributions.py), 0 without them. Under
+MBR the choice goes by expected utilities, of which this sum is the model score alone.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from rerank_adapters.extraction.plan import column_names
 from rerank_adapters.pipeline.apply import aligned, apply_weights
 from rerank_adapters.pipeline.job import Job, through
 from rerank_adapters.text import TextPipeline
+from rerank_adapters.tuners.tree_contributions import tree_lead
+from rerank_adapters.tuners.trees import Trees
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FloatArray, NBestList, Parse, Parser, Rescored
 from rerank_plugins.feature_table import FeatureTable
@@ -49,13 +52,17 @@ class Side:
 
 
 class Contribution(NamedTuple):
-    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead."""
+    """A feature with its weight, its values in both hypotheses, and what it adds to the first one's lead.
+
+    `trees` is the part of the lead that boosted trees add; the rest is the weight times the difference of the values.
+    """
 
     feature: str
     family: str
     weight: float
     first: float
     second: float
+    trees: float
     lead: float
 
 
@@ -124,15 +131,18 @@ def choose(
 
 
 def contributions(
-    job: Job, table: FeatureTable, weights: FloatArray, first: int, second: int
+    job: Job, table: FeatureTable, weights: FloatArray, trees: Trees | None, first: int, second: int
 ) -> tuple[Contribution, ...]:
     """What each feature adds to the lead of row `first` of the table over row `second`; the largest comes first.
 
-    Features without a weight, and sparse ones that neither row has, are left out.
+    Features without a weight that no tree uses either, and sparse ones that neither row has, are left out.
     """
     family = {name: label for label, extractor in job.extractors.items() for name in column_names(label, extractor)}
     values = np.stack([_row(table, first), _row(table, second)])
-    used = np.flatnonzero((weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0)))
+    by_trees = tree_lead(trees, table, first, second) if trees is not None else {}
+    added = np.array([by_trees.get(name, 0.0) for name in table.all_names])
+    weighted = (weights != 0) & ((np.arange(len(weights)) < len(table.names)) | values.any(axis=0))
+    used = np.flatnonzero(weighted | (added != 0))
     rows = [
         Contribution(
             table.all_names[i],
@@ -140,7 +150,8 @@ def contributions(
             float(weights[i]),
             float(values[0, i]),
             float(values[1, i]),
-            float(weights[i] * (values[0, i] - values[1, i])),
+            float(added[i]),
+            float(weights[i] * (values[0, i] - values[1, i]) + added[i]),
         )
         for i in used.tolist()
     ]
@@ -253,7 +264,7 @@ def explain(
         len(nbest),
         side(choices[0], first),
         side(choices[1], second),
-        contributions(job, in_order, vector, first, second),
+        contributions(job, in_order, vector, weights.trees, first, second),
         word_scores(job, texts_of),
         parses_of(job, texts_of, parsers),
     )

@@ -47,12 +47,16 @@ class Trees(Scorer):
 
     def scores(self, table: FeatureTable) -> FloatArray:
         """(rows): the sum of the trees' values. Raises ConfigError where the table lacks one of the features."""
+        return self.sums(self.standardised(table))
+
+    def standardised(self, table: FeatureTable) -> FloatArray:
+        """(rows, names): what the trees see of a table. Raises ConfigError where it lacks one of the features."""
         position = {name: i for i, name in enumerate(table.names)}
         missing = [name for name in self.names if name not in position]
         if missing:
             raise ConfigError(f"the boosted trees need features that are not there: {', '.join(missing)}")
         columns = table.values[:, [position[name] for name in self.names]]
-        return self.sums(standardised_in_lists(columns, table.offsets))
+        return standardised_in_lists(columns, table.offsets)
 
     def sums(self, values: FloatArray) -> FloatArray:
         """(rows): the sum of the trees' values, from features that are standardised (rows, names)."""

@@ -14,6 +14,7 @@ from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 
 NAME = 26  # columns of the name of a feature
+NUMBER = 10  # columns of a weight, a value, or what a feature adds
 BAR = 5  # columns of the longest bar, on each side of its middle
 LABEL = 14  # columns before the words of a sentence
 
@@ -59,16 +60,21 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     yield f"What makes A lead by {lead:+.4g}: weight × (value of A − value of B)"
     if explanation.decision == "mbr":
         yield "  (of the model score; the choice goes by the expected metric of MBR)"
-    yield f"  {'feature':<{NAME}}{'weight':>10}{'A':>10}{'B':>10}{'adds':>10} {'B':<{BAR}}|{'A':>{BAR}}"
+    trees = any(row.trees for row in rows)
+    if trees:
+        yield f"  + the share of boosted trees (Shapley values, together {sum(row.trees for row in rows):+.4g})"
+    name = NAME - NUMBER if trees else NAME
+    heads = ("weight", "A", "B", *(["trees"] if trees else []), "adds")
+    yield f"  {'feature':<{name}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
     longest = max((abs(row.lead) for row in rows), default=0.0) or 1.0
     for row in rows[:count]:
-        numbers = (row.weight, row.first, row.second)
-        cells = "".join(f"{value:>10.4g}" for value in numbers)
-        yield f"  {_cut(row.feature, NAME):<{NAME}}{cells}{row.lead:>+10.4g} {_bar(row.lead / longest)}".rstrip()
+        cells = "".join(f"{value:>{NUMBER}.4g}" for value in (row.weight, row.first, row.second))
+        cells += "".join(f"{value:>+{NUMBER}.4g}" for value in ([row.trees] if trees else []) + [row.lead])
+        yield f"  {_cut(row.feature, name):<{name}}{cells} {_bar(row.lead / longest)}".rstrip()
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"
-        yield f"  {rest:<{NAME}}{'':30}{sum(row.lead for row in others):>+10.4g}"
+        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{sum(row.lead for row in others):>+{NUMBER}.4g}"
     families = _families(rows)
     if len(families) < len(rows):
         sums = "by family: " + ", ".join(f"{name} {value:+.4g}" for name, value in families if value)
