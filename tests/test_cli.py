@@ -8,12 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from rerank_adapters.cli import cli
 from rerank_adapters.commands import COMMANDS as CHAIN
 from rerank_adapters.commands import ORDER
+from rerank_adapters.commands.options import PLUGIN_HELP
 from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -948,6 +950,26 @@ def test_summaries_are_the_first_lines_of_the_commands_docstrings():
         command = cli.get_command(context, name)
         assert command.name == name
         assert command.help.splitlines()[0] == cli.summaries[name]
+
+
+def commands_of(group, context, path=""):
+    """The names and commands of a group, with those of its subgroups."""
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        yield f"{path}{name}", command
+        if isinstance(command, click.Group):
+            yield from commands_of(command, click.Context(command, parent=context), f"{path}{name} ")
+
+
+def test_each_option_that_names_a_plugin_is_completed():
+    options = {
+        (name, parameter.name): parameter
+        for name, command in commands_of(cli, click.Context(cli))
+        for parameter in command.params
+        if PLUGIN_HELP in (getattr(parameter, "help", None) or "")
+    }
+    assert {("score", "lm"), ("train treelet-lm", "parser")} <= options.keys()
+    assert [where for where, option in options.items() if option._custom_shell_complete is None] == []
 
 
 def test_commands_of_plugins_have_a_heading(tmp_path):

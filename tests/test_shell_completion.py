@@ -31,6 +31,11 @@ def test_each_shell_gets_a_script(monkeypatch, shell):
         (["extract", "-f", "nothing,be"], ["file,nothing,be"]),
         (["evaluate", "-m", "ble"], ["plain,bleu"]),
         (["tune", "-t", "mir"], ["plain,mira"]),
+        (["parse", "-p", "stan"], ["plain,stanza"]),
+        (["parse", "-p", "pcfg,thr"], ["plain,pcfg,threshold="]),
+        (["explain", "--parser", "eng"], ["plain,english"]),
+        (["score", "--lm", "hh"], ["plain,hhmm"]),
+        (["sample", "tree"], ["plain,treelet-lm"]),
         (["run", "conf"], ["file,conf"]),
     ],
 )

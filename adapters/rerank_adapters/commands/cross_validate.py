@@ -16,6 +16,7 @@ from rerank_adapters.commands.options import (
     references_option,
     source_option,
 )
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.registry import Registry
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     "tuners",
     multiple=True,
     metavar="TUNER",
+    shell_complete=plugin_names("tuner"),
     help=f"Compare this tuner: {PLUGIN_HELP}. Repeatable. Default: all that need neither options nor an extra.",
 )
 @click.option(

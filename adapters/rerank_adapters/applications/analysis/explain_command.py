@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from rerank_adapters.commands.options import PLUGIN_HELP, config_option, output_option, reference_form_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry, suggestion
 
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("-b", "--against", metavar="CHOICE",
               help="Hypothesis B, chosen in the same way. Default: first, or second where A is first.")  # fmt: skip
 @click.option("-p", "--parser", "parsers", multiple=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
               help=f"Show trees of this parser: {PLUGIN_HELP}; `none` shows no trees. Repeatable. Default: the parsers "
               "that the features use.")  # fmt: skip
 @click.option("--features", type=click.IntRange(1), default=15, show_default=True,

@@ -8,6 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.registry import Registry
 
 
@@ -15,7 +16,7 @@ from rerank_plugins.registry import Registry
 @click.argument("held_out", metavar="HELD_OUT")
 @click.option("-m", "--model", "files", multiple=True, type=Path, metavar="FILE",
               help="Model file, ARPA file or KenLM binary. Repeatable.")  # fmt: skip
-@click.option("--lm", "specs", multiple=True, metavar="LM",
+@click.option("--lm", "specs", multiple=True, metavar="LM", shell_complete=plugin_names("language_model"),
               help=f"Language model: its name in the config, or {PLUGIN_HELP}. Repeatable.")  # fmt: skip
 @output_option("Where to write the config of the mixture.")
 @job_flags("config")

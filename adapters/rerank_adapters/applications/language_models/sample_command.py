@@ -9,6 +9,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -27,7 +28,7 @@ def length_range(text: str) -> tuple[int, int]:
 
 
 @click.command("sample")
-@click.argument("lm")
+@click.argument("lm", shell_complete=plugin_names("language_model"))
 @click.option("-n", "--number", type=click.IntRange(0), default=10, show_default=True, help="Number of sentences.")
 @click.option(
     "--length", default="1-100", show_default=True, metavar="WORDS", help="Number of words in a sentence: 15-20, or 7."

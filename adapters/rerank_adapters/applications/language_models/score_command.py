@@ -8,6 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -15,7 +16,8 @@ from rerank_plugins.registry import Registry
 @click.command("score")
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, metavar="FILE", help="Model file, ARPA file or KenLM binary.")
-@click.option("--lm", metavar="LM", help=f"Language model: its name in the config, or {PLUGIN_HELP}.")
+@click.option("--lm", metavar="LM", shell_complete=plugin_names("language_model"),
+              help=f"Language model: its name in the config, or {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["srilm", "kenlm", "table"]), default="srilm", show_default=True,
               help="Print as SRILM's `ngram -ppl` or KenLM's `query` do, or tab-separated.")  # fmt: skip
 @click.option("-d", "--detail", type=click.IntRange(0, 2),

@@ -8,6 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -15,7 +16,7 @@ from rerank_plugins.registry import Registry
 @click.command("surprisal")
 @click.argument("text", default="-")
 @click.option("-m", "--model", type=Path, metavar="FILE", help="N-gram model file, ARPA file or KenLM binary.")
-@click.option("--lm", metavar="LM",
+@click.option("--lm", metavar="LM", shell_complete=plugin_names("language_model"),
               help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
               help="Print a line for each word, or a JSON object for each sentence.")  # fmt: skip

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.registry import Registry
 
 
@@ -18,6 +19,7 @@ from rerank_plugins.registry import Registry
               "or agreement. Repeatable. Default: all kinds, in equal shares.")  # fmt: skip
 @click.option("--forms", metavar="FILE", help="Take the known words and their forms from this text. Default: TEXT.")
 @click.option("--parser", default="english", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
               help="Parser for tags and agreement. With `none` there are no agreement errors, and forms are "
               "recognised by their endings alone.")  # fmt: skip
 @output_option("Write the pairs to this file.")

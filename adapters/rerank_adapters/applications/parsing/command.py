@@ -8,6 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -18,7 +19,8 @@ from rerank_plugins.registry import Registry
               help="Parse the hypotheses of this n-best list instead of a text. Repeatable.")  # fmt: skip
 @click.option("--evaluate", "gold", multiple=True, metavar="GOLD",
               help="Compare the parser with the gold trees of this file. Repeatable.")  # fmt: skip
-@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER", help=f"{PLUGIN_HELP}.")
+@click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"), help=f"{PLUGIN_HELP}.")  # fmt: skip
 @click.option("--trees", "kind", type=click.Choice(["conllu", "brackets"]),
               help="Write dependencies or constituents. Default: what the parser produces, CoNLL-U if it produces "
                    "both.")  # fmt: skip

@@ -8,6 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.registry import Registry
 
 
@@ -16,6 +17,7 @@ from rerank_plugins.registry import Registry
 @click.option("-a", "--alignment", type=Path, required=True, metavar="MODEL",
               help="The word alignment model of `rerank train word-alignment`.")  # fmt: skip
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
               help=f"Parse the target side: {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--trees", metavar="FILE",
               help="Take the trees of the target side from this CoNLL-U file instead, in the order of the "

@@ -22,6 +22,7 @@ from rerank_adapters.commands.options import (
     text_steps,
     tokenised_text_option,
 )
+from rerank_adapters.commands.shell_completion import plugin_names
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip

@@ -22,6 +22,7 @@ from rerank_adapters.commands.options import (
     text_steps,
     tokenised_text_option,
 )
+from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER",
+              shell_complete=plugin_names("parser"),
               help=f"The parser for text: {PLUGIN_HELP}.")  # fmt: skip
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
