@@ -13,7 +13,6 @@ import os
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
 from rerank_plugins.documents import read_json
 from rerank_plugins.errors import DAMAGE, FormatError, RerankError
 from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.unfinished import unfinished
 
 VERSION, FORMER = 2, 1  # version 1 has no checksums
 
@@ -96,27 +96,24 @@ class FeatureTable:
             "provenance": self.provenance,
         }
         text = np.frombuffer(json.dumps(meta, ensure_ascii=False, sort_keys=True).encode(), np.uint8)
-        temporary = path.with_name(path.name + f".{os.getpid()}.tmp")
         try:
-            with open(temporary, "wb") as stream:
-                np.savez(
-                    stream,
-                    meta=text,
-                    values=self.values,
-                    offsets=self.offsets,
-                    indptr=self.sparse.indptr,
-                    indices=self.sparse.indices,
-                    data=self.sparse.data,
-                )
-            add_checksums(temporary)
-            os.replace(temporary, path)
+            with unfinished(path) as temporary:
+                with open(temporary, "wb") as stream:
+                    np.savez(
+                        stream,
+                        meta=text,
+                        values=self.values,
+                        offsets=self.offsets,
+                        indptr=self.sparse.indptr,
+                        indices=self.sparse.indices,
+                        data=self.sparse.data,
+                    )
+                add_checksums(temporary)
+                os.replace(temporary, path)
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT)
             why = "the disk is full; nothing was written" if full else f"cannot be written ({error.strerror})"
             raise RerankError(f"{path}: {why}") from error
-        finally:
-            with suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: Path) -> FeatureTable:

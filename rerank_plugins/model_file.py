@@ -15,7 +15,6 @@ import json
 import logging
 import math
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,6 +25,7 @@ from numpy.typing import NDArray
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_file
 from rerank_plugins.documents import read_json
 from rerank_plugins.errors import DAMAGE, ModelError
+from rerank_plugins.unfinished import unfinished
 
 MAGIC = b"rerankLM"
 VERSION, FORMER = 2, 1  # version 1 has no checksums
@@ -106,14 +106,11 @@ def _write_compressed(path: Path, content: bytes, level: int) -> int:
 
 def _write_checked(path: Path, write: Callable[[BinaryIO], object]) -> int:
     """Write a file with checksums, completely or not at all; return its size in bytes."""
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    try:
-        with open(temporary, "xb") as stream:
+    with unfinished(path) as temporary:
+        with open(temporary, "wb") as stream:
             write(stream)
         size = add_checksums(temporary)
         os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return size
 
 

@@ -150,6 +150,7 @@ def test_killed_at_a_file_or_on_a_full_disk(place, name, monkeypatch):
         assert name == "run" or not (place / "out.toml").exists()
         done(*command_for(name))
         assert bytes_of(place / "out.toml") == wanted
+        assert not list(place.glob(".out.toml*.tmp")), "what the killed process left is removed"
         clean(place)
     ran = in_a_fork(command_for(name), lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     said = one_line(ran, 2, after=True)

@@ -15,7 +15,6 @@ import gzip
 import io
 import lzma
 import os
-import secrets
 import stat
 import sys
 import zlib
@@ -26,6 +25,7 @@ from typing import IO, Any, Protocol, TextIO
 
 from rerank_adapters.closed_pipes import drop_unread
 from rerank_plugins.errors import FormatError, RerankError
+from rerank_plugins.unfinished import unfinished
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading
@@ -221,7 +221,8 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
     r"""Open a text stream whose content becomes the file `path` when the block ends; `-` is stdout.
 
     The suffix .gz, .xz, .bz2 or .zst chooses the compression; "\n" is written as it is. After an error or Ctrl-C
-    nothing is left behind and an existing file stays as it was. A special file (a pipe, /dev/null) is written directly.
+    nothing is left behind and an existing file stays as it was; what a killed process left of this file is removed. A
+    special file (a pipe, /dev/null) is written directly.
     Raises RerankError where the disk is full or the folder cannot be written to, and BrokenPipeError where the reader
     of stdout goes away.
     """
@@ -252,25 +253,24 @@ def open_atomic(path: str | Path) -> Iterator[TextIO]:
                 raise
             raise _write_error(str(path), error) from error
         return
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
+    temporary = target
     try:
         if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        with open(temporary, "xb") as binary:
-            with _deflating(binary, target.suffix) as text:
-                yield text
-            binary.flush()
-        if target.exists():
-            os.chmod(temporary, target.stat().st_mode & 0o7777)
-        os.replace(temporary, target)
+        with unfinished(target) as temporary:
+            with open(temporary, "wb") as binary:
+                with _deflating(binary, target.suffix) as text:
+                    yield text
+                binary.flush()
+            if target.exists():
+                os.chmod(temporary, target.stat().st_mode & 0o7777)
+            os.replace(temporary, target)
     except BrokenPipeError:  # raised by stdout, which the block writes to, not by this file
         raise
     except OSError as error:
         if error.filename not in (None, str(temporary), str(target)):
             raise  # the error does not concern this file but something that the block did
         raise _write_error(str(path), error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _write_error(name: str, error: OSError) -> RerankError:

@@ -11,7 +11,6 @@ import io
 import json
 import logging
 import os
-import secrets
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 from rerank_plugins.parsers.biaffine.states import Direction, halved
 from rerank_plugins.parsers.biaffine.word_inputs import WordInputs
+from rerank_plugins.unfinished import unfinished
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums
@@ -90,13 +90,10 @@ class BiaffineModel:
 
     def save(self, path: Path) -> None:
         """Write the file completely or not at all."""
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-        try:
+        with unfinished(path) as temporary:
             temporary.write_bytes(self.to_bytes())
             add_checksums(temporary)
             os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
 
 
 def read_model(path: Path) -> BiaffineModel:
