@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -65,6 +66,13 @@ def size_in_bytes(text: str, name: str) -> int:
     if match is None:
         raise ConfigError(f"{name} is {text!r}; wanted a number of bytes, or a size such as 500 MB or 10 GB")
     return int(float(match[1]) * 1000 ** " kmgt".index(match[2].lower() or " "))
+
+
+@cache
+def this_machine() -> str:
+    """A name of the running machine that no other one has (on Linux, until it is started again)."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return platform.node() + (f" {boot.read_text().strip()}" if boot.is_file() else "")
 
 
 @contextmanager

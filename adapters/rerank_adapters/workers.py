@@ -30,7 +30,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
 from types import TracebackType
-from typing import Any, Generic, NamedTuple, NoReturn, Self, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
 from rerank_adapters.forking import ENDING, may_fork, ready_to_fork, settle
 from rerank_plugins import PluginError, RerankError
@@ -49,6 +49,28 @@ class _Worker(NamedTuple):
     connection: Connection[Any, Any]
 
 
+class Load(NamedTuple):
+    """What another process needs to do some work.
+
+    It is the pickle of the work, the files of plugins, and the model files whose checksums this process has verified.
+    """
+
+    pickled: bytes
+    files: list[Path]
+    checked: frozenset[Identity]
+
+    @classmethod
+    def of(cls, work: Callable[[Any], Any], name: str) -> Load:
+        """What `work`, which messages call by `name`, needs. Raises PluginError where it cannot be pickled."""
+        try:
+            pickled = pickle.dumps(work)
+        except Exception as error:  # the objects of plugins may raise anything
+            raise PluginError(f"{name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
+        files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+        return cls(pickled, files, checked_files())
+
+
 class Workers(Generic[Item, Result]):
     """`jobs` processes that call `work` on items; they start when the first item is submitted.
 
@@ -56,6 +78,8 @@ class Workers(Generic[Item, Result]):
     start in no time. The `with` block ends the workers: at once if it is left by
     an exception (or, in a generator, by its closing), otherwise when all submitted items are done.
     """
+
+    remote: ClassVar[bool] = False  # whether they are those of a cluster (cluster.py)
 
     def __init__(self, work: Callable[[Item], Result], jobs: int, name: str, *, fork: bool = False) -> None:
         """Prepare workers; messages call `work` by `name`, for instance "the parser"."""
@@ -74,6 +98,10 @@ class Workers(Generic[Item, Result]):
     def forks(self) -> bool:
         """Whether workers that start now are forks, to which nothing need be sent or loaded."""
         return self._fork and may_fork()
+
+    def most(self) -> int:
+        """How many tasks may wait for earlier ones while all workers are busy."""
+        return 2 * self._jobs
 
     @property
     def pids(self) -> list[int]:
@@ -140,12 +168,7 @@ class Workers(Generic[Item, Result]):
                 self._idle.put(self._workers[-1])
 
     def _start_others(self) -> None:
-        try:
-            pickled = pickle.dumps(self._work)
-        except Exception as error:  # the objects of plugins may raise anything
-            raise PluginError(f"{self._name} cannot be sent to a worker process ({error}); jobs = 1 works") from error
-        modules = [module for name, module in list(sys.modules.items()) if name.startswith(FILE_MODULE)]
-        files = [Path(module.__file__) for module in modules if module.__file__ and Path(module.__file__).is_file()]
+        parts = Load.of(self._work, self._name)
         context = multiprocessing.get_context("spawn")
         for _ in range(self._jobs):
             ours, theirs = context.Pipe()
@@ -155,7 +178,7 @@ class Workers(Generic[Item, Result]):
             self._workers.append(_Worker(process, ours))
         for worker in self._workers:
             with suppress(OSError):  # it has ended already, which the first item will show
-                worker.connection.send((pickled, files, checked_files()))
+                worker.connection.send(parts)
             self._idle.put(worker)
 
     def _ask(self, item: Item) -> Result:
@@ -175,18 +198,22 @@ class Workers(Generic[Item, Result]):
         return answer
 
 
-def in_order(results: Iterable[tuple[Item, Result | Future[Result]]], most: int) -> Iterator[tuple[Item, Result]]:
+def in_order(
+    results: Iterable[tuple[Item, Result | Future[Result]]], most: int | Callable[[], int]
+) -> Iterator[tuple[Item, Result]]:
     """Yield each item with its result, in order, as soon as possible; at most `most` + 1 wait for earlier ones."""
     waiting: deque[tuple[Item, Result | Future[Result]]] = deque()
     for pair in results:
         waiting.append(pair)
-        while waiting and (len(waiting) > most or _ready(waiting[0][1])):
+        while waiting and (len(waiting) > _now(most) or _ready(waiting[0][1])):
             yield _finished(*waiting.popleft())
     while waiting:
         yield _finished(*waiting.popleft())
 
 
-def as_finished(results: Iterable[tuple[Item, Result | Future[Result]]], most: int) -> Iterator[tuple[Item, Result]]:
+def as_finished(
+    results: Iterable[tuple[Item, Result | Future[Result]]], most: int | Callable[[], int]
+) -> Iterator[tuple[Item, Result]]:
     """Yield each item with its result, whichever is ready first; at most `most` + 1 are waited for at a time."""
     waiting: dict[Future[Result], Item] = {}
     for item, result in results:
@@ -194,10 +221,14 @@ def as_finished(results: Iterable[tuple[Item, Result | Future[Result]]], most: i
             yield item, result
             continue
         waiting[result] = item
-        if len(waiting) > most:
+        if len(waiting) > _now(most):
             yield from _next_finished(waiting)
     while waiting:
         yield from _next_finished(waiting)
+
+
+def _now(most: int | Callable[[], int]) -> int:
+    return most() if callable(most) else most
 
 
 def _next_finished(waiting: dict[Future[Result], Item]) -> Iterator[tuple[Item, Result]]:
@@ -241,11 +272,11 @@ def _serve(connection: Connection[Any, Any]) -> None:
     Thread(target=_watch, args=(sentinel, os.getppid()), daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
-        pickled, files, checked = connection.recv()
+        parts = connection.recv()
     except (EOFError, OSError):
         return
     _kill_with_parent(sentinel)
-    work, failure = _attempt(_load, pickled, files, checked)
+    work, failure = attempt(load, parts)
     _answer(connection, work, failure)
 
 
@@ -266,29 +297,30 @@ def _answer(connection: Connection[Any, Any], work: Callable[[Any], Any], failur
     with suppress(EOFError, OSError):
         while True:
             item = connection.recv()
-            answer = (None, failure) if failure else _attempt(work, item)
-            _, unsent = _attempt(connection.send, answer)
+            answer = (None, failure) if failure else attempt(work, item)
+            _, unsent = attempt(connection.send, answer)
             if unsent:  # the result cannot be pickled, or the pipe is closed
                 connection.send((None, unsent))
 
 
-def _attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
+def attempt(function: Callable[..., Any], *arguments: Any) -> tuple[Any, BaseException | None]:
     """The function's result and None, or None and the error, even if it is a KeyboardInterrupt or SystemExit."""
     try:
         return function(*arguments), None
     except BaseException as error:
-        return None, _sendable(error)
+        return None, sendable(error)
 
 
-def _load(pickled: bytes, files: list[Path], checked: frozenset[Identity]) -> Callable[[Any], Any]:
-    trust(checked)  # model files whose checksums the parent has verified
-    for file in files:  # only our loader can import the modules of plugin files
+def load(parts: Load) -> Callable[[Any], Any]:
+    """The work, in the process that shall do it. Raises PluginError for a file of a plugin that is not there."""
+    trust(parts.checked)
+    for file in parts.files:  # only our loader can import the modules of plugin files
         import_file(file)
-    work: Callable[[Any], Any] = pickle.loads(pickled)
+    work: Callable[[Any], Any] = pickle.loads(parts.pickled)
     return work
 
 
-def _sendable(error: BaseException) -> BaseException:
+def sendable(error: BaseException) -> BaseException:
     """The error with its traceback as a note; a RuntimeError with its text if it cannot be pickled."""
     note = "in a worker process:\n" + "".join(traceback.format_exception(error))
     try:

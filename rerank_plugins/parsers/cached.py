@@ -79,6 +79,29 @@ class CachedParser(Parser):
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; each new sentence is passed to the wrapped parser once."""
         keys = [tuple(sentence) for sentence in sentences]
+        new = self._new(keys)
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
+            self.keep(batch, self.parser.parse(batch))
+        return [self._known[key] for key in keys]
+
+    def known(self, sentences: Sequence[Sentence]) -> dict[tuple[str, ...], Parse]:
+        """The parses of those sentences that are in memory or on disk."""
+        keys = [tuple(sentence) for sentence in sentences]
+        self._new(keys)
+        return {key: self._known[key] for key in keys if key in self._known}
+
+    def keep(self, sentences: Sequence[tuple[str, ...]], parses: Sequence[Parse]) -> None:
+        """Keep the parses that the wrapped parser has made of distinct sentences, here or on another machine."""
+        pairs = list(zip(sentences, parses, strict=True))
+        self._counts["parsed"] = self.parsed + len(pairs)
+        if self._cache and self._identity:
+            own = [(words, parse) for words, parse in pairs if _has_own_words(words, parse)]
+            self._cache.save(self._identity, own)
+        self._remember(pairs)
+
+    def _new(self, keys: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+        """The distinct sentences whose parses are not known, after those on disk have been remembered."""
         if self._counts.get("remembered", 0) > REMEMBERED:
             self._known.clear()
             self._counts["remembered"] = 0
@@ -87,16 +110,7 @@ class CachedParser(Parser):
             loaded = self._cache.load(self._identity, new)
             self._remember([(key, parse) for key, parse in zip(new, loaded, strict=True) if parse is not None])
             new = [key for key in new if key not in self._known]
-        for start in range(0, len(new), BATCH):
-            batch = new[start : start + BATCH]
-            parses = list(zip(batch, self.parser.parse(batch), strict=True))
-            self._counts["parsed"] = self.parsed + len(batch)
-            if self._cache and self._identity:
-                self._cache.save(
-                    self._identity, [(words, parse) for words, parse in parses if _has_own_words(words, parse)]
-                )
-            self._remember(parses)
-        return [self._known[key] for key in keys]
+        return new
 
     def _remember(self, parses: Sequence[tuple[tuple[str, ...], Parse]]) -> None:
         self._known.update(parses)

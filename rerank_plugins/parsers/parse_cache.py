@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rerank_plugins.interfaces import Parse, Sentence
 from rerank_plugins.parsers.packed import pack, unpack
+from rerank_plugins.paths import this_machine
 
 FILE = "parses.sqlite3"
 PATIENCE = 60.0  # seconds to wait for the transaction of another process
@@ -71,7 +72,12 @@ class ParseCache:
 
     def __getstate__(self) -> dict[str, Any]:
         unopened: dict[str, Any] = {"_connection": None, "_process": 0, "_inherited": [], "_content": None}
-        return {"folder": self.folder, "limit": self.limit, "_broken": self._broken, **unopened}
+        kept = {"folder": self.folder, "limit": self.limit, "_broken": self._broken}
+        return {**kept, "machine": this_machine(), **unopened}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        elsewhere = state.pop("machine") != this_machine()
+        self.__dict__.update(state, _inherited=[], _broken=state["_broken"] or elsewhere)
 
     @property
     def file(self) -> Path:

@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import JobFlags, job_flags, output_file, set_option, source_option
+from rerank_adapters.commands.options import (
+    JobFlags,
+    job_flags,
+    output_file,
+    scheduler_option,
+    set_option,
+    source_option,
+)
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
@@ -24,6 +31,7 @@ from rerank_plugins.registry import Registry
 )
 @source_option
 @set_option
+@scheduler_option
 @job_flags("features", "config", "format_", "jobs")
 @click.pass_obj
 def command(

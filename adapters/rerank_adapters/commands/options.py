@@ -143,6 +143,22 @@ def jobs_option(command: Command) -> Command:
     )(command)
 
 
+def scheduler_option(command: Command) -> Command:
+    """`--scheduler`: the Dask cluster that does the work of the command; it is no parameter of the command."""
+
+    def choose(context: click.Context, _: click.Parameter, address: str | None) -> None:
+        if address:
+            from rerank_adapters.cluster import using_cluster
+
+            context.with_resource(using_cluster(address))
+
+    return click.option(
+        "--scheduler", envvar="RERANK_SCHEDULER", metavar="ADDRESS", expose_value=False, callback=choose,
+        help="Send the work to the Dask cluster whose scheduler has this address, tcp://HOST:8786, or that of the "
+        "environment variable RERANK_SCHEDULER. Default: processes of this machine.",
+    )(command)  # fmt: skip
+
+
 def set_option(command: Command) -> Command:
     """`--set`: what `{set}` stands for in the files of features."""
     return click.option(

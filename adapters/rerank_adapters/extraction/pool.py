@@ -1,4 +1,4 @@
-"""Extraction of chunks in this process or, where that is quicker, in worker processes.
+"""Extraction of chunks in this process or, where that is quicker, in worker processes; or on a cluster.
 
 Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Where they cannot
 be forks of this process, each costs an interpreter and the loading of the models, so they start only when the expected
@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
+from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
 from rerank_adapters.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
 from rerank_adapters.extraction.first_use import compiled_in_two
 from rerank_adapters.extraction.known import KnownValues, LookedUp
@@ -26,6 +27,7 @@ FORKED = 0.2  # seconds that forks must gain
 LOADED = 1.0  # seconds that a first chunk takes only if it is costly or has loaded what forks should have
 
 Chunk = list[NBestList]
+AnyWorkers = Workers[Task, Extracted] | ClusterWorkers[Task, Extracted]
 
 
 @dataclass(frozen=True)
@@ -82,18 +84,24 @@ def extract_groups(
 ) -> Iterator[Finished]:
     """Yield each chunk with its values, in order or, unless `ordered`, when it is ready.
 
-    At most 2 * jobs + 1 chunks are held. `rows` is the number of all hypotheses, where that is known.
+    At most 2 * jobs + 1 chunks are held, or twice as many as the cluster has workers. `rows` is the number of all
+    hypotheses, where that is known.
     """
     extraction = _Extraction(plan)
     collect = in_order if ordered else as_finished
     try:
-        with Workers(extraction, jobs, "an extractor", fork=True) as workers:
+        with _workers(extraction, jobs) as workers:
             results = _shared_out(extraction, groups, known, workers, jobs, rows)
-            for (number, looked_up), extracted in collect(results, 2 * jobs):
+            for (number, looked_up), extracted in collect(results, workers.most):
                 values = known.add(looked_up, extracted)
                 yield Finished(number, list(looked_up.nbests), values, extracted.seconds)
     finally:
         known.close()
+
+
+def _workers(extraction: _Extraction, jobs: int) -> AnyWorkers:
+    name = "an extractor"
+    return cluster_workers(extraction, name) if on_cluster() else Workers(extraction, jobs, name, fork=True)
 
 
 @dataclass(frozen=True)
@@ -110,7 +118,7 @@ def _shared_out(
     extraction: _Extraction,
     groups: Iterable[Chunk],
     known: KnownValues,
-    workers: Workers[Task, Extracted],
+    workers: AnyWorkers,
     jobs: int,
     rows: int | None,
 ) -> Iterator[tuple[tuple[int, LookedUp], Extracted | Future[Extracted]]]:
@@ -122,7 +130,7 @@ def _shared_out(
         if not looked_up.task.wanted:
             gauge.add(size, None)
             yield item, Extracted({}, {})
-        elif workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks)):
+        elif workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks)):
             gauge.add(size, None)
             yield item, workers.submit(looked_up.task)
         else:

@@ -1,7 +1,8 @@
-"""Parsing of many sentences: in order, in bounded memory, on several processes.
+"""Parsing of many sentences: in order, in bounded memory, on several processes or on a cluster.
 
 The parses of each finished batch are kept in the parse cache, where the next run finds those of an interrupted one. The
-first batch is parsed in this process; workers start for the others.
+first batch is parsed in this process; workers start for the others. Workers of a cluster parse all batches; the cache
+is that of this machine alone, so this process looks parses up and keeps them.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 
+from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
 from rerank_adapters.workers import Workers, in_order
-from rerank_plugins import Parse
+from rerank_plugins import Parse, Parser
 from rerank_plugins.parsers.cached import CachedParser
 
 BATCH = 1_000  # sentences of one task
@@ -36,15 +38,35 @@ class ParseCounts:
 def parse_in_order(
     parser: CachedParser, sentences: Iterable[Words], jobs: int, counts: ParseCounts
 ) -> Iterator[tuple[Words, Parse]]:
-    """Yield each sentence with its parse, in order, and count it in `counts`; at most 2 * jobs + 1 batches are held."""
+    """Yield each sentence with its parse, in order, and count it in `counts`.
+
+    At most 2 * jobs + 1 batches are held, or twice as many as the cluster has workers.
+    """
+    batches = _batches(sentences)
+    for batch, (parses, parsed) in _on_cluster(parser, batches) if on_cluster() else _here(parser, batches, jobs):
+        counts.parsed += parsed
+        for words, parse in zip(batch, parses, strict=True):
+            counts.sentences += 1
+            counts.without += bool(words) and parse.is_empty
+            yield words, parse
+
+
+def _batches(sentences: Iterable[Words]) -> Iterator[list[Words]]:
+    source = iter(sentences)
+    while batch := list(islice(source, BATCH)):
+        yield batch
+
+
+def _here(parser: CachedParser, batches: Iterable[list[Words]], jobs: int) -> Iterator[tuple[list[Words], Parsed]]:
+    """Each batch with its parses, which processes of this machine look up, make and keep."""
+
+    def shared(workers: Workers[list[Words], Parsed]) -> Iterator[tuple[list[Words], Parsed | Future[Parsed]]]:
+        for number, batch in enumerate(batches):
+            yield batch, parsing(batch) if number == 0 or jobs == 1 else workers.submit(batch)
+
     parsing = _Parsing(parser)
     with Workers(parsing, jobs, "the parser", fork=True) as workers:
-        for batch, (parses, parsed) in in_order(_shared_out(parsing, sentences, workers, jobs), 2 * jobs):
-            counts.parsed += parsed
-            for words, parse in zip(batch, parses, strict=True):
-                counts.sentences += 1
-                counts.without += bool(words) and parse.is_empty
-                yield words, parse
+        yield from in_order(shared(workers), workers.most)
 
 
 @dataclass(frozen=True)
@@ -59,13 +81,30 @@ class _Parsing:
         return parses, self.parser.parsed - before
 
 
-def _shared_out(
-    parsing: _Parsing, sentences: Iterable[Words], workers: Workers[list[Words], Parsed], jobs: int
-) -> Iterator[tuple[list[Words], Parsed | Future[Parsed]]]:
-    """Yield each batch with its parses, or with the future of a worker that parses it."""
-    source = iter(sentences)
-    for number in count():
-        batch = list(islice(source, BATCH))
-        if not batch:
-            return
-        yield batch, parsing(batch) if number == 0 or jobs == 1 else workers.submit(batch)
+def _on_cluster(parser: CachedParser, batches: Iterable[list[Words]]) -> Iterator[tuple[list[Words], Parsed]]:
+    """Each batch with its parses: this process looks them up and keeps them, and the cluster makes those not known."""
+
+    def shared(
+        workers: ClusterWorkers[list[Words], list[Parse]],
+    ) -> Iterator[tuple[tuple[list[Words], dict[Words, Parse]], list[Parse] | Future[list[Parse]]]]:
+        for batch in batches:
+            known = parser.known(batch)
+            new = [words for words in dict.fromkeys(batch) if words not in known]
+            yield (batch, known), workers.submit(new) if new else []
+
+    with cluster_workers(_Uncached(parser.parser), "the parser") as workers:
+        for (batch, known), parses in in_order(shared(workers), workers.most):
+            new = [words for words in dict.fromkeys(batch) if words not in known]
+            parser.keep(new, parses)
+            known.update(zip(new, parses, strict=True))
+            yield batch, ([known[words] for words in batch], len(new))
+
+
+@dataclass(frozen=True)
+class _Uncached:
+    """The task for the sentences of a batch whose parses are not known, in a worker of a cluster."""
+
+    parser: Parser
+
+    def __call__(self, batch: list[Words]) -> list[Parse]:
+        return self.parser.parse(batch)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
+from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
@@ -29,6 +29,7 @@ from rerank_plugins.registry import Registry
 @click.option("--longest", type=click.IntRange(1), metavar="N",
               help="Evaluate only on sentences of at most N words.")  # fmt: skip
 @output_option("Where to write the trees.")
+@scheduler_option
 @job_flags("config", "format_", "jobs")
 @click.pass_obj
 def command(
