@@ -54,6 +54,10 @@ def register_parsers(register):
 '''
 
 
+def train(folder, output, *more):
+    return ("train", "ngram", folder / "text", "--order", "3", "-o", folder / output, *more)
+
+
 class StandInTask:
     """A future of Dask."""
 
@@ -211,6 +215,10 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     done(*extract(chain, "cluster.npz"))
     assert stand_in.submitted > 4
     assert (chain / "cluster.npz").read_bytes() == (chain / "local.npz").read_bytes()
+    done(*train(chain, "cluster.ngram", "--memory", "100K", "--held-out", chain / "text"))
+    monkeypatch.delenv("RERANK_SCHEDULER")
+    done(*train(chain, "local.ngram"))
+    assert (chain / "cluster.ngram").read_bytes() == (chain / "local.ngram").read_bytes()
 
 
 class RealCluster:
@@ -258,10 +266,12 @@ def test_a_worker_is_killed_half_way(chain, monkeypatch):
         extracting = start(*extract(chain, "cluster.npz", "--scheduler", real.address))
         done(*parse(chain, "local"))
         done(*extract(chain, "local.npz", "-j", 1))
-        for process in (running, extracting):
+        training = start(*train(chain, "cluster.ngram", "--scheduler", real.address))
+        done(*train(chain, "local.ngram"))
+        for process in (running, extracting, training):
             said = process.communicate(timeout=60)
             assert process.returncode == 0, said
-        for name in ("local", "local.npz"):
+        for name in ("local", "local.npz", "local.ngram"):
             assert (chain / name).read_bytes() == (chain / name.replace("local", "cluster")).read_bytes()
         processes = calls.read_text().split()
         assert len(set(processes)) == 2

@@ -17,7 +17,7 @@ import pickle
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from contextlib import AbstractContextManager, chdir, contextmanager, suppress
@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import click
 
-from rerank_adapters.workers import Load, attempt, load, sendable
+from rerank_adapters.workers import Load, attempt, in_order, load, sendable
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 PATIENCE = 10.0  # seconds within which the scheduler must answer
@@ -61,6 +61,18 @@ def on_cluster() -> bool:
 def cluster_workers(work: Callable[[Item], Result], name: str) -> ClusterWorkers[Item, Result]:
     """Workers of the cluster in use; messages call `work` by `name`."""
     return ClusterWorkers(work, _schedulers[-1], name)
+
+
+def present_workers() -> int:
+    """How many workers the cluster in use has, at least 1."""
+    return max(1, len(_workers_of(_client(_schedulers[-1]))))
+
+
+def each(task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
+    """The results of the task for all items, in their order, from the cluster in use; messages call it by `name`."""
+    with cluster_workers(task, name) as workers:
+        futures: Iterable[tuple[Item, Result | Future[Result]]] = ((item, workers.submit(item)) for item in items)
+        return [result for _, result in in_order(futures, workers.most)]
 
 
 class ClusterWorkers(Generic[Item, Result]):

@@ -77,7 +77,12 @@ def open_text(path: str | Path) -> Iterator[Iterator[str]]:
     """
     name = display_name(path)
     with _opened(path, name) as stream:
-        yield _decoded(_lines(_inflated(stream, name), name), name)
+        yield decoded_lines(_inflated(stream, name), name)
+
+
+def decoded_lines(pieces: Iterator[bytes], name: str, *, starts: bool = True) -> Iterator[str]:
+    """The lines of joined pieces of a UTF-8 text, with which the file begins if it `starts`. Raises FormatError."""
+    return _decoded(_lines(pieces, name), name, starts)
 
 
 def _opened(path: str | Path, name: str) -> AbstractContextManager[IO[bytes]]:
@@ -203,7 +208,7 @@ def _lines(pieces: Iterator[bytes], name: str = "") -> Iterator[bytes]:
         yield b"".join(incomplete)
 
 
-def _decoded(lines: Iterator[bytes], name: str) -> Iterator[str]:
+def _decoded(lines: Iterator[bytes], name: str, starts: bool = True) -> Iterator[str]:
     number = 0
     for number, line in enumerate(lines, 1):
         try:
@@ -211,7 +216,7 @@ def _decoded(lines: Iterator[bytes], name: str) -> Iterator[str]:
         except UnicodeDecodeError as error:
             message = f"byte {error.start + 1} of the line is 0x{line[error.start]:02x}, which is not UTF-8"
             raise FormatError(f"{message} ({error.reason})", path=name, line=number) from None
-        if number == 1 and text.startswith("\ufeff"):
+        if starts and number == 1 and text.startswith("\ufeff"):
             raise FormatError("starts with a byte-order mark; expected UTF-8 without one", path=name, line=1)
         yield text
 

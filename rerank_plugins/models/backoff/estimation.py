@@ -32,7 +32,7 @@ from rerank_plugins.models.backoff.tables import EVENT, LOG_ZERO, BackoffTables,
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
-Tables = TypeVar("Tables", bound=BackoffTables | PackedTables)
+Tables = TypeVar("Tables")
 # The record of an event in the place of the two integers of its row.
 ROW_EVENT = np.dtype({"names": list(EVENT.names or ()), "formats": ["<i4", "<f4", "<i4"], "itemsize": 16})
 
@@ -134,7 +134,7 @@ def _estimate(
     of_counts = [count_of_counts(level.count) for level in levels]
     discounts, enough = zip(*(smoothing.discounts_of(n) for n in of_counts), strict=True)
     # Room for all events of the model: all symbols in the empty context, then the n-grams of each order that are kept.
-    sizes = [layout.sizes[0], *(_kept(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
+    sizes = [layout.sizes[0], *(kept_ngrams(level, low) for level, low in zip(levels[1:], cut[1:], strict=True))]
     event_levels = np.concatenate([[0], np.cumsum(sizes)])
     if event_levels[-1] >= 1 << 31:
         raise ModelError(f"{event_levels[-1]:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
@@ -142,13 +142,13 @@ def _estimate(
     for level in levels[1:]:
         level.set_aside(workspace)
     # The empty context, from which all other orders are interpolated.
-    p = _unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
+    p = unigrams(levels[0], sizes[0], discounts[0], smoothing, never) if lowest is None else lowest
     if p.shape != (sizes[0],):
         raise ValueError(f"`lowest` has shape {p.shape}, wanted one p for each of {sizes[0]} symbols")
     # One order after the other; each needs p of the shorter n-grams, that is of the order before.
     lower: FloatArray = p[levels[0].symbol]
-    orders = _Orders(levels, store, event_levels, cut, layout.sizes, text, workspace, jobs)
-    _fill_empty_context(orders.events, p)
+    orders = Orders(levels, store, event_levels, cut, layout.sizes, text, workspace, jobs)
+    fill_empty_context(orders.events, p)
     for order in range(2, layout.order + 1):
         progress(f"{order}-grams")
         lower = orders.add(order, lower, discounts[order - 1], smoothing.backoff)
@@ -158,12 +158,13 @@ def _estimate(
     return Estimate(tables, [tuple(d.tolist()) for d in discounts], counted, ngrams, list(enough))
 
 
-def _kept(level: TrieLevel, cutoff: int) -> int:
+def kept_ngrams(level: TrieLevel, cutoff: int) -> int:
+    """How many n-grams of an order occur more often than the cut-off."""
     raw = level.count if level.raw is None else level.raw
     return len(level) if cutoff == 0 else int(np.count_nonzero(raw > cutoff))
 
 
-def _unigrams(
+def unigrams(
     level: TrieLevel, size: int, discount: FloatArray, smoothing: Smoothing, never: Sequence[int]
 ) -> FloatArray:
     """(size) p of each symbol in the empty context.
@@ -186,7 +187,8 @@ def _unigrams(
     return probabilities
 
 
-def _fill_empty_context(events: RecordArray, p: FloatArray) -> None:
+def fill_empty_context(events: RecordArray, p: FloatArray) -> None:
+    """Fill in the events of the empty context, one for each symbol, with the probabilities `p`."""
     events["symbol"] = np.arange(len(events))
     events["log10"] = np.log10(p, out=np.full(len(p), LOG_ZERO), where=p > 0)
     events["next"] = 0
@@ -202,7 +204,7 @@ def count_of_counts(counts: Any) -> Any:
     return ngrams
 
 
-class _Orders(Generic[Tables]):
+class Orders(Generic[Tables]):
     """Estimates the orders from 2 on, each from the order before it; `events` are those of the last one."""
 
     def __init__(

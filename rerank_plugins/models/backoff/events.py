@@ -81,7 +81,11 @@ class TupleEvents:
 
         Raises ValueError for ids that are out of range.
         """
-        self._blocks.append(self.layout.pack(events))
+        self.add_packed(self.layout.pack(events))
+
+    def add_packed(self, rows: LongArray) -> None:
+        """Add (m, words) rows that the layout has packed."""
+        self._blocks.append(rows)
 
     def __len__(self) -> int:
         return self._blocks.rows

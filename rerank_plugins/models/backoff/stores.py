@@ -12,7 +12,7 @@ from rerank_plugins.models.backoff.packing import Packer
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables, RecordArray
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
 
-Tables = TypeVar("Tables", bound=BackoffTables | PackedTables, covariant=True)
+Tables = TypeVar("Tables", covariant=True)
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete
 
 

@@ -111,22 +111,29 @@ class TextCollector:
 
         Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent.
         """
-        names = list(self._numbers)
-        counts = self._counts[: len(names)].tolist()
+        names, totals, tokens = self.numbered()
+        counts = totals.tolist()
         known = [number for number in range(3, len(names)) if counts[number] >= min_count]
         known.sort(key=lambda number: (-counts[number], names[number]))
         known = known[:most]
         new = np.zeros(len(names), np.int32)
         new[BOS], new[EOS] = BOS, EOS
         new[known] = np.arange(3, len(known) + 3)
-        self._numbers = Numbering()
-        tokens = self._tokens.finish()
         unknown = 0
         for start in range(0, len(tokens), 1 << 20):
             piece = tokens[start : start + (1 << 20)]
             piece[:] = new[piece]
             unknown += int(np.count_nonzero(piece == UNK))
         return Vocabulary((*SPECIAL, *(names[number] for number in known))), tokens, unknown
+
+    def numbered(self) -> tuple[list[str], LongArray, IntArray]:
+        """The words in the order in which they were met, the count of each, and the text in numbers of that order.
+
+        The collector is empty afterwards.
+        """
+        names = list(self._numbers)
+        self._numbers = Numbering()
+        return names, self._counts[: len(names)], self._tokens.finish()
 
 
 def _special_word(block: Sequence[str], path: str, before: int) -> FormatError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector
+from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector, Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.model import NgramModel
 
@@ -79,16 +79,10 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.models.backoff.estimation import cutoffs
     from rerank_plugins.models.backoff.events import TextEvents
 
     workspace = workspace or Workspace()
-    if not 1 <= settings.order <= 6:
-        raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
-    prune = cutoffs(settings.prune, settings.order)
-    smoothing = SMOOTHING[settings.smoothing]()
-    if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
-        raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
+    smoothing, prune = checked(settings)
     text = TextCollector(workspace)
     for path, lines in texts:
         text.add(lines, path, lambda words: progress("reading", words))
@@ -100,18 +94,50 @@ def train(
         raise ConfigError(
             f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
         )
-    never = [BOS, UNK] if settings.closed else [BOS]
     source = TextEvents(tokens, len(vocabulary), settings.order)
     del tokens  # so that their memory is free once they are dealt out
     estimated, tables = _estimated(
-        source, smoothing, settings, prune, never, workspace, jobs, lambda stage: progress(stage, words)
+        source,
+        smoothing,
+        settings,
+        prune,
+        never_predicted(settings),
+        workspace,
+        jobs,
+        lambda stage: progress(stage, words),
     )
+    return summary(vocabulary, estimated, tables, settings, words, text.sentences, unknown)
+
+
+def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
+    """The smoothing and the cut-offs of the orders. Raises ConfigError for settings that do not go together."""
+    from rerank_plugins.models.backoff.estimation import cutoffs
+
+    if not 1 <= settings.order <= 6:
+        raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
+    prune = cutoffs(settings.prune, settings.order)
+    smoothing = SMOOTHING[settings.smoothing]()
+    if settings.prune_entropy and isinstance(smoothing, StupidBackoff):
+        raise ConfigError("stupid backoff cannot be pruned by entropy: its scores are no probabilities")
+    return smoothing, prune
+
+
+def never_predicted(settings: NgramSettings) -> list[int]:
+    """The words that have no probability."""
+    return [BOS, UNK] if settings.closed else [BOS]
+
+
+def summary(
+    vocabulary: Vocabulary, estimated: Estimate[Any], tables: PackedTables, settings: NgramSettings,
+    words: int, sentences: int, unknown: int,
+) -> Trained:  # fmt: skip
+    """The trained model, which records the settings and the size of the text."""
     sizes = [estimated.ngrams[0], *tables.sizes[1:]]
     columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
     orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
-    record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": text.sentences, "unknown": unknown}
+    record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, tables, record), text.sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, tables, record), sentences, words, unknown, orders)
 
 
 def _estimated(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,16 +15,24 @@ import click
 from rerank_adapters.applications.training.memory_options import memory_line, memory_options, workspace_for
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.closing import Closing, counted, size_text
-from rerank_adapters.commands.options import model_output, output_file, text_steps, tokenised_text_option
+from rerank_adapters.commands.options import (
+    model_output,
+    output_file,
+    scheduler_option,
+    text_steps,
+    tokenised_text_option,
+)
 from rerank_plugins import __version__
 
 if TYPE_CHECKING:
+    from rerank_adapters.formats.text_pieces import TextPiece
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.models.backoff.workspace import Workspace
     from rerank_plugins.models.ngram.model import NgramModel
     from rerank_plugins.models.ngram.training import NgramSettings, Trained
 
 BLOCK = 1000  # lines that go through the text steps at a time
+PARTS = 2  # parts of the events for each worker of a cluster
 
 
 @click.command("ngram")
@@ -50,6 +60,7 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @click.option("--held-out", multiple=True, metavar="FILE",
               help="Report the perplexity of this text. Repeatable.")  # fmt: skip
 @memory_options
+@scheduler_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
@@ -103,12 +114,16 @@ def train_ngram(
     Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
     cannot hold.
     """
+    from rerank_adapters.cluster import on_cluster
     from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.ngram.training import train
 
     with StatusLine() as stages:
-        trained = train(opened(texts, text), settings, workspace=workspace, jobs=jobs, progress=stages)
+        if on_cluster():
+            trained = _train_on_cluster(texts, settings, workspace, text, stages)
+        else:
+            trained = train(opened(texts, text), settings, workspace=workspace, jobs=jobs, progress=stages)
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
         size = trained.ngrams.save(output)
@@ -116,6 +131,38 @@ def train_ngram(
             stages("writing ARPA")
             write_arpa(trained.ngrams, arpa)
     return trained, size
+
+
+def _train_on_cluster(
+    texts: Sequence[str],
+    settings: NgramSettings,
+    workspace: Workspace,
+    text: TextPipeline | None,
+    progress: Callable[[str, int], None],
+) -> Trained:
+    """The same model, trained by the workers of the cluster in use."""
+    from rerank_adapters.cluster import each, present_workers
+    from rerank_adapters.formats.text_pieces import text_pieces
+    from rerank_plugins.models.ngram.shards import train_shards
+
+    pieces, parts = text_pieces(texts), PARTS * present_workers()
+    return train_shards(
+        pieces, _Opened(text), settings, workspace=workspace, share=each, parts=parts, progress=progress
+    )
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """Opens a piece of a text, for a task on another machine."""
+
+    text: TextPipeline | None
+
+    @contextmanager
+    def __call__(self, piece: TextPiece) -> Iterator[tuple[str, Iterator[str]]]:
+        from rerank_adapters.formats.text_pieces import open_piece
+
+        with open_piece(piece) as lines:
+            yield piece.path, _through(self.text, lines) if self.text and self.text.steps else lines
 
 
 def opened(texts: Iterable[str], text: TextPipeline | None = None) -> Iterator[tuple[str, Iterator[str]]]:
