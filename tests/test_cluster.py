@@ -54,6 +54,11 @@ def register_parsers(register):
 '''
 
 
+def negatives(folder, output, *more):
+    parser = ("--plugin", folder / "chain.py", "negatives", "errors", folder / "text", "--parser", "chain")
+    return (*parser, "-o", folder / output, *more)
+
+
 def train(folder, output, *more):
     return ("train", "ngram", folder / "text", "--order", "3", "-o", folder / output, *more)
 
@@ -200,13 +205,13 @@ def extract(folder, output, *more):
 
 
 def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
-    corpus(chain, 1500)
+    corpus(chain, 1050)
     monkeypatch.setenv("RERANK_CACHE", str(chain / "cache"))
     done(*parse(chain, "local", "-j", 1))
     monkeypatch.setenv("RERANK_CACHE", str(chain / "cache of the cluster"))
     for known, name in enumerate(("first", "again")):
         ran = done(*parse(chain, name, "--scheduler", ADDRESS))
-        assert f"({0 if known else 1500} parsed now)" in ran.err
+        assert f"({0 if known else 1050} parsed now)" in ran.err
         assert (chain / name).read_bytes() == (chain / "local").read_bytes()
         assert stand_in.submitted == 3  # two batches, and the parser once
     monkeypatch.setenv("RERANK_CACHE", "")
@@ -215,10 +220,14 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     done(*extract(chain, "cluster.npz"))
     assert stand_in.submitted > 4
     assert (chain / "cluster.npz").read_bytes() == (chain / "local.npz").read_bytes()
+    done(*negatives(chain, "cluster.tsv"))
+    assert stand_in.submitted > 6
     done(*train(chain, "cluster.ngram", "--memory", "100K", "--held-out", chain / "text"))
     monkeypatch.delenv("RERANK_SCHEDULER")
+    done(*negatives(chain, "local.tsv", "-j", 1))
     done(*train(chain, "local.ngram"))
-    assert (chain / "cluster.ngram").read_bytes() == (chain / "local.ngram").read_bytes()
+    for name in ("local.tsv", "local.ngram"):
+        assert (chain / name).read_bytes() == (chain / name.replace("local", "cluster")).read_bytes()
 
 
 class RealCluster:

@@ -178,7 +178,9 @@ def test_unknown_kinds(given_, message):
 
 
 def test_pairs_remember_line_and_error(forms):
-    made = list(noisy_pairs([["the", "dog", "barks"], [","]], ErrorInserter(forms), None, np.random.default_rng(3)))
+    made = list(
+        noisy_pairs([(["the", "dog", "barks"], None), ([","], None)], ErrorInserter(forms), np.random.default_rng(3))
+    )
     assert len(made) == 1, "nothing to do for a comma"
     assert (made[0].good, made[0].line) == ("the dog barks", 1)
     assert set(made[0].groups) == {"kind", "position", "before", "after"}

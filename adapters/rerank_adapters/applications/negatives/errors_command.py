@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import repeat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from rerank_adapters.commands.options import JobFlags, job_flags, output_option
+from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins.registry import Registry
+
+if TYPE_CHECKING:
+    from rerank_plugins.trees.dependency import DependencyTree
 
 
 @click.command("errors")
@@ -23,7 +28,8 @@ from rerank_plugins.registry import Registry
               help="Parser for tags and agreement. With `none` there are no agreement errors, and forms are "
               "recognised by their endings alone.")  # fmt: skip
 @output_option("Write the pairs to this file.")
-@job_flags("config", "seed")
+@scheduler_option
+@job_flags("config", "jobs", "seed")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, kinds: tuple[str, ...], forms: str | None, parser: str, output: Path
@@ -45,20 +51,27 @@ def command(
     from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
     from rerank_adapters.progress import CountingBar
 
     closing = Closing()
     job = Job.create(flags.settings, registry)
     sentences = [words for line in read_lines(text) if (words := line.split())]
     inserter = error_inserter([line.split() for line in read_lines(forms)] if forms else sentences, kinds)
-    tree_parser = job.parser(parser) if parser != "none" else None
     written = 0
+
+    def with_trees() -> Iterator[tuple[Sequence[str], DependencyTree | None]]:
+        if parser == "none":
+            yield from zip(sentences, repeat(None))
+            return
+        for words, parse in parse_in_order(job.parser(parser), map(tuple, sentences), job.config.jobs, ParseCounts()):
+            yield words, parse.dependencies
 
     def counted_pairs() -> Iterator[Pair]:
         nonlocal written
         with CountingBar("sentences", len(sentences)) as bar:
             line = 0
-            for pair in noisy_pairs(sentences, inserter, tree_parser, default_rng(job.config.seed)):
+            for pair in noisy_pairs(with_trees(), inserter, default_rng(job.config.seed)):
                 bar.add(pair.line - line)
                 line = pair.line
                 written += 1

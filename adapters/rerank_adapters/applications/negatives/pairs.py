@@ -14,13 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.formats.minimal_pairs import Pair
-from rerank_plugins import ConfigError, NBestList, Parser
+from rerank_plugins import ConfigError, NBestList
 from rerank_plugins.models.noise import ErrorInserter, WordForms
 from rerank_plugins.trees.dependency import DependencyTree
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after them get no sample
-BLOCK = 512  # sentences parsed at a time
 
 
 def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
@@ -48,24 +47,19 @@ def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> 
 
 
 def noisy_pairs(
-    sentences: Sequence[Sequence[str]], inserter: ErrorInserter, parser: Parser | None, rng: np.random.Generator
+    sentences: Iterable[tuple[Sequence[str], DependencyTree | None]], inserter: ErrorInserter, rng: np.random.Generator
 ) -> Iterator[Pair]:
-    """Pair each sentence with the same sentence after one error was inserted, where that is possible.
+    """Pair each sentence, which may have a tree, with the same after one error was inserted, where that is possible.
 
     The pairs are generated lazily. Their groups describe the error: its kind, the position of the word (from 1), and
     the word before and after the change.
     """
-    for start in range(0, len(sentences), BLOCK):
-        block = sentences[start : start + BLOCK]
-        trees: list[DependencyTree | None] = [None] * len(block)
-        if parser is not None:
-            trees = [parse.dependencies for parse in parser.parse(block)]
-        for line, (words, tree) in enumerate(zip(block, trees, strict=True), start + 1):
-            edit = inserter.insert(words, rng, tree)
-            if edit is not None:
-                description = (edit.kind, str(edit.position + 1), edit.before, edit.after)
-                groups = dict(zip(ERROR_COLUMNS, description, strict=True))
-                yield Pair(" ".join(words), " ".join(edit.apply(words)), groups, line)
+    for line, (words, tree) in enumerate(sentences, 1):
+        edit = inserter.insert(words, rng, tree)
+        if edit is not None:
+            description = (edit.kind, str(edit.position + 1), edit.before, edit.after)
+            groups = dict(zip(ERROR_COLUMNS, description, strict=True))
+            yield Pair(" ".join(words), " ".join(edit.apply(words)), groups, line)
 
 
 def sampled_pairs(sentences: Sequence[Sequence[str]], model: Path, rng: np.random.Generator) -> Iterator[Pair]:

@@ -18,6 +18,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
     model_output,
+    scheduler_option,
     spoken_option,
     text_steps,
     tokenised_text_option,
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
 @memory_options
+@scheduler_option
 @job_flags("config", "jobs")
 @click.pass_obj
 def command(

@@ -18,6 +18,7 @@ from rerank_adapters.commands.options import (
     JobFlags,
     job_flags,
     model_output,
+    scheduler_option,
     spoken_option,
     text_steps,
     tokenised_text_option,
@@ -61,6 +62,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @click.option("--held-out", multiple=True, type=Path, metavar="FILE",
               help="Report how well the model predicts the trees of this file. Repeatable.")  # fmt: skip
 @memory_options
+@scheduler_option
 @job_flags("config", "jobs", "seed")
 @click.pass_obj
 def command(
