@@ -1,15 +1,12 @@
 """Work on a Dask cluster: its interface, and a real scheduler with two worker processes, one of which is killed."""
 
-import json
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +16,7 @@ from rerank_adapters.cluster import cluster_workers, using_cluster
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
 from rerank_plugins.parsers.parse_cache import ParseCache
 from tests.command_line import done, start
+from tests.dask_cluster import DaskCluster
 
 ADDRESS = "tcp://stand-in:8786"
 PLUGIN = '''
@@ -230,42 +228,13 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
         assert (chain / name).read_bytes() == (chain / name.replace("local", "cluster")).read_bytes()
 
 
-class RealCluster:
-    """A scheduler and two workers, as users start them."""
-
-    def __init__(self, folder: Path) -> None:
-        pytest.importorskip("distributed", reason="Dask is not installed (rerank-plugins[dask])")
-        file = folder / "scheduler.json"
-        common = ("--scheduler-file", file, "--no-dashboard")
-        worker = ("worker", *common, "--nthreads", 1, "--no-nanny", "--local-directory", folder)
-        commands = [("scheduler", *common, "--host", "127.0.0.1", "--port", 0), worker, worker]
-        self.log = (folder / "cluster.log").open("wb")
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-        self.processes = [
-            subprocess.Popen(
-                [sys.executable, "-m", "dask", *map(str, command)], env=environment, cwd=folder, stderr=self.log
-            )
-            for command in commands
-        ]
-        end = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        self.address = json.loads(file.read_text())["address"]
-
-    def stop(self) -> None:
-        for process in self.processes:
-            process.kill()
-            process.wait()
-        self.log.close()
-
-
 @pytest.mark.slow
 def test_a_worker_is_killed_half_way(chain, monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed (rerank-plugins[dask])")
     monkeypatch.setenv("RERANK_CACHE", "")
     corpus(chain, 7500)
     calls = chain / "calls"
-    real = RealCluster(chain)
-    try:
+    with DaskCluster(chain, 2) as real:
         running = start(*parse(chain, "cluster", "--scheduler", real.address, log=calls))
         end = time.monotonic() + 60
         while time.monotonic() < end and (not calls.exists() or len(calls.read_text().splitlines()) < 4):
@@ -286,5 +255,3 @@ def test_a_worker_is_killed_half_way(chain, monkeypatch):
         assert len(set(processes)) == 2
         assert len(processes) > 8  # the batch of the killed worker was parsed again
         assert processes[-1] != str(killed)
-    finally:
-        real.stop()

@@ -28,12 +28,14 @@ NAMED = """1\tWe\t_\tPRON\tPRP\t_\t2\tnsubj\t_\t_
 3\tMary\t_\tPROPN\tNNP\t_\t2\tobj\t_\t_
 """
 NEEDED = {
+    "cluster_speed": "distributed",
     "reading_times": "statsmodels",
     "serve_load": "uvicorn",
     "similarity_learners": "scipy",
     "similarity_table": "sklearn",
 }  # packages of extras
 LONG = {
+    "cluster_speed",
     "ctc_decoding",
     "long_sentences",
     "ngram_speed",
@@ -57,6 +59,10 @@ RUNS = {
         r"\| lm \| [\d.]+ ± [\d.]+ \| [\d.]+ \|",
     ),
     "closed_trees": ("{grammar} {bank}", r"\(ROOT \(S \(NP \(DT the\) \(NN dog\)\)"),
+    "cluster_speed": (
+        "{text} --words 200 --sentences 0 --workers 1 --jobs 1 --tasks 20",
+        r"\| counting \| a cluster of 1 \| [\d.]+ \| [\d.]+ \| yes \|(?s:.*)\| 1 \| [\d.]+ \|",
+    ),
     "completion_table": (
         "{text} {root}/completion/questions.tsv --min-count 1 --jobs 1",
         r"\| 5 \|( [\d.]+ \[[\d.]+, [\d.]+\] \|){6}",
