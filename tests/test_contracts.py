@@ -67,6 +67,7 @@ CASES = {
         "hhmm-lm": [{"beam": 50}, {"beam": 5, "depth": 2, "threshold": 1e-3}],
         "dependency-lm": [{}, {"parser": "english"}],
         "treelet-lm": [{}, {"parser": "pcfg", "k": 1}],
+        "grammar-violations": [{}, {"parser": "english"}],
         "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],

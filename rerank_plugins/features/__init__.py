@@ -12,6 +12,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.dependency_agreement import DependencyAgreementFeature
     from rerank_plugins.features.dependency_lm import DependencyFeature
     from rerank_plugins.features.edit_to_1best import EditToFirstFeature
+    from rerank_plugins.features.grammar_violations import GrammarViolationsFeature
     from rerank_plugins.features.hhmm_lm import HhmmFeature
     from rerank_plugins.features.language_model_ratio import LanguageModelRatioFeature
     from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
@@ -47,6 +48,7 @@ def register_feature_extractors(register: Register) -> None:
     register("hhmm-lm", HhmmFeature)
     register("treelet-lm", TreeletFeature)
     register("slr", SlrFeature)
+    register("grammar-violations", GrammarViolationsFeature)
     register("lexical-overlap", LexicalOverlapFeature)
     register("untranslated", UntranslatedFeature)
     register("dependency-agreement", DependencyAgreementFeature)

@@ -25,7 +25,22 @@ shake shakes shook shaken shaking, steal steals stole stolen stealing, throw thr
 wake wakes woke woken waking, teach teaches taught teaching, catch catches caught catching, sell sells sold selling,
 fight fights fought fighting, sleep sleeps slept sleeping, understand understands understood understanding,
 seek seeks sought seeking, bend bends bent bending, bite bites bit bitten biting, blow blows blew blown blowing,
-ring rings rang rung ringing, sink sinks sank sunk sinking, lend lends lent lending, bind binds bound binding
+ring rings rang rung ringing, sink sinks sank sunk sinking, lend lends lent lending, bind binds bound binding,
+hurt hurts hurting, cut cuts cutting, put puts putting, let lets letting, hit hits hitting, cost costs costing,
+set sets setting, shut shuts shutting, split splits splitting, spread spreads spreading, quit quits quitting,
+read reads reading, beat beats beaten beating, feed feeds fed feeding, lay lays laid laying, hang hangs hung hanging,
+dig digs dug digging, stick sticks stuck sticking, strike strikes struck striking, swear swears swore sworn swearing,
+tear tears tore torn tearing, weave weaves wove woven weaving, freeze freezes froze frozen freezing,
+shrink shrinks shrank shrunk shrinking, stink stinks stank stunk stinking, spring springs sprang sprung springing,
+swing swings swung swinging, cling clings clung clinging, fling flings flung flinging, sting stings stung stinging,
+creep creeps crept creeping, weep weeps wept weeping, sweep sweeps swept sweeping, deal deals dealt dealing,
+shoot shoots shot shooting, slide slides slid sliding, spin spins spun spinning, bleed bleeds bled bleeding,
+breed breeds bred breeding, bear bears bore borne bearing, withdraw withdraws withdrew withdrawn withdrawing,
+overcome overcomes overcame overcoming, arise arises arose arisen arising, flee flees fled fleeing,
+light lights lit lighting, grind grinds ground grinding, wind winds wound winding, shine shines shone shining,
+forbid forbids forbade forbidden forbidding, undergo undergoes underwent undergone undergoing,
+undertake undertakes undertook undertaken undertaking, mistake mistakes mistook mistaken mistaking,
+foresee foresees foresaw foreseen foreseeing, withstand withstands withstood withstanding
 """
 
 

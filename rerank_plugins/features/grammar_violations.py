@@ -1,0 +1,77 @@
+"""Violated rules of English grammar in the dependency tree of a hypothesis, and how usual its arguments are.
+
+Each rule comes from the linguistic literature, which models/grammar/ names, and has a column of its own: minus the
+number of violations. The columns are
+
+    subject_verb, determiner_noun, reflexive_agreement    agreement
+    reflexive_place, case, verb_form                      forms of pronouns and verbs
+    polarity, existential, superlative, ellipsis          negative polarity items, determiners, numerals
+    expletive, tough                                      raising and control
+    left_branch, islands, stranded                        extraction
+    fillers, frames, animacy, bare_nouns                  Σ ln p of gaps, verb frames, arguments and bare nouns
+
+The last four are sums over the words concerned, from counts of parsed text. Only clear violations count, and a parser
+may read an ungrammatical sentence as a grammatical one. A hypothesis without a tree has 0 everywhere, as an empty one
+has. The cost is that of parsing each distinct text once, and about 0.1 ms for the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.interfaces import Parser, Sentence, option
+from rerank_plugins.pickling import PickledFields
+from rerank_plugins.resources import embedded
+
+VALUES = (
+    "subject_verb", "determiner_noun", "reflexive_agreement", "reflexive_place", "case", "verb_form", "polarity",
+    "existential", "superlative", "ellipsis", "expletive", "tough", "left_branch", "islands", "stranded", "fillers",
+    "frames", "animacy", "bare_nouns",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class GrammarViolationsFeature(SentenceFeature, PickledFields):
+    """Violated rules of English grammar, counted in the dependency tree, and ln p of gaps and verb frames."""
+
+    parser: Parser | None = option(None, doc="a parser, by name; default: the embedded English one")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """A component for each rule."""
+        return VALUES
+
+    @property
+    def resources(self) -> tuple[Path, ...]:
+        """The embedded lexicon."""
+        return (embedded("grammar-lexicon.tsv.xz"),)
+
+    @cached_property
+    def _parser(self) -> Parser:
+        from rerank_plugins.parsers.biaffine_parser import EnglishParser
+        from rerank_plugins.parsers.cached import CachedParser
+
+        return self.parser or CachedParser(EnglishParser())
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parser of the trees."""
+        return (self._parser,)
+
+    def values(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n, 19) minus the numbers of violations, then natural logs; 0 or less."""
+        from rerank_plugins.models.grammar.lexicon import english
+        from rerank_plugins.models.grammar.violations import grammar_values
+
+        lexicon, values = english(), np.zeros((len(sentences), len(VALUES)))
+        for row, parse in enumerate(self._parser.parse(sentences)):
+            if parse.dependencies is not None:
+                values[row] = grammar_values(parse.dependencies, lexicon)
+        return values

@@ -1,0 +1,53 @@
+"""Rules of grammar over the dependency tree of a sentence: the values of the feature `grammar-violations`.
+
+Rules count what they violate, so that their values are minus counts; the others are sums of ln probabilities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rerank_plugins.models.grammar.agreement import determiner_noun, reflexives, subject_verb
+from rerank_plugins.models.grammar.binding import unbound_reflexives, wrong_case
+from rerank_plugins.models.grammar.extraction import extraction, severed_determiners
+from rerank_plugins.models.grammar.frames import animacy, bare_nouns, frames
+from rerank_plugins.models.grammar.lexicon import Lexicon
+from rerank_plugins.models.grammar.polarity import unlicensed_polarity_items
+from rerank_plugins.models.grammar.quantifiers import adjectives_without_noun, negated_superlatives, strong_existentials
+from rerank_plugins.models.grammar.raising import expletives_with_roles, wrong_gaps_of_adjectives
+from rerank_plugins.models.grammar.tree_view import TreeView
+from rerank_plugins.models.grammar.verb_forms import wrong_verb_forms
+from rerank_plugins.trees.dependency import DependencyTree
+
+RULES: dict[str, Callable[[TreeView, Lexicon], int]] = {
+    "subject_verb": subject_verb,
+    "determiner_noun": determiner_noun,
+    "reflexive_agreement": reflexives,
+    "reflexive_place": unbound_reflexives,
+    "case": lambda view, _: wrong_case(view),
+    "verb_form": wrong_verb_forms,
+    "polarity": lambda view, _: unlicensed_polarity_items(view),
+    "existential": lambda view, _: strong_existentials(view),
+    "superlative": lambda view, _: negated_superlatives(view),
+    "ellipsis": lambda view, _: adjectives_without_noun(view),
+    "expletive": expletives_with_roles,
+    "tough": wrong_gaps_of_adjectives,
+    "left_branch": lambda view, _: severed_determiners(view),
+}
+OTHERS = ("islands", "stranded", "fillers", "frames", "animacy", "bare_nouns")
+VALUES = (*RULES, *OTHERS)
+
+
+def grammar_values(tree: DependencyTree, lexicon: Lexicon) -> list[float]:
+    """VALUES of a tree: minus the number of violations, then ln probabilities; all at most 0."""
+    view = TreeView(tree)
+    moved = extraction(view, lexicon)
+    return [
+        *(0.0 - rule(view, lexicon) for rule in RULES.values()),
+        0.0 - moved.islands,
+        0.0 - moved.stranded,
+        moved.ln_p,
+        frames(view, lexicon, moved.gaps),
+        animacy(view, lexicon),
+        bare_nouns(view, lexicon),
+    ]
