@@ -4,6 +4,7 @@ forms.py         the forms of a word that a text attests
 misspellings.py  words one edit away
 agreement.py     words that agree with another word in a dependency tree
 inserting.py     the kinds of errors and their insertion
+phenomena/       minimal pairs that break a rule of grammar, after a dependency tree
 """
 
 from rerank_plugins.models.noise.forms import WordForms

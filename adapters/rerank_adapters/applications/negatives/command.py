@@ -6,7 +6,7 @@ import click
 
 from rerank_adapters.commands.lazy_group import LazyGroup
 
-MODULES = {kind: f"{__package__}.{kind}_command" for kind in ("errors", "samples", "nbest")}
+MODULES = {kind: f"{__package__}.{kind}_command" for kind in ("errors", "phenomena", "samples", "nbest")}
 
 
 @click.group("negatives", cls=LazyGroup, modules=MODULES)
@@ -17,6 +17,7 @@ def command() -> None:
 
     \b
     errors     one error in each sentence: a word is missing, extra, misspelt, in a wrong form …
+    phenomena  a rule of grammar is broken: agreement, binding, islands, polarity items …
     samples    sentences drawn from an n-gram model, as long as those of the text
     nbest      1-best translations of a decoder, paired with references
 

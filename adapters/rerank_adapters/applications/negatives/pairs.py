@@ -1,8 +1,9 @@
 """Pseudo-negative examples: unacceptable sentences, each paired with an acceptable one.
 
-errors    one error inserted into each sentence (Foster et al. 2008)
-samples   sentences drawn from an n-gram model, as long as those of a text (Okanohara & Tsujii 2007)
-nbest     1-bests of a decoder, paired with references (Och et al. 2004; Cherry & Quirk 2008)
+errors     one error inserted into each sentence (Foster et al. 2008)
+phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
+samples    sentences drawn from an n-gram model, as long as those of a text (Okanohara & Tsujii 2007)
+nbest      1-bests of a decoder, paired with references (Och et al. 2004; Cherry & Quirk 2008)
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import numpy as np
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import ConfigError, NBestList
+from rerank_plugins.models.grammar.lexicon import english
 from rerank_plugins.models.noise import ErrorInserter, WordForms
+from rerank_plugins.models.noise.phenomena import KINDS, PairMaker
 from rerank_plugins.trees.dependency import DependencyTree
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
+PHENOMENON_COLUMNS = ("phenomenon", "rule")
 ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after them get no sample
 
 
@@ -60,6 +64,32 @@ def noisy_pairs(
             description = (edit.kind, str(edit.position + 1), edit.before, edit.after)
             groups = dict(zip(ERROR_COLUMNS, description, strict=True))
             yield Pair(" ".join(words), " ".join(edit.apply(words)), groups, line)
+
+
+def pair_maker(kinds: Sequence[str], each: int | None) -> PairMaker:
+    """A maker of minimal pairs of these kinds (`KIND` or `KIND,KIND`; all if empty), at most `each` by each rule.
+
+    Raises ConfigError for an unknown kind.
+    """
+    names = [name.strip() for argument in kinds for name in argument.split(",")]
+    try:
+        return PairMaker(english(), tuple(dict.fromkeys(names)) or tuple(KINDS), each)
+    except ValueError as error:
+        raise ConfigError(f"--kind: {error}") from None
+
+
+def phenomenon_pairs(
+    sentences: Iterable[tuple[Sequence[str], DependencyTree | None]], maker: PairMaker, rng: np.random.Generator
+) -> Iterator[Pair]:
+    """Make a minimal pair of each sentence with a tree of which a rule of `maker` can make one, lazily.
+
+    Their groups are the phenomenon and the rule.
+    """
+    for line, (_, tree) in enumerate(sentences, 1):
+        pair = maker.pair(tree, rng) if tree is not None else None
+        if pair is not None:
+            groups = dict(zip(PHENOMENON_COLUMNS, (pair.phenomenon, pair.rule), strict=True))
+            yield Pair(" ".join(pair.good), " ".join(pair.bad), groups, line)
 
 
 def sampled_pairs(sentences: Sequence[Sequence[str]], model: Path, rng: np.random.Generator) -> Iterator[Pair]:
