@@ -8,12 +8,13 @@ from math import log
 import numpy as np
 
 from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees
+from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar
+from rerank_plugins.models.pcfg.latent_trees import Trees
 
 
 def assignments(forest: Forest, grammar: LatentGrammar, tree: int):
     """Each assignment of states to the nodes of a tree: {node: state}, p, and the place in grammar.p of each rewriting."""
-    rule = Trees(forest, grammar).nodes[3]
+    rule = Trees(forest, grammar.productions).rule
     nodes = range(forest.offsets[tree], forest.offsets[tree + 1])
     tensors = grammar.tensors()
     for states in product(*(range(grammar.states[forest.label[node]]) for node in nodes)):
@@ -62,7 +63,7 @@ def _merged(forest, grammar, found, node, a, shares):
     """Outside and inside probability of the merged state, from all assignments to the nodes above, and below."""
     below = range(_first_below(forest, node), node + 1)
     inside, outside = [0.0, 0.0], [0.0, 0.0]
-    rule = Trees(forest, grammar).nodes[3]
+    rule = Trees(forest, grammar.productions).rule
     tensors = grammar.tensors()
 
     def p_of(nodes, state):

@@ -6,18 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import ConfigError, FormatError, ModelError, threads
-from rerank_plugins.models.pcfg import latent_grammar
+from rerank_plugins import ConfigError, FormatError, ModelError
+from rerank_plugins.models.pcfg import distinct_subtrees, latent_trees
 from rerank_plugins.models.pcfg.annotation import ANNOTATIONS, annotate, named, plain
+from rerank_plugins.models.pcfg.distinct_subtrees import subtrees
 from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit
+from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.models.pcfg.latent_trees import Trees
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, merge_back, split_merge
 from rerank_plugins.models.pcfg.tagged_words import with_tagged_words
-from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
+from rerank_plugins.models.pcfg.training import GrammarSettings, plant_treebanks, train_grammar
+from rerank_plugins.models.pcfg.treebank_grammar import productions, treebank_grammar
+from rerank_plugins.models.pcfg.widening import widened
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
@@ -177,7 +180,7 @@ def test_blended_share_by_hand() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int) -> None:
     grammar = random_grammar(forest, seed)
-    found = Trees(forest, grammar).expected(grammar)
+    found = Trees(forest, grammar.productions).expected(grammar)
     slow = naive_latent.expected(forest, grammar)
     assert found[0] == pytest.approx(slow[0], rel=1e-12)
     assert np.allclose(found[1], slow[1], rtol=1e-10, atol=1e-13)
@@ -186,27 +189,105 @@ def test_expected_counts_are_those_of_all_assignments(forest: Forest, seed: int)
 
 def test_any_number_of_threads_finds_the_same(forest: Forest, monkeypatch: pytest.MonkeyPatch) -> None:
     grammar = random_grammar(forest, 7)
-    alone = Trees(forest, grammar).expected(grammar)
-    monkeypatch.setattr(latent_grammar, "cores", lambda: 3)
-    monkeypatch.setattr(threads, "cores", lambda: 3)
-    monkeypatch.setattr(latent_grammar, "LEAST_NODES", 1)
-    monkeypatch.setattr(latent_grammar, "LEAST_CELLS", 1)
-    together = Trees(forest, grammar).expected(grammar)
-    assert together[0] == alone[0]
-    assert np.array_equal(together[1], alone[1])
+    whole = Trees(forest, grammar.productions).expected(grammar)
+    monkeypatch.setattr(distinct_subtrees, "NODES", 12)  # two trees are a part
+    trees = Trees(forest, grammar.productions)
+    found = []
+    for cores in (1, 3):
+        monkeypatch.setattr(latent_trees, "cores", lambda cores=cores: cores)
+        found.append(trees.expected(grammar))
+    assert found[0][0] == found[1][0] == pytest.approx(whole[0], rel=1e-12)
+    assert np.array_equal(found[0][1], found[1][1])
+    assert np.allclose(found[0][1], whole[1], rtol=1e-12)
 
 
 def test_merge_losses_are_those_of_all_assignments(forest: Forest) -> None:
     grammar = random_grammar(forest, 5)
     shares = np.random.default_rng(1).random(grammar.firsts[-1])
     shares[2::2] = 1 - shares[1:-1:2]  # ROOT has one state, so pairs begin at 1
-    found = Trees(forest, grammar).merge_losses(grammar, shares)
+    found = Trees(forest, grammar.productions).merge_losses(grammar, shares)
     assert np.allclose(found, naive_latent.merge_losses(forest, grammar, shares), rtol=1e-9, atol=1e-12)
+
+
+def test_equal_subtrees_are_one_node(forest: Forest) -> None:
+    rule = Trees(forest, productions(forest)).rule
+    nodes, apart = (subtrees(forest, rule, 0, 5, shared=shared) for shared in (True, False))
+    # the, dog, cat, barks, sees, it twice (NP and tag); the dog, the cat; four VPs and two more phrases, …
+    assert len(apart.rule) == len(forest.label)
+    assert len(nodes.rule) == len({str(tree) for tree in all_subtrees(forest)})
+    assert nodes.weights.sum() == pytest.approx(forest.node_weights.sum())
+    assert nodes.weights[nodes.left < 0].sum() == pytest.approx(forest.node_weights[forest.word >= 0].sum())
+    for child in (nodes.left, nodes.right):
+        assert np.all(child < np.arange(len(child)))
+
+
+def all_subtrees(forest: Forest) -> list[Tree]:
+    built: list[Tree] = []
+    for label, left, right, word in zip(forest.label, forest.left, forest.right, forest.word, strict=True):
+        children = tuple(built[child] for child in (left, right) if child >= 0)
+        built.append(Tree(forest.labels[label], children or (forest.words[word],)))
+    return built
+
+
+def test_negligible_probabilities_cost_little(forest: Forest) -> None:
+    grammar = random_grammar(forest, 2)
+    trees = Trees(forest, grammar.productions)
+    for _ in range(20):
+        grammar = grammar.normalised(trees.expected(grammar)[1])
+    log_p, counts = trees.expected(grammar)
+    pruned = grammar.without_negligible(counts, 1e-4)
+    assert np.count_nonzero(pruned.p) < np.count_nonzero(grammar.p > 1e-12)
+    assert trees.expected(pruned)[0] == pytest.approx(log_p, abs=1e-3)
+    assert grammar.without_negligible(counts, 0) is grammar
+
+
+def test_chosen_trees_are_a_forest(bank: list[Tree], forest: Forest) -> None:
+    part = forest.chosen(np.array([False, True, False, True, True]))
+    assert part.labels == forest.labels
+    assert part.weights.tolist() == [2, 0.5, 1]
+    subtrees_of_part = all_subtrees(part)
+    assert [subtrees_of_part[end - 1] for end in part.offsets[1:]] == [bank[1], bank[3], bank[4]]
+
+
+def test_states_of_a_part_are_carried_over(forest: Forest) -> None:
+    part = forest.chosen(np.array([True, True, False, False, True]))  # without PRP, and NP over a single child
+    learnt = random_grammar(part, 3)
+    trees = Trees(part, learnt.productions)
+    log_p, counts = trees.expected(learnt)
+    whole = widened(learnt, counts, forest)
+    assert np.array_equal(whole.states, learnt.states)
+    assert np.allclose(whole.totals(whole.p), 1)
+    everywhere, some = Trees(forest, whole.productions), Trees(part, productions(part))
+    assert np.isfinite(everywhere.expected(whole)[0])
+    # The states are those that were learnt: on the part, only the share of what it lacks is lost.
+    assert log_p - 20 < Trees(forest, whole.productions).expected(whole)[0] < log_p
+    again = widened(learnt, counts, part)
+    assert some.expected(again)[0] == pytest.approx(log_p, abs=0.5)
+
+
+def test_splits_of_a_part_end_with_all_trees(forest: Forest) -> None:
+    schedule = Schedule(rounds=2, after_split=2, after_merge=2, smoothing=2, whole=3, seed=7)
+    steps: list[EmStep] = []
+    latent, counts = split_merge(forest, schedule, steps.append, np.array([True, True, False, True, True]))
+    assert [step.phase for step in steps[-5:]] == ["whole"] * 3 + ["smooth"] * 2
+    values = [step.log_likelihood for step in steps if step.phase == "whole"]
+    assert values == sorted(values)
+    assert counts.sum() == pytest.approx(forest.node_weights.sum())
+    assert np.allclose(finished(forest, latent, counts, 1e-5).totals(), 1)
+
+
+def test_each_treebank_has_a_part(bank: list[Tree]) -> None:
+    planted = plant_treebanks([bank, bank[:2]], [1.0, 2.0], GrammarSettings("en"))
+    assert planted.chosen(5) is None
+    chosen = planted.chosen(3)
+    assert chosen is not None
+    assert (chosen[:5].sum(), chosen[5:].sum()) == (3, 2)
+    assert planted.forest.weights.tolist() == [1] * 5 + [2] * 2
 
 
 def test_likelihood_never_falls(forest: Forest) -> None:
     grammar = random_grammar(forest, 2, rounds=2)
-    trees, last = Trees(forest, grammar), -np.inf
+    trees, last = Trees(forest, grammar.productions), -np.inf
     for _ in range(30):
         log_p, counts = trees.expected(grammar)
         assert log_p >= last - 1e-9
@@ -215,7 +296,7 @@ def test_likelihood_never_falls(forest: Forest) -> None:
 
 def test_a_split_without_noise_changes_nothing(forest: Forest) -> None:
     grammar = unsplit(forest)
-    trees = Trees(forest, grammar)
+    trees = Trees(forest, grammar.productions)
     split = grammar.split(np.random.default_rng(1), noise=0).split(np.random.default_rng(1), noise=0)
     assert split.states[0] == 1
     assert set(split.states[1:]) == {4}
@@ -224,7 +305,7 @@ def test_a_split_without_noise_changes_nothing(forest: Forest) -> None:
 
 def test_merging_all_gives_the_treebank_grammar(forest: Forest) -> None:
     grammar = unsplit(forest)
-    trees = Trees(forest, grammar)
+    trees = Trees(forest, grammar.productions)
     split = random_grammar(forest, 4)
     split = split.normalised(trees.expected(split)[1])
     merged = merge_back(trees, split, 1.0)
@@ -234,7 +315,7 @@ def test_merging_all_gives_the_treebank_grammar(forest: Forest) -> None:
 
 def test_merged_grammar_is_proper_and_loses_what_it_says(forest: Forest) -> None:
     grammar = random_grammar(forest, 9)
-    trees = Trees(forest, grammar)
+    trees = Trees(forest, grammar.productions)
     before, counts = trees.expected(grammar)
     total = grammar.totals(counts)
     label = forest.labels.index("DT")  # occurs once a sentence or less, save in one: the estimate is exact elsewhere

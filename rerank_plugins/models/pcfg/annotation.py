@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.trees.binarisation import remove_intermediate
-from rerank_plugins.trees.cleaning import category, relabel
+from rerank_plugins.trees.cleaning import category, relabel, split_label
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
 
@@ -175,6 +175,8 @@ def unknown(name: str, known: Iterable[str]) -> ConfigError:
 
 def annotate(tree: Tree, annotations: Sequence[Annotation]) -> Tree:
     """Return the tree without function tags, with the marks of all annotations on every label but the root's."""
+    if not annotations:
+        return relabel(tree, category) if any(split_label(node.label)[1] for node in tree.nodes()) else tree
     labels: list[str] = []  # in the order of nodes()
     todo: list[tuple[Tree, tuple[Tree, ...]]] = [(tree, ())]
     while todo:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_form
@@ -43,45 +44,72 @@ class Forest:
         """(N) the weight of each node's tree."""
         return np.repeat(self.weights, np.diff(self.offsets))
 
+    def chosen(self, trees: BoolArray) -> Forest:
+        """Return the forest of those trees that the mask has, with the same labels and words."""
+        sizes = np.diff(self.offsets)
+        nodes = np.repeat(trees, sizes)
+        offsets = np.concatenate(([0], np.cumsum(sizes[trees])))
+        moved = np.repeat(self.offsets[:-1][trees] - offsets[:-1], sizes[trees])
+        left, right = (
+            np.where(child[nodes] >= 0, child[nodes] - moved, -1).astype(np.int32) for child in (self.left, self.right)
+        )
+        return replace(
+            self,
+            label=self.label[nodes],
+            left=left,
+            right=right,
+            word=self.word[nodes],
+            offsets=offsets,
+            weights=self.weights[trees],
+        )
 
-def plant(trees: Sequence[Tree], unknown: UnknownWords | None = None, weights: Sequence[float] | None = None) -> Forest:
+
+def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: Iterable[float] | None = None) -> Forest:
     """Lay out binarised trees, with brackets in normal form and rare words replaced by signatures as `unknown` says.
 
     `weights` (one per tree, default 1) are the counts of the trees. The root of every tree must be ROOT; a node has one
-    or two children, a preterminal one word.
+    or two children, a preterminal one word. The trees are read one by one, and none is kept.
     """
-    sentences = (unknown or UnknownWords()).replaced([tuple(map(normal_form, tree.words())) for tree in trees])
-    words = tuple(sorted({word for sentence in sentences for word in sentence} | {UNKNOWN}))
-    rows: list[tuple[str, int, int, int]] = []
-    offsets = [0]
+    numbers: dict[str, int] = {}  # of the labels, in the order in which they come
+    columns = array("i"), array("i"), array("i")
+    offsets, sentences = [0], []
+    for tree in trees:
+        sentences.append(tuple(map(normal_form, _add(tree, numbers, *columns))))
+        offsets.append(len(columns[0]))
+    replaced = (unknown or UnknownWords()).replaced(sentences)
+    words = tuple(sorted({word for sentence in replaced for word in sentence} | {UNKNOWN}))
     number = {word: i for i, word in enumerate(words)}
-    for tree, sentence in zip(trees, sentences, strict=True):
-        _add(tree, iter([number[word] for word in sentence]), rows)
-        offsets.append(len(rows))
-    labels = (ROOT_LABEL, *sorted({row[0] for row in rows} - {ROOT_LABEL}))
-    index = {label: i for i, label in enumerate(labels)}
-    table = np.array([(index[label], *rest) for label, *rest in rows], np.int32).reshape(-1, 4)
-    label, left, right, word = (np.ascontiguousarray(table[:, column]) for column in range(4))
-    counts = np.ones(len(trees)) if weights is None else np.asarray(weights, np.float64)
-    return Forest(labels, words, label, left, right, word, np.array(offsets, np.int64), counts)
+    label, left, right = (np.array(column, np.int32) for column in columns)
+    word = np.full(len(label), -1, np.int32)
+    word[left < 0] = np.fromiter((number[form] for sentence in replaced for form in sentence), np.int32)
+    labels = (ROOT_LABEL, *sorted(numbers.keys() - {ROOT_LABEL}))
+    index = {name: i for i, name in enumerate(labels)}
+    renumbered = np.array([index[name] for name in numbers], np.int32)
+    counts = np.ones(len(sentences)) if weights is None else np.fromiter(weights, np.float64)
+    return Forest(labels, words, renumbered[label], left, right, word, np.array(offsets, np.int64), counts)
 
 
-def _add(tree: Tree, words: Iterable[int], rows: list[tuple[str, int, int, int]]) -> None:
-    """Append the nodes of a tree in post-order, without recursion; `words` yields the number of each leaf."""
-    words = iter(words)
+def _add(tree: Tree, numbers: dict[str, int], label: array[int], left: array[int], right: array[int]) -> list[str]:
+    """Append the nodes of a tree in post-order, without recursion, and return its words."""
+    words: list[str] = []
     finished: list[int] = []
     waiting: list[tuple[Tree, bool]] = [(tree, False)]
     while waiting:
         node, expanded = waiting.pop()
-        if node.is_preterminal:
-            rows.append((node.label, -1, -1, next(words)))
+        children = node.children
+        first = second = -1
+        if isinstance(children[0], str):
+            words.append(children[0])
         elif not expanded:
             waiting.append((node, True))
-            waiting += [(child, False) for child in reversed(node.children) if isinstance(child, Tree)]
+            waiting += [(child, False) for child in reversed(children) if isinstance(child, Tree)]
             continue
-        elif len(node.children) == 1:
-            rows.append((node.label, finished.pop(), -1, -1))
         else:
-            right, left = finished.pop(), finished.pop()
-            rows.append((node.label, left, right, -1))
-        finished.append(len(rows) - 1)
+            if len(children) > 1:
+                second = finished.pop()
+            first = finished.pop()
+        finished.append(len(label))
+        label.append(numbers.setdefault(node.label, len(numbers)))
+        left.append(first)
+        right.append(second)
+    return words

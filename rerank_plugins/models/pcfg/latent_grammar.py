@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -16,11 +15,8 @@ from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.models.pcfg import latent_kernels as kernels
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, productions
-from rerank_plugins.threads import cores, over_ranges
 
 Places = LongArray
-LEAST_NODES = 20_000  # the least work of a thread: about 10 ms with a few states
-LEAST_CELLS = 4e6  # the same in cells of rules' tensors, times nodes
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +68,16 @@ class LatentGrammar:
         left, right = (int(self.states[child]) if child >= 0 else 1 for child in self.children[rule])
         return int(self.rows[rule]), left, right
 
+    def child_states(self) -> tuple[LongArray, LongArray]:
+        """Return (len(p)) the states of the left and right child, in the consecutive numbering; -1 for no child."""
+        sizes = np.diff(self.places)
+        within = np.arange(len(self.p)) - np.repeat(self.places[:-1], sizes)
+        widths = np.where(self.children >= 0, self.states[self.children], 1).astype(np.int64)
+        begins = np.where(self.children >= 0, self.firsts[self.children], -1)
+        width, both = (np.repeat(column, sizes) for column in (widths[:, 1], self.columns))
+        left = np.repeat(begins[:, 0], sizes) + within % both // width
+        return left, np.repeat(begins[:, 1], sizes) + within % width
+
     def tensors(self) -> list[FloatArray]:
         """Return the tensor of each rule, as views of `p`."""
         places = self.places.tolist()
@@ -86,11 +92,23 @@ class LatentGrammar:
     def normalised(self, counts: FloatArray) -> LatentGrammar:
         """Return the grammar of these counts, laid out as p. A state without counts gets a uniform distribution."""
         p, totals = counts.copy(), self.totals(counts)
-        while True:
-            kernels.divide_rows(p, *self._matrices, totals)
-            if np.all(totals > 0):
-                return replace(self, p=p)
-            totals = np.where(totals > 0, 1.0, self.totals(p))
+        kernels.divide_rows(p, *self._matrices, totals)
+        if not np.all(totals > 0):  # those rewritings are ones now; a label may also have no rewriting
+            uniform = np.where(totals > 0, 1.0, np.maximum(self.totals(p), 1.0))
+            kernels.divide_rows(p, *self._matrices, uniform)
+        return replace(self, p=p)
+
+    def without_negligible(self, counts: FloatArray, least: float) -> LatentGrammar:
+        """Return the grammar without probabilities that stand for an expected count below `least`.
+
+        The counts of the states are those of `counts`, laid out as p. Each tree loses at most `least` of its
+        probability by each of its rules, and EM passes over what is zero.
+        """
+        if least <= 0:
+            return self
+        p = self.p.copy()
+        kernels.drop_negligible(p, *self._matrices, self.totals(counts), least)
+        return replace(self, p=p)
 
     @property
     def _matrices(self) -> tuple[Places, Places, Places, Places]:
@@ -139,7 +157,9 @@ class LatentGrammar:
         # Sum over the merged states of the children, mean over those of the parent.
         one = np.ones((1, 1))
         tensors = [
-            np.einsum(
+            weights[self.parent[rule]] @ tensor.ravel()
+            if self.children[rule, 0] < 0
+            else np.einsum(
                 "xa,abc,by,cz->xyz",
                 weights[self.parent[rule]],
                 tensor,
@@ -162,68 +182,3 @@ def unsplit(forest: Forest) -> LatentGrammar:
     states = np.ones(len(forest.labels), np.int32)
     counts = np.concatenate([rewritings.binary_count, rewritings.unary_count, rewritings.emission_count])
     return LatentGrammar(rewritings, parent, children, states, counts).normalised(counts)
-
-
-class Trees:
-    """A forest laid out for the kernels, which run on all cores; takes 16 bytes per node and state.
-
-    Threads divide up trees (inside, outside) or rules (counts), so the results do not depend on the number of cores.
-    """
-
-    def __init__(self, forest: Forest, grammar: LatentGrammar) -> None:
-        rewritings = grammar.productions
-        start = np.where(forest.word >= 0, len(rewritings.binary) + len(rewritings.unary), len(rewritings.binary))
-        start[forest.right >= 0] = 0
-        self.nodes = forest.label, forest.left, forest.right, (rewritings.rule + start).astype(np.int32)
-        self.weights = forest.node_weights
-        self._roots = forest.offsets[1:] - 1
-        heights, depths = np.zeros((2, len(forest.label)), np.int32)
-        kernels.heights_and_depths(forest.left, forest.right, forest.offsets, heights, depths)
-        rule = self.nodes[3]
-        self._by_rule = np.argsort(rule, kind="stable")
-        # Where the nodes of each rule begin in `_by_rule`.
-        self._begins = np.searchsorted(rule[self._by_rule], np.arange(len(grammar.parent) + 1))
-        jobs = cores()
-        bounds = forest.offsets[np.arange(jobs + 1) * (len(forest.offsets) - 1) // jobs]
-        self._parts = [np.arange(first, end) for first, end in pairwise(bounds.tolist())]  # nodes of neighbouring trees
-        self._upwards, self._downwards = (
-            [part[np.lexsort((rule[part], level[part]))] for part in self._parts] for level in (heights, depths)
-        )
-
-    def expected(self, grammar: LatentGrammar) -> tuple[float, FloatArray]:
-        """Return Σ weight · ln p(tree), and the expected counts, laid out as `grammar.p` (the E-step)."""
-        passes = self._passes(grammar)
-        counts = np.zeros_like(grammar.p)
-        known = self.nodes, grammar.states, grammar.places
-
-        def count(first: int, end: int) -> None:
-            nodes = self._by_rule[self._begins[first] : self._begins[end]]
-            kernels.count(nodes, *known, self.weights, *passes, counts)
-
-        over_ranges(count, np.diff(self._begins) * grammar.rows * grammar.columns, LEAST_CELLS)
-        counts *= grammar.p
-        return float(self.weights @ np.log(passes[2])), counts
-
-    def merge_losses(self, grammar: LatentGrammar, shares: FloatArray) -> FloatArray:
-        """Return (all states) the loss in ln p of merging each even state with the next; 0 for odd states."""
-        losses = np.zeros(grammar.firsts[-1])
-        at, inside, _, outside = self._passes(grammar)
-        known = grammar.firsts, shares, losses
-        kernels.merge_losses(self.nodes[0], grammar.states, self.weights, at, inside, outside, *known)
-        return losses
-
-    def _passes(self, grammar: LatentGrammar) -> tuple[Places, FloatArray, FloatArray, FloatArray]:
-        """Return where each node's vector begins, the inside vectors, the scales (nodes) and the outside vectors."""
-        ends = np.cumsum(grammar.states[self.nodes[0]], dtype=np.int64)
-        at = np.concatenate(([0], ends[:-1]))
-        inside, outside, scale = np.empty(ends[-1]), np.empty(ends[-1]), np.empty(len(at))
-        known = self.nodes, grammar.states, grammar.places, grammar.p, at, inside, scale
-        outside[at[self._roots]] = 1.0  # a root has one state, its inside value is 1
-
-        def both(first: int, end: int) -> None:
-            for part in range(first, end):
-                kernels.fill_inside(self._upwards[part], *known)
-                kernels.fill_outside(self._downwards[part], *known, outside)
-
-        over_ranges(both, np.array([len(part) for part in self._parts]), LEAST_NODES)
-        return at, inside, scale, outside

@@ -2,12 +2,14 @@
 
 The tree of a training sentence is known, only the state of each node is not, so both passes are linear in the number of
 nodes (Petrov et al. 2006, §2.1). Vectors are scaled node by node: an inside vector to a maximum of 1, an outside vector
-so that outside · inside is 1. The logs of the divisors of inside vectors add up to ln p(tree).
+so that outside · inside is the weight of the node. The logs of the divisors of inside vectors add up to ln p(tree).
 
-All trees are processed at once: nodes in the order of their height (inside) or depth (outside), and within that by
-rule, so that a rule's probabilities stay in the processor's cache for all nodes that use it. They form a matrix, states
-of the parent × combinations of the children's states, the right child's state varying fastest; the matrix begins at the
-rule's place in one array. The vector of a node begins at its `at`.
+Nodes are numbered by height and, within a height, by rule (distinct_subtrees.py). A run of nodes with the same rule is
+processed LANES nodes at a time: their vectors are gathered with the nodes side by side, so that each probability of the
+rule is one step of vector arithmetic. Only probabilities above zero are visited; after some iterations of EM most of a
+rule's matrix is zero. The entries of rule r are first[r] to first[r + 1], sorted by parent, left and right state:
+`parent`, `left`, `right` are the states' numbers within their labels, `value` is p. The vector of a node begins at its
+`at`.
 """
 
 from __future__ import annotations
@@ -17,127 +19,142 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import part
+
 FAST = {"reassoc", "contract", "nsz"}  # sums may be evaluated in any order
+LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
+
+
+def _gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, lanes: Any) -> None:
+    """Set lanes[a, i] to entry a of the vector of the i-th of `size` nodes; the other lanes are zero."""
+    for a in range(k):
+        lanes[a, :] = 0.0
+    for i in range(size):
+        here = at[nodes[begin + i]]
+        for a in range(k):
+            lanes[a, i] = vectors[here + a]
+
+
+gathered = part(_gathered)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def fill_below(node: int, nodes: Any, states: Any, at: Any, inside: Any, below: Any) -> int:
-    """Set below[b, c] = I(b) I(c) for all states of the children; return the number of combinations."""
-    label, left, right, _ = nodes
-    first, second = left[node], right[node]
-    kb, one = states[label[first]], at[first]
-    if second < 0:
-        for b in range(kb):
-            below[b] = inside[one + b]
-        return int(kb)
-    kc, two = states[label[second]], at[second]
-    for b in range(kb):
-        value = inside[one + b]
-        for c in range(kc):
-            below[b * kc + c] = value * inside[two + c]
-    return int(kb * kc)
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def fill_inside(order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any) -> None:
+def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any) -> None:
     """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
 
     I(a) = Σ_{b, c} p(a → b c) I(b) I(c) / scale, or p(a → word) / scale, with the largest value as scale.
     """
-    label, left, _, rule = nodes
-    below = np.ones(states.max() * states.max())
-    current, table = -1, np.empty((0, 0))
-    for node in order:
-        k, place, here = states[label[node]], places[rule[node]], at[node]
-        most = 0.0
-        # A preterminal: p(a → word).
-        if left[node] < 0:
-            for a in range(k):
-                inside[here + a] = p[place + a]
-                most = max(most, p[place + a])
-        else:
-            # A phrase: the rule's matrix times the products of the children's inside values.
-            width = fill_below(node, nodes, states, at, inside, below)
-            if rule[node] != current:
-                current, table = rule[node], p[place : place + k * width].reshape(k, width)
-            for a in range(k):
-                total = 0.0
-                for bc in range(width):
-                    total += table[a, bc] * below[bc]
-                inside[here + a] = total
-                most = max(most, total)
-        # Scale the vector to a maximum of 1.
-        scale[node] = most
-        if most > 0.0:
-            for a in range(k):
-                inside[here + a] /= most
+    rule, below, beside = trees
+    first, parent, left, right, value = entries
+    most = widths.max()
+    acc, ones, twos = np.empty((most, LANES)), np.empty((most, LANES)), np.ones((most, LANES))
+    row = np.empty(LANES)
+    for run in range(len(runs) - 1):
+        here, r = runs[run], rule[runs[run]]
+        ka, kb, kc = widths[r]
+        binary = beside[here] >= 0
+        if not binary:
+            twos[0, :] = 1.0
+        for begin in range(here, runs[run + 1], LANES):
+            size = min(LANES, runs[run + 1] - begin)
+            for a in range(ka):
+                acc[a, :] = 0.0
+            # A preterminal: p(a → word).
+            if below[here] < 0:
+                for e in range(first[r], first[r + 1]):
+                    acc[parent[e], :] = value[e]
+            else:
+                gathered(below, begin, size, kb, at, inside, ones)
+                if binary:
+                    gathered(beside, begin, size, kc, at, inside, twos)
+                # A phrase: for each pair (a, b), Σ_c p I(c), times I(b).
+                e = first[r]
+                while e < first[r + 1]:
+                    a, b = parent[e], left[e]
+                    row[:] = 0.0
+                    while e < first[r + 1] and parent[e] == a and left[e] == b:
+                        p, c = value[e], right[e]
+                        for i in range(LANES):
+                            row[i] += p * twos[c, i]
+                        e += 1
+                    for i in range(LANES):
+                        acc[a, i] += row[i] * ones[b, i]
+            # Scale the vectors to a maximum of 1.
+            for i in range(size):
+                top, place = 0.0, at[begin + i]
+                for a in range(ka):
+                    top = max(top, acc[a, i])
+                scale[begin + i] = top
+                per = 1.0 / top if top > 0.0 else 0.0
+                for a in range(ka):
+                    inside[place + a] = acc[a, i] * per
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def fill_outside(
-    order: Any, nodes: Any, states: Any, places: Any, p: Any, at: Any, inside: Any, scale: Any, outside: Any
+    runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any, outside: Any, counts: Any
 ) -> None:
-    """Fill `outside`, parents before children; the roots are filled on entry. Nodes below one with p = 0 are skipped.
+    """Add to `outside`, parents before children, and add expected counts divided by p to `counts` (entries).
 
-    O(b) = Σ_{a, c} O(a) p(a → b c) I(c) / scale of the parent, and O(c) likewise.
+    O(b) = Σ_{a, c} O(a) p(a → b c) I(c) / scale of the parent, and O(c) likewise; the count of an entry divided by p is
+    Σ over nodes O(a) I(b) I(c) / scale. On entry, `outside` has the weights of the roots, else zeros. Nodes with p = 0
+    are skipped.
     """
-    label, left, right, rule = nodes
-    down = np.empty(states.max() * states.max())
-    current, table = -1, np.empty((0, 0))
-    for node in order:
-        if left[node] < 0 or scale[node] == 0.0:
-            continue
-        k, place, first, second = states[label[node]], places[rule[node]], left[node], right[node]
-        kb = states[label[first]]
-        kc = states[label[second]] if second >= 0 else 1
-        width = kb * kc
-        if rule[node] != current:
-            current, table = rule[node], p[place : place + k * width].reshape(k, width)
-        # down[b, c] = Σ_a O(a) p(a → b c) / scale.
-        down[:width] = 0.0
-        for a in range(k):
-            o = outside[at[node] + a] / scale[node]
-            for bc in range(width):
-                down[bc] += o * table[a, bc]
-        # An only child gets `down` itself; of two, each gets it weighted by the inside values of its sister.
-        one = at[first]
-        if second < 0:
+    rule, below, beside = trees
+    first, parent, left, right, value = entries
+    most = widths.max()
+    above, ones, twos = np.empty((most, LANES)), np.empty((most, LANES)), np.ones((most, LANES))
+    down, across = np.empty((most, LANES)), np.empty((most, LANES))
+    row, both = np.empty(LANES), np.empty(LANES)
+    for run in range(len(runs) - 2, -1, -1):
+        here, r = runs[run], rule[runs[run]]
+        ka, kb, kc = widths[r]
+        binary = beside[here] >= 0
+        if not binary:
+            twos[0, :] = 1.0
+        for begin in range(here, runs[run + 1], LANES):
+            size = min(LANES, runs[run + 1] - begin)
+            for a in range(ka):
+                above[a, :] = 0.0
+            for i in range(size):
+                per = 1.0 / scale[begin + i] if scale[begin + i] > 0.0 else 0.0
+                for a in range(ka):
+                    above[a, i] = outside[at[begin + i] + a] * per
+            if below[here] < 0:
+                for e in range(first[r], first[r + 1]):
+                    counts[e] += above[parent[e], :].sum()
+                continue
+            gathered(below, begin, size, kb, at, inside, ones)
+            if binary:
+                gathered(beside, begin, size, kc, at, inside, twos)
             for b in range(kb):
-                outside[one + b] = down[b]
-            continue
-        two = at[second]
-        for c in range(kc):
-            outside[two + c] = 0.0
-        for b in range(kb):
-            total, value = 0.0, inside[one + b]
+                down[b, :] = 0.0
             for c in range(kc):
-                total += down[b * kc + c] * inside[two + c]
-                outside[two + c] += down[b * kc + c] * value
-            outside[one + b] = total
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def count(
-    order: Any, nodes: Any, states: Any, places: Any, weights: Any, at: Any, inside: Any, scale: Any, outside: Any,
-    counts: Any,
-) -> None:  # fmt: skip
-    """Add expected counts divided by p to `counts`, laid out as p: Σ over nodes weight · O(a) I(b) I(c) / scale."""
-    label, left, _, rule = nodes
-    below = np.ones(states.max() * states.max())
-    current, table = -1, np.empty((0, 0))
-    for node in order:
-        if weights[node] == 0.0:
-            continue
-        k, place, per = states[label[node]], places[rule[node]], weights[node] / scale[node]
-        width = fill_below(node, nodes, states, at, inside, below) if left[node] >= 0 else 1
-        if left[node] < 0:
-            below[0] = 1.0
-        if rule[node] != current:
-            current, table = rule[node], counts[place : place + k * width].reshape(k, width)
-        for a in range(k):
-            o = outside[at[node] + a] * per
-            for bc in range(width):
-                table[a, bc] += o * below[bc]
+                across[c, :] = 0.0
+            e = first[r]
+            while e < first[r + 1]:
+                a, b = parent[e], left[e]
+                for i in range(LANES):
+                    row[i] = 0.0
+                    both[i] = above[a, i] * ones[b, i]
+                while e < first[r + 1] and parent[e] == a and left[e] == b:
+                    p, c, total = value[e], right[e], 0.0
+                    for i in range(LANES):
+                        row[i] += p * twos[c, i]
+                        across[c, i] += p * both[i]
+                        total += both[i] * twos[c, i]
+                    counts[e] += total
+                    e += 1
+                for i in range(LANES):
+                    down[b, i] += row[i] * above[a, i]
+            for i in range(size):
+                place = at[below[begin + i]]
+                for b in range(kb):
+                    outside[place + b] += down[b, i]
+                if binary:
+                    place = at[beside[begin + i]]
+                    for c in range(kc):
+                        outside[place + c] += across[c, i]
 
 
 @njit(cache=True, nogil=True)
@@ -148,15 +165,18 @@ def merge_losses(
 
     `shares` (states of all labels) is the share of each state in the expected count of its pair; `firsts` says where
     the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al. 2006,
-    §2.2): p(tree) changes from Σ_a O(a) I(a) = 1 by (O_i + O_j)(s_i I_i + s_j I_j) - O_i I_i - O_j I_j.
+    §2.2): with O divided by the weight of the node, p(tree) changes from Σ_a O(a) I(a) = 1 by
+    (O_i + O_j)(s_i I_i + s_j I_j) - O_i I_i - O_j I_j.
     """
     for node in range(len(label)):
+        if weights[node] == 0.0:
+            continue
         base, here = firsts[label[node]], at[node]
         for a in range(0, states[label[node]] - 1, 2):
             i, j = inside[here + a], inside[here + a + 1]
             o, u = outside[here + a], outside[here + a + 1]
             mixed = shares[base + a] * i + shares[base + a + 1] * j
-            change = (o + u) * mixed - o * i - u * j
+            change = ((o + u) * mixed - o * i - u * j) / weights[node]
             losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
 
 
@@ -183,6 +203,17 @@ def divide_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, 
 
 
 @njit(cache=True, nogil=True)
+def drop_negligible(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any, least: float) -> None:
+    """Set to zero those values of each row that are below `least` when multiplied by the row's total."""
+    for rule in range(len(places)):
+        for a in range(rows[rule]):
+            total = totals[begins[rule] + a]
+            for at in range(places[rule] + a * columns[rule], places[rule] + (a + 1) * columns[rule]):
+                if values[at] * total < least:
+                    values[at] = 0.0
+
+
+@njit(cache=True, nogil=True)
 def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> None:
     """Smooth in place: p(a) = (1 - share) p(a) + share · mean over the parent's states (Petrov et al. 2006, §2.3)."""
     for rule in range(len(places)):
@@ -197,17 +228,10 @@ def draw_together(p: Any, places: Any, rows: Any, columns: Any, shares: Any) -> 
 
 
 @njit(cache=True)
-def heights_and_depths(left: Any, right: Any, offsets: Any, heights: Any, depths: Any) -> None:
-    """Fill in the height of each node over its words and its depth below its root."""
-    for tree in range(len(offsets) - 1):
-        for node in range(offsets[tree], offsets[tree + 1]):  # children come first
-            if left[node] >= 0:
-                heights[node] = heights[left[node]] + 1
-            if right[node] >= 0:
-                heights[node] = max(heights[node], heights[right[node]] + 1)
-        # Depths from the root down: parents come first in reverse order.
-        for node in range(offsets[tree + 1] - 1, offsets[tree] - 1, -1):
-            if left[node] >= 0:
-                depths[left[node]] = depths[node] + 1
-            if right[node] >= 0:
-                depths[right[node]] = depths[node] + 1
+def heights(left: Any, right: Any, height: Any) -> None:
+    """Fill in the height of each node over its words; children come before their parents."""
+    for node in range(len(left)):
+        if left[node] >= 0:
+            height[node] = height[left[node]] + 1
+        if right[node] >= 0:
+            height[node] = max(height[node], height[right[node]] + 1)

@@ -12,19 +12,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.arrays import BoolArray, FloatArray
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, Trees, unsplit
+from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.models.pcfg.latent_trees import Trees
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.tagged_words import Tagged
 from rerank_plugins.models.pcfg.treebank_grammar import Productions, grammar_of_counts
+from rerank_plugins.models.pcfg.widening import widened
 
 
 class EmStep(NamedTuple):
-    """One EM iteration: the round (from 1), its phase ("split", "merge" or "smooth"), and ln p of the trees before it.
+    """One EM iteration: the round (from 1), its phase, and ln p of the trees before it.
 
-    `log_likelihood` is Σ weight · ln p(tree), before the update of the parameters.
+    `phase` is "split", "merge", "whole" or "smooth". `log_likelihood` is Σ weight · ln p(tree), before the update of
+    the parameters.
     """
 
     round: int
@@ -42,8 +45,11 @@ class Schedule:
     `merge`             share of the splits that are undone
     `rule_share`, `emission_share`  interpolation weights of the mean over states in the smoothing phase
     `noise`             relative size of the random difference between the halves of a split state
+    `negligible`        a probability is set to zero where it stands for an expected count below this (0: nowhere)
+    `whole`             number of EM iterations on all trees, if the splits are learnt on a part of them
     `least`             rules whose probability is below this are left out of the finished grammar
     `seed`              seed of the random initialisation
+    `learn_on`          learn the splits on at most so many trees of each treebank; None: on all
     """
 
     rounds: int = 4
@@ -54,37 +60,59 @@ class Schedule:
     rule_share: float = 0.01
     emission_share: float = 0.1
     noise: float = 0.01
+    negligible: float = 1e-3
+    whole: int = 10
     least: float = 1e-5
     seed: int = 1
+    learn_on: int | None = None
 
 
 def split_merge(
-    forest: Forest, schedule: Schedule, report: Callable[[EmStep], None] = lambda step: None
+    forest: Forest,
+    schedule: Schedule,
+    report: Callable[[EmStep], None] = lambda step: None,
+    part: BoolArray | None = None,
 ) -> tuple[LatentGrammar, FloatArray]:
-    """Train a split grammar; return it with the expected counts of its rewritings in the forest."""
+    """Train a split grammar; return it with the expected counts of its rewritings in the forest.
+
+    With `part`, a mask of trees, the splits are learnt on those trees. EM with all trees follows the merging of the
+    last round, and its smoothing.
+    """
     rng = np.random.default_rng(schedule.seed)
-    grammar = unsplit(forest)
-    trees = Trees(forest, grammar)
+    seen = forest if part is None else forest.chosen(part)
+    grammar = unsplit(seen)
+    trees = Trees(seen, grammar.productions)
     for number in range(1, schedule.rounds + 1):
         grammar = grammar.split(rng, schedule.noise)
-        grammar = _improved(trees, grammar, schedule.after_split, number, "split", report)
+        grammar = _improved(trees, grammar, schedule, schedule.after_split, number, "split", report)
         grammar = merge_back(trees, grammar, schedule.merge)
-        grammar = _improved(trees, grammar, schedule.after_merge, number, "merge", report)
+        grammar = _improved(trees, grammar, schedule, schedule.after_merge, number, "merge", report)
+        if part is not None and number == schedule.rounds:
+            grammar = widened(grammar, trees.expected(grammar)[1], forest)
+            trees = Trees(forest, grammar.productions)
+            grammar = _improved(trees, grammar, schedule, schedule.whole, number, "whole", report)
         for iteration in range(schedule.smoothing):
             log_p, counts = trees.expected(grammar)
             report(EmStep(number, "smooth", iteration, log_p))
             grammar = grammar.normalised(counts).smoothed(schedule.rule_share, schedule.emission_share)
+            grammar = grammar.without_negligible(counts, schedule.negligible)
     return grammar, trees.expected(grammar)[1]
 
 
 def _improved(
-    trees: Trees, grammar: LatentGrammar, iterations: int, number: int, phase: str, report: Callable[[EmStep], None]
+    trees: Trees,
+    grammar: LatentGrammar,
+    schedule: Schedule,
+    iterations: int,
+    number: int,
+    phase: str,
+    report: Callable[[EmStep], None],
 ) -> LatentGrammar:
     """Run EM iterations; each reports the likelihood before its update."""
     for iteration in range(iterations):
         log_p, counts = trees.expected(grammar)
         report(EmStep(number, phase, iteration, log_p))
-        grammar = grammar.normalised(counts)
+        grammar = grammar.normalised(counts).without_negligible(counts, schedule.negligible)
     return grammar
 
 
@@ -121,7 +149,7 @@ def finished(
     owner = latent.owner
     weight = latent.totals(counts)
     value = latent.p * weight[owner]
-    left, right = _child_states(latent)
+    left, right = latent.child_states()
     place = np.repeat(np.arange(len(latent.parent)), np.diff(latent.places))
     binary, unary = len(latent.productions.binary), len(latent.productions.binary) + len(latent.productions.unary)
     rules = place < binary
@@ -144,18 +172,3 @@ def finished(
     return grammar_of_counts(
         tuple(names), forest.labels, base, forest.words, rewritings, smoothing or Smoothing(), settings or {}, tagged
     )
-
-
-def _child_states(latent: LatentGrammar) -> tuple[FloatArray, FloatArray]:
-    """Return the states of the children, numbered consecutively, for each entry of `p`; -1 if there is no child."""
-    columns = []
-    for side in (0, 1):
-        child = latent.children[:, side]
-        begin = np.where(child >= 0, latent.firsts[child], -1)
-        columns.append(np.repeat(begin, np.diff(latent.places)))
-    within = np.arange(len(latent.p)) - np.repeat(latent.places[:-1], np.diff(latent.places))
-    right_states = np.where(latent.children[:, 1] >= 0, latent.states[latent.children[:, 1]], 1)
-    left_states = np.where(latent.children[:, 0] >= 0, latent.states[latent.children[:, 0]], 1)
-    width = np.repeat(right_states, np.diff(latent.places))
-    both = np.repeat(left_states * right_states, np.diff(latent.places))
-    return columns[0] + within % both // width, columns[1] + within % width

@@ -24,23 +24,32 @@ Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 
 def tagged_words(trees: Iterable[Tree], weight: float = 1.0) -> Counter[tuple[str, str]]:
     """Count the words and tags of trees, each with `weight`; tags are stripped of function tags and marks."""
-    counts = Counter(
-        (normal_form(word), category(tag))
-        for tree in trees
-        for word, tag in zip(tree.words(), tree.tags(), strict=True)
-    )
-    return Counter({pair: weight * count for pair, count in counts.items()})
+    return weighed(Counter(pair for tree in trees for pair in zip(tree.words(), tree.tags(), strict=True)), weight)
+
+
+def weighed(counts: Mapping[tuple[str, str], float], weight: float) -> Counter[tuple[str, str]]:
+    """Multiply the counts of words and tags by a weight, with words in normal form and tags without marks."""
+    result: Counter[tuple[str, str]] = Counter()
+    for (word, tag), count in counts.items():
+        result[normal_form(word), category(tag)] += weight * count  # type: ignore[assignment]
+    return result
 
 
 def with_own_words(
     tagged: Tagged, treebanks: Iterable[Iterable[Tree]], weights: Iterable[float], known: Iterable[str]
 ) -> Tagged:
     """Return the tagged words together with those words of the treebanks that are not known, being signatures there."""
+    own = [tagged_words(treebank, weight) for treebank, weight in zip(treebanks, weights, strict=True)]
+    return with_unknown(tagged, own, known)
+
+
+def with_unknown(tagged: Tagged, own: Iterable[Tagged], known: Iterable[str]) -> Tagged:
+    """Return the tagged words together with those of treebanks' `own` tagged words that are not known."""
     vocabulary = set(known)
-    own: Counter[tuple[str, str]] = Counter()
-    for treebank, weight in zip(treebanks, weights, strict=True):
-        own += tagged_words(treebank, weight)
-    return Counter({pair: count for pair, count in own.items() if pair[0] not in vocabulary}) + Counter(tagged)
+    result: Counter[tuple[str, str]] = Counter()
+    for counts in own:
+        result.update({pair: count for pair, count in counts.items() if pair[0] not in vocabulary})
+    return result + Counter(tagged)
 
 
 def with_tagged_words(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from rerank_plugins import __version__
+from rerank_plugins.arrays import BoolArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.pcfg.annotation import annotate, named
 from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
+from rerank_plugins.models.pcfg.tagged_words import Tagged, weighed, with_unknown
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import Binarisation
@@ -43,16 +47,16 @@ class GrammarSettings:
     unknown: UnknownWords = field(default_factory=UnknownWords)
     smoothing: Smoothing = field(default_factory=Smoothing)
 
-    def prepared(self, trees: Iterable[Tree]) -> list[Tree]:
-        """Return the trees in the form in which the grammar is read from them; trees without words are dropped."""
+    def prepared(self, trees: Iterable[Tree]) -> Iterator[Tree]:
+        """Yield the trees in the form in which the grammar is read from them; trees without words are dropped."""
         annotations = named(self.annotations)
         binarisation = Binarisation(self.direction, self.horizontal, self.vertical)
         cleaned = (clean(tree, CRAFT_LABELS, KEPT) for tree in trees)
-        return [binarisation.apply(annotate(tree, annotations)) for tree in cleaned if tree is not None]
+        return (binarisation.apply(annotate(tree, annotations)) for tree in cleaned if tree is not None)
 
 
 def train_grammar(
-    trees: Sequence[Sequence[Tree]],
+    trees: Sequence[Iterable[Tree]],
     weights: Sequence[float],
     settings: GrammarSettings,
     report: Callable[[EmStep], None] = lambda step: None,
@@ -67,7 +71,8 @@ def train_grammar(
     planted = plant_treebanks(trees, weights, settings, tagged)
     if settings.schedule.rounds == 0:
         return treebank_grammar(planted.forest, settings.smoothing, planted.settings, planted.tagged)
-    latent, expected = split_merge(planted.forest, settings.schedule, report)
+    part = planted.chosen(settings.schedule.learn_on)
+    latent, expected = split_merge(planted.forest, settings.schedule, report, part)
     return finished(
         planted.forest, latent, expected, settings.schedule.least, settings.smoothing, planted.settings, planted.tagged
     )
@@ -80,25 +85,44 @@ class Planted(NamedTuple):
     settings: dict[str, Any]
     tagged: Tagged | None
 
+    def chosen(self, most: int | None) -> BoolArray | None:
+        """Return a mask of at most so many trees of each treebank, evenly spaced; None if that is all trees."""
+        sizes: list[int] = self.settings["trees"]
+        if most is None or max(sizes) <= most:
+            return None
+        masks = [(np.arange(size) * min(most, size)) % max(size, 1) < min(most, size) for size in sizes]
+        return np.concatenate(masks)
+
 
 def plant_treebanks(
-    trees: Sequence[Sequence[Tree]],
+    trees: Sequence[Iterable[Tree]],
     weights: Sequence[float],
     settings: GrammarSettings,
     tagged: Tagged | None = None,
     form: Callable[[Tree], Tree] = lambda tree: tree,
 ) -> Planted:
-    """Lay out several treebanks as a forest; the trees of each count with its weight.
+    """Lay out several treebanks as a forest; the trees of each count with its weight. No tree is kept.
 
     `form` is applied to the binarised trees. Raises FormatError if there are no trees, ConfigError for an unknown
     annotation.
     """
-    prepared = [settings.prepared(treebank) for treebank in trees]
-    if not any(prepared):
+    sizes: list[int] = []
+    own: list[Counter[tuple[str, str]]] = []
+
+    def prepared() -> Iterator[Tree]:
+        for treebank, weight in zip(trees, weights, strict=True):
+            size, counts = 0, Counter[tuple[str, str]]()
+            for tree in settings.prepared(treebank):
+                size += 1
+                if tagged:
+                    counts.update(zip(tree.words(), tree.tags(), strict=True))
+                yield form(tree)
+            sizes.append(size)
+            own.append(weighed(counts, weight))
+
+    forest = plant(prepared(), settings.unknown)
+    if not len(forest.weights):
         raise FormatError("no trees to learn a grammar from")
-    counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
-    forest = plant([form(tree) for treebank in prepared for tree in treebank], settings.unknown, counts)
-    recorded = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
-    if tagged:
-        tagged = with_own_words(tagged, prepared, weights, forest.words)
-    return Planted(forest, recorded, tagged)
+    forest = replace(forest, weights=np.repeat(np.asarray(weights, np.float64), sizes))
+    recorded = {**asdict(settings), "trees": sizes, "version": __version__}
+    return Planted(forest, recorded, tagged and with_unknown(tagged, own, forest.words))

@@ -38,6 +38,9 @@ OPTIONS = (
     LANGUAGE,
     click.option("--splits", type=click.IntRange(0, 8), default=4, show_default=True,
                  help="Number of rounds in which symbols are split into latent states."),
+    click.option("--split-on", type=click.IntRange(1), metavar="TREES",
+                 help="Learn the splits on at most this many trees of each FILE, evenly spaced, and only the last "
+                      "iterations on all trees. Default: all."),
     click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the latent splits."),
     TAGGED,
     WEIGHTS,
@@ -54,6 +57,7 @@ class GrammarFlags:
     output: Path
     language: str
     splits: int
+    split_on: int | None
     seed: int
     tagged: tuple[Path, ...]
     weights: tuple[str, ...]
@@ -65,7 +69,7 @@ class GrammarFlags:
         """The rounds of latent splitting."""
         from rerank_plugins.models.pcfg.split_merge import Schedule
 
-        return Schedule(rounds=self.splits, seed=self.seed)
+        return Schedule(rounds=self.splits, seed=self.seed, learn_on=self.split_on)
 
 
 def grammar_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -33,22 +33,27 @@ def read_treebank(path: Path) -> list[Tree]:
         return list(read_trees(lines, str(path)))
 
 
-def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = False) -> list[list[Tree]]:
-    """The trees of each file; `report` gets a line for each file. Raises FormatError, also for a file without trees.
+def treebank(path: Path, report: Report, *, spoken: bool = False) -> Iterator[Tree]:
+    """Yield the trees of a file; then `report` gets a line. Raises FormatError, also for a file without trees.
 
     With `spoken`, the trees have no case and no punctuation (trees/spoken.py).
     """
-    treebanks = []
-    for path in paths:
-        trees = read_treebank(path)
-        if spoken:
-            without = (spoken_tree(tree) for tree in map(remove_empty, trees) if tree is not None)
-            trees = [tree for tree in without if tree is not None]
-        treebanks.append(trees)
-        if not treebanks[-1]:
-            raise FormatError("the file holds no trees", path=str(path))
-        report(f"{path}: {len(treebanks[-1]):,} trees")
-    return treebanks
+    number = 0
+    with open_text(path) as lines:
+        for tree in read_trees(lines, str(path)):
+            nonempty = remove_empty(tree) if spoken else tree
+            kept = nonempty and spoken_tree(nonempty) if spoken else tree
+            if kept is not None:
+                number += 1
+                yield kept
+    if not number:
+        raise FormatError("the file holds no trees", path=str(path))
+    report(f"{path}: {number:,} trees")
+
+
+def read_treebanks(paths: Iterable[Path], report: Report, *, spoken: bool = False) -> list[list[Tree]]:
+    """The trees of each file, as `treebank` yields them."""
+    return [list(treebank(path, report, spoken=spoken)) for path in paths]
 
 
 def conllu_tags(lines: Iterable[str], path: str) -> Iterator[tuple[str, str]]:
@@ -145,9 +150,10 @@ def train(
     `report` gets a line for each file and each phase of training, `progress` one for each iteration of EM. Raises
     FormatError, also for a file without trees.
     """
-    treebanks = read_treebanks(weights, report, spoken=spoken)
+    treebanks = [treebank(path, report, spoken=spoken) for path in weights]
     schedule = settings.schedule
-    iterations = {"split": schedule.after_split, "merge": schedule.after_merge, "smooth": schedule.smoothing}
+    iterations = {"split": schedule.after_split, "merge": schedule.after_merge}
+    iterations |= {"whole": schedule.whole, "smooth": schedule.smoothing}
 
     def after(step: EmStep) -> None:
         phase = f"round {step.round} of {schedule.rounds}, {step.phase}"
