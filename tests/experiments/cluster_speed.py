@@ -25,6 +25,7 @@ from unittest import mock
 import click
 
 from rerank_adapters.formats.compressed import open_text
+from rerank_adapters.termination import ended_by_signals
 from rerank_plugins import RerankError
 from tests.dask_cluster import DaskCluster
 from tests.experiments.experiment import FILE, Listed, experiment, say
@@ -55,7 +56,8 @@ def main(
     """Run the commands without and with a cluster, and print the tables."""
     import distributed  # noqa: F401 -- its absence is said before anything is measured
 
-    with TemporaryDirectory() as name, mock.patch.dict(os.environ, {"RERANK_CACHE": "", "OMP_NUM_THREADS": "1"}):
+    quiet = {"RERANK_CACHE": "", "OMP_NUM_THREADS": "1"}
+    with ended_by_signals(), TemporaryDirectory() as name, mock.patch.dict(os.environ, quiet):
         folder = Path(name)
         commands: dict[str, list[str | Path]] = {}
         if words:

@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.events import EventSource
+from rerank_plugins.models.backoff.events import EventSource, TupleEvents
 from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
 from rerank_plugins.models.backoff.linking import link_ngrams, place_links
 from rerank_plugins.models.backoff.packed_tables import PackedTables
@@ -49,6 +49,25 @@ class Estimate(Generic[Tables]):
     counts_of_counts: list[tuple[int, ...]]
     ngrams: list[int]
     enough: list[bool]
+
+
+class Estimator(Protocol):
+    """The interface of `estimate` for models of tuples."""
+
+    def __call__(
+        self,
+        source: TupleEvents,
+        smoothing: Smoothing | None = None,
+        *,
+        prune: Sequence[int] = (),
+        never: Sequence[int] = (),
+        lowest: FloatArray | None = None,
+        workspace: Workspace | None = None,
+        jobs: int = 2,
+        progress: Callable[[str], None] = lambda stage: None,
+    ) -> Estimate[BackoffTables]:
+        """The model of the events."""
+        ...
 
 
 def cutoffs(prune: Sequence[int], order: int) -> list[int]:

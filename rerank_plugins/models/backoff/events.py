@@ -90,9 +90,13 @@ class TupleEvents:
     def __len__(self) -> int:
         return self._blocks.rows
 
+    def packed(self) -> LongArray:
+        """(m, words) the rows of all events as they were added; afterwards the source is empty."""
+        return self._blocks.finish()
+
     def deal(self, workspace: Workspace, jobs: int) -> tuple[LongArray, LongArray]:
         """One row for each event; afterwards the source is empty."""
-        packed = self._blocks.finish()
+        packed = self.packed()
         shift, size = int(self.layout.places[0, 1]), self.layout.sizes[0]
         return _deal(
             len(packed), size, self.layout.words, workspace, jobs,

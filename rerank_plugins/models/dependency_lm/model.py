@@ -20,7 +20,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.estimation import estimate
+from rerank_plugins.models.backoff.estimation import Estimator, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.least_scores import least_scores
 from rerank_plugins.models.backoff.scoring import score_events
@@ -164,6 +164,7 @@ def train(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> DependencyModel:
     """A model of the collected trees; the collector is emptied.
 
@@ -179,6 +180,7 @@ def train(
         workspace=workspace,
         jobs=jobs,
         progress=progress,
+        estimator=estimator,
     )
 
 
@@ -189,6 +191,7 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> DependencyModel:
     """A model of a corpus, which was finished with the cut-off and the forms of these settings.
 
@@ -203,7 +206,7 @@ def train_on(
         source.add(paths(block, settings.order, len(vocabulary), label_count))
         provenance["unknown_words"] += int(np.count_nonzero(block.words == 0))
     del corpus  # unless the caller needs it, its memory is free for the estimation
-    estimation = estimate(
+    estimation = estimator(
         source,
         SMOOTHINGS[settings.smoothing](),
         prune=settings.prune,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import estimate
+from rerank_plugins.models.backoff.estimation import Estimator, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.headlex.events import KINDS, factors, sizes
@@ -30,6 +30,7 @@ def train(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> HeadlexModel:
     """A model of the collected trees; the collector is emptied.
 
@@ -39,7 +40,7 @@ def train(
         raise ModelError("there is nothing to train a head-lexicalised language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     corpus = collector.finish(unknown, settings.min_count)
-    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress)
+    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress, estimator=estimator)
 
 
 def train_on(
@@ -49,6 +50,7 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> HeadlexModel:
     """A model of a finished corpus of untransformed trees. Raises ModelError if there are no phrases under ROOT."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
@@ -67,6 +69,6 @@ def train_on(
     for kind in KINDS:
         progress(kind)
         never = [0] if kind == "word" else []
-        estimation = estimate(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
+        estimation = estimator(sources.pop(kind), never=never, workspace=workspace, jobs=jobs)
         tables[kind], ngrams[kind] = estimation.tables, list(estimation.ngrams)
     return HeadlexModel(settings, symbols, vocabulary, tables, provenance | {"ngrams": ngrams})

@@ -23,17 +23,23 @@ from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.model_file import word_array
 from rerank_plugins.models.backoff.estimation import Estimate
 from rerank_plugins.models.backoff.layout import pack_text
-from rerank_plugins.models.backoff.shards.files import Shards, read_array, read_part, write_array, write_parts
+from rerank_plugins.models.backoff.shards.files import (
+    Shards,
+    balanced_bounds,
+    parts_within,
+    read_array,
+    read_part,
+    write_array,
+    write_parts,
+)
 from rerank_plugins.models.backoff.shards.rounds import Share, estimate_shards
 from rerank_plugins.models.backoff.smoothing import Smoothing
-from rerank_plugins.models.backoff.sorting import bucket_bounds
 from rerank_plugins.models.backoff.stores import PackedStore, RecordStore
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.training import NgramSettings, Trained, checked, never_predicted, summary
 
 BUCKETS = 64  # of words, at most
-NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
 STRETCH = 1 << 20  # tokens renumbered at a time
 
 Opened = Callable[[Any], AbstractContextManager[tuple[str, Iterator[str]]]]
@@ -176,9 +182,9 @@ def train_shards(
         counts[UNK], counts[BOS], counts[EOS] = unknown, sentences, sentences
         if counts.max() >= 1 << 31:
             raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
-        parts = max(parts, -(-NEEDED * events // max(1, workspace.memory)))
+        bounds = balanced_bounds(counts, max(parts, parts_within(workspace.memory, events)))
         shards = Shards(
-            folder, (len(vocabulary),) * settings.order, _bounds(counts, parts), len(pieces), tuple(prune),
+            folder, (len(vocabulary),) * settings.order, bounds, bounds, True, len(pieces), tuple(prune),
             smoothing.continuation, bool(settings.prune_entropy), workspace.memory,
         )  # fmt: skip
         progress("dealing", words)
@@ -224,12 +230,6 @@ def _vocabulary(folder: Path, buckets: int, most: int | None) -> tuple[Vocabular
         write_array(folder / f"numbers-{bucket}", numbers[start : start + len(known)])
         start += len(known)
     return Vocabulary((*SPECIAL, *(names[i] for i in order))), np.concatenate([np.zeros(3, np.int64), counts[order]])
-
-
-def _bounds(counts: LongArray, parts: int) -> tuple[int, ...]:
-    """The bounds of parts with about the same number of events, at most so many parts."""
-    part_of, _ = bucket_bounds(counts, max(1, -(-int(counts.sum()) // parts)))
-    return (*np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist(),)
 
 
 def _write_words(path: Path, parts: Sequence[Sequence[str]]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Estimate, estimate
+from rerank_plugins.models.backoff.estimation import Estimate, Estimator, estimate
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -37,6 +37,7 @@ def train(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> TreeletModel:
     """A model of the collected trees; the collector is emptied. Raises ModelError if there are no trees.
 
@@ -46,7 +47,7 @@ def train(
         raise ModelError("there is nothing to train a treelet language model on: no trees")
     unknown = UnknownWords(settings.signatures_after, settings.signature_rate, settings.seed)
     corpus = collector.finish(unknown, settings.min_count)
-    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress)
+    return train_on(corpus, settings, workspace=workspace, jobs=jobs, progress=progress, estimator=estimator)
 
 
 def train_on(
@@ -56,6 +57,7 @@ def train_on(
     workspace: Workspace | None = None,
     jobs: int = 2,
     progress: Callable[[str], None] = lambda stage: None,
+    estimator: Estimator = estimate,
 ) -> TreeletModel:
     """A model of a finished corpus of trees, which were transformed if the settings require it."""
     symbols, vocabulary = corpus.symbols, corpus.vocabulary
@@ -79,9 +81,9 @@ def train_on(
     del corpus, counted, types, number  # their memory is needed for the estimation
     progress("rules")
     lowest = _lowest(yields, rules)
-    rule_model = estimate(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
+    rule_model = estimator(by_rule, prune=settings.prune_rules, lowest=lowest, workspace=workspace, jobs=jobs)
     progress("words")
-    word_model = estimate(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
+    word_model = estimator(by_word, prune=settings.prune_words, never=[0], workspace=workspace, jobs=jobs)
     provenance |= {
         "rule_types": len(rules) - rules.unknown,
         "rules": _described(rule_model),

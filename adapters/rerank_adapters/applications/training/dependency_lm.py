@@ -121,11 +121,19 @@ def train_dependency_lm(
 
     Raises ModelError where there are no trees.
     """
+    from rerank_adapters.applications.training.estimators import estimator_in_use
     from rerank_plugins.models.dependency_lm import TreeCollector, train
 
     collector = TreeCollector(workspace)
     collector.add(source.trees(paths))
-    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs, progress=progress)
+    model = train(
+        collector,
+        settings,
+        workspace=workspace,
+        jobs=source.job.config.jobs,
+        progress=progress,
+        estimator=estimator_in_use(),
+    )
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 

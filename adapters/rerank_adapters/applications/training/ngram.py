@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from rerank_plugins.models.ngram.training import NgramSettings, Trained
 
 BLOCK = 1000  # lines that go through the text steps at a time
-PARTS = 2  # parts of the events for each worker of a cluster
 
 
 @click.command("ngram")
@@ -141,11 +140,12 @@ def _train_on_cluster(
     progress: Callable[[str, int], None],
 ) -> Trained:
     """The same model, trained by the workers of the cluster in use."""
-    from rerank_adapters.cluster import each, present_workers
+    from rerank_adapters.applications.training.estimators import parts_in_use
+    from rerank_adapters.cluster import each
     from rerank_adapters.formats.text_pieces import text_pieces
     from rerank_plugins.models.ngram.shards import train_shards
 
-    pieces, parts = text_pieces(texts), PARTS * present_workers()
+    pieces, parts = text_pieces(texts), parts_in_use()
     return train_shards(
         pieces, _Opened(text), settings, workspace=workspace, share=each, parts=parts, progress=progress
     )

@@ -133,10 +133,18 @@ def train_treelet_lm(
 
     Raises ModelError where there are no trees.
     """
+    from rerank_adapters.applications.training.estimators import estimator_in_use
     from rerank_plugins.models.treelet.training import collect, train
 
     collector = collect(source.trees(paths), settings, workspace)
-    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs, progress=progress)
+    model = train(
+        collector,
+        settings,
+        workspace=workspace,
+        jobs=source.job.config.jobs,
+        progress=progress,
+        estimator=estimator_in_use(),
+    )
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 
@@ -144,10 +152,12 @@ def train_headlex(
     source: TreeSource[Tree], paths: Sequence[Path], settings: HeadlexSettings, workspace: Workspace | None = None
 ) -> HeadlexModel:
     """The head-lexicalised baseline, trained in the same way."""
+    from rerank_adapters.applications.training.estimators import estimator_in_use
     from rerank_plugins.models.headlex.training import collect, train
 
     collector = collect(source.trees(paths), workspace)
-    model = train(collector, settings, workspace=workspace, jobs=source.job.config.jobs)
+    jobs, estimator = source.job.config.jobs, estimator_in_use()
+    model = train(collector, settings, workspace=workspace, jobs=jobs, estimator=estimator)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
 

@@ -49,7 +49,7 @@ class Counting:
             shards.file("unigrams", part), np.column_stack([levels[0].symbol, levels[0].count]), [0, len(levels[0])]
         )
         for order, level in enumerate(levels, 1):
-            if order < shards.order or shards.last_links:
+            if shards.text and (order < shards.order or shards.last_links):
                 write_array(shards.file("symbols", part, order), level.symbol)
                 write_array(shards.file("parents", part, order), level.parent)
         parents = levels[0].symbol  # those of 2-grams are named by their symbol
@@ -80,10 +80,10 @@ class Split(NamedTuple):
 def split_by_context(levels: list[TrieLevel], shards: Shards) -> list[Split]:
     """The split of each order from 2 on; n-grams stay in suffix order in each part."""
     splits: list[Split] = []
-    part_of = shards.part_of.astype(np.uint16 if shards.parts < 1 << 16 else np.int32)
-    parts = part_of
+    number = shards.context_parts
+    parts = shards.context_part_of.astype(np.uint16 if number < 1 << 16 else np.int32)
     for level in levels[1:]:
         parts = parts[level.parent if splits else level.symbol]
-        starts = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=shards.parts))])
+        starts = np.concatenate([[0], np.cumsum(np.bincount(parts, minlength=number))])
         splits.append(Split(np.argsort(parts, kind="stable"), starts))
     return splits

@@ -17,22 +17,29 @@ from numpy.typing import DTypeLike, NDArray
 
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.layout import EventLayout
+from rerank_plugins.models.backoff.sorting import bucket_bounds
 from rerank_plugins.models.backoff.workspace import Workspace
+
+NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
 
 
 @dataclass(frozen=True)
 class Shards:
     """What all tasks of an estimation know.
 
-    `folder` is on storage that all machines share; `sizes` are those of the layout; part i has the symbols from
-    `bounds[i]` to `bounds[i + 1]`. The rows of events come in files of `sources` tasks. `cut` has the cut-offs of the
-    orders, `continuation` says which counts are used (suffix_trie.py), `last_links` whether the n-grams of the highest
-    order are linked. A task uses `memory` bytes for large arrays, and files beyond it.
+    `folder` is on storage that all machines share; `sizes` are those of the layout. Part i of the predicted symbols has
+    those from `bounds[i]` to `bounds[i + 1]`, and part i of the contexts the nearest symbols between `context_bounds`;
+    these are the same in a `text`, where contexts consist of the symbols that are predicted. The rows of events come in
+    files of `sources` tasks. `cut` has the cut-offs of the orders, `continuation` says which counts are used
+    (suffix_trie.py), `last_links` whether the n-grams of the highest order are linked. A task uses `memory` bytes for
+    large arrays, and files beyond it.
     """
 
     folder: Path
     sizes: tuple[int, ...]
     bounds: tuple[int, ...]
+    context_bounds: tuple[int, ...]
+    text: bool
     sources: int
     cut: tuple[int, ...]
     continuation: bool
@@ -51,13 +58,23 @@ class Shards:
 
     @property
     def parts(self) -> int:
-        """The number of parts."""
+        """The number of parts of the predicted symbols."""
         return len(self.bounds) - 1
 
     @property
+    def context_parts(self) -> int:
+        """The number of parts of the contexts."""
+        return len(self.context_bounds) - 1
+
+    @property
     def part_of(self) -> IntArray:
-        """(symbols) the part of each symbol."""
-        return np.repeat(np.arange(self.parts, dtype=np.int32), np.diff(self.bounds))
+        """(symbols) the part of each predicted symbol."""
+        return _parts_of(self.bounds)
+
+    @property
+    def context_part_of(self) -> IntArray:
+        """(symbols) the part of each context whose nearest symbol this is."""
+        return _parts_of(self.context_bounds)
 
     @property
     def raw(self) -> bool:
@@ -71,6 +88,21 @@ class Shards:
     def file(self, name: str, *numbers: int) -> Path:
         """The file of this name and these numbers."""
         return self.folder / "-".join([name, *map(str, numbers)])
+
+
+def balanced_bounds(counts: LongArray, parts: int) -> tuple[int, ...]:
+    """The bounds of at most so many parts of the symbols with these (symbols) counts, about equal in events."""
+    part_of, _ = bucket_bounds(counts, max(1, -(-int(counts.sum()) // parts)))
+    return (*np.searchsorted(part_of, np.arange(int(part_of[-1]) + 2)).tolist(),)
+
+
+def parts_within(memory: int, events: int) -> int:
+    """How many parts of so many events a task with this memory needs."""
+    return -(-NEEDED * events // max(1, memory))
+
+
+def _parts_of(bounds: tuple[int, ...]) -> IntArray:
+    return np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
 
 
 def write_parts(path: Path, array: NDArray[Any], starts: Sequence[int] | LongArray) -> None:

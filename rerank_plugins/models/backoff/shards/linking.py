@@ -106,7 +106,7 @@ class Placing:
         shards = self.shards
         for order in range(2, shards.order + 1):
             events = np.array(read_array(shards.file("events", part, order), EVENT))
-            if order < shards.order or shards.last_links:
+            if shards.text and (order < shards.order or shards.last_links):
                 links = [read_part(shards.file("links", p, order), part, np.int32) for p in range(shards.parts)]
                 place_links(events, np.concatenate(links))
             write_array(shards.file("linked-events", part, order), events)

@@ -39,13 +39,14 @@ def estimate_shards(
     *,
     never: Sequence[int],
     share: Share,
+    lowest: FloatArray | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> Estimate[Tables]:
     """The model of the rows in the folder of the shards, equal to that of `estimate` and `estimate_packed`.
 
-    Raises ModelError where there are too many n-grams.
+    `lowest` and `never` are those of `estimate`. Raises ModelError where there are too many n-grams.
     """
-    parts, order = range(shards.parts), shards.order
+    parts, context_parts = range(shards.parts), range(shards.context_parts)
     # The first round counts n-grams; discounts come from the counts of counts of all parts.
     progress("counting n-grams")
     counted: list[Counted] = share(Counting(shards), parts, "the counting of n-grams")
@@ -56,19 +57,22 @@ def estimate_shards(
     total = shards.sizes[0] + int(kept[1:].sum())
     if total >= 1 << 31:
         raise ModelError(f"{total:,} n-grams are more than a model can hold (2**31 - 1); prune rare ones")
-    p = _lowest(shards, discounts[0], smoothing, never)
+    p = _lowest(shards, discounts[0], smoothing, never) if lowest is None else lowest
     # The second round estimates contexts, and the third one numbers and links them.
     progress("estimation")
     write_array(shards.file("lowest"), p)
     sizes: list[Sizes] = share(
-        Estimation(shards, tuple(tuple(d.tolist()) for d in discounts), smoothing.backoff), parts, "the estimation"
+        Estimation(shards, tuple(tuple(d.tolist()) for d in discounts), smoothing.backoff),
+        context_parts,
+        "the estimation",
     )
     _remove(shards, "ngrams")
     numbers = Numbers.of(sizes)
-    if order > 1:
+    if shards.order > 1:
         progress("linking")
-        share(Linking(shards, numbers), parts, "the linking of n-grams")
-        share(Placing(shards, numbers), parts, "the linking of n-grams")
+        if shards.text:
+            share(Linking(shards, numbers), parts, "the linking of n-grams")
+        share(Placing(shards, numbers), context_parts, "the linking of n-grams")
     progress("packing")
     unseen = float(np.log10(smoothing.factor)) if isinstance(smoothing, StupidBackoff) else 0.0
     tables = _assembled(shards, numbers, store, p, unseen)
@@ -97,7 +101,7 @@ def _assembled(shards: Shards, numbers: Numbers, store: Store[Tables], p: FloatA
         for records in _records(shards, "numbered-contexts", order - 1, CONTEXT):
             contexts[start : start + len(records)] = records
             start += len(records)
-        if order == 2:
+        if order == 2 and shards.text:
             events["next"][contexts["symbol"]] = context_levels[1] + np.arange(len(contexts))
         store.events_done(events, int(event_levels[order - 2]))
         store.contexts_done(contexts, int(context_levels[order - 1]), int(event_levels[order]))
@@ -107,7 +111,7 @@ def _assembled(shards: Shards, numbers: Numbers, store: Store[Tables], p: FloatA
 
 
 def _records(shards: Shards, name: str, number: int, dtype: np.dtype[Any]) -> list[LongArray]:
-    return [read_array(shards.file(name, part, number), dtype) for part in range(shards.parts)]
+    return [read_array(shards.file(name, part, number), dtype) for part in range(shards.context_parts)]
 
 
 def _remove(shards: Shards, name: str) -> None:
