@@ -90,7 +90,7 @@ class StandInClient:
         return StandInTask(key, self.threads.submit(function, *later))
 
     def scheduler_info(self, n_workers):
-        return {"workers": {"a": {"nthreads": 1}, "b": {"nthreads": 1}}}
+        return {"workers": {"a": {"nthreads": 1, "memory_limit": 200_000}, "b": {"nthreads": 1}}}
 
     def cancel(self, tasks, force):
         pass

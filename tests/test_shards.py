@@ -115,7 +115,7 @@ def test_models_of_tuples(tmp_path, order, smoothing, prune):
 
     options = {"prune": prune[:order], "never": [3], "lowest": lowest}
     whole = estimate(source(), smoothing, **options)
-    sharded = sharded_estimator(share, 4, worth=0)(source(), smoothing, workspace=workspace, **options)
+    sharded = sharded_estimator(share, 4, 1 << 20, worth=0)(source(), smoothing, workspace=workspace, **options)
     for name in ("contexts", "events", "context_levels", "event_levels", "children"):
         np.testing.assert_array_equal(getattr(sharded.tables, name), getattr(whole.tables, name))
     assert sharded.tables.unseen == whole.tables.unseen

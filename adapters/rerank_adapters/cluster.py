@@ -13,6 +13,7 @@ program, and files that are not at the same place on every machine.
 from __future__ import annotations
 
 import hashlib
+import logging
 import pickle
 import threading
 import time
@@ -63,9 +64,10 @@ def cluster_workers(work: Callable[[Item], Result], name: str) -> ClusterWorkers
     return ClusterWorkers(work, _schedulers[-1], name)
 
 
-def present_workers() -> int:
-    """How many workers the cluster in use has, at least 1."""
-    return max(1, len(_workers_of(_client(_schedulers[-1]))))
+def present_workers() -> tuple[int, int | None]:
+    """How many workers the cluster in use has, at least 1; and the bytes of memory that each may use (None: any)."""
+    workers = _workers_of(_client(_schedulers[-1]))
+    return max(1, len(workers)), min((w["memory_limit"] for w in workers if w.get("memory_limit")), default=None)
 
 
 def each(task: Callable[[Item], Result], items: Iterable[Item], name: str) -> list[Result]:
@@ -193,6 +195,8 @@ def _client(scheduler: str) -> Client:
         client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError, TypeError) as error:
         raise ConfigError(f"scheduler {scheduler}: no Dask scheduler answers at this address ({error})") from None
+    for name in ("distributed", "distributed.client"):  # what ends a command is said in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     _clients[scheduler] = client
     workers = _workers_of(client)
     if not workers:

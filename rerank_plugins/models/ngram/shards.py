@@ -153,19 +153,21 @@ def train_shards(
     workspace: Workspace,
     share: Share,
     parts: int = 1,
+    memory: int | None = None,
     progress: Callable[[str, int], None] = lambda stage, words: None,
 ) -> Trained:
     """Train on pieces of text, whose name and lines `opened` gives; the model equals that of `train` to the last byte.
 
-    The tasks that `share` does have the memory of the workspace each, and its folder, where they can all write. The
-    events are cut into `parts` parts, or into as many as the memory requires. Raises as `train` does.
+    The tasks that `share` does write to the folder of the workspace. Each has `memory` bytes, by default as much as the
+    workspace; the events are cut into `parts` parts, or into as many as the memory requires. Raises as `train` does.
     """
+    memory = memory or workspace.memory
     smoothing, prune = checked(settings)
     with tempfile.TemporaryDirectory(prefix=".shards-", dir=workspace.folder) as name:
         folder = Path(name).resolve()
         progress("reading", 0)
         buckets = min(BUCKETS, len(pieces))
-        reading = Reading(folder, buckets, workspace.memory, opened)
+        reading = Reading(folder, buckets, memory, opened)
         read = share(reading, list(enumerate(pieces)), "the reading of text")
         events, sentences = sum(r.tokens for r in read), sum(r.sentences for r in read)
         words = events - sentences
@@ -182,10 +184,10 @@ def train_shards(
         counts[UNK], counts[BOS], counts[EOS] = unknown, sentences, sentences
         if counts.max() >= 1 << 31:
             raise ModelError(f"a word occurs {counts.max():,} times; a model has counts below 2**31")
-        bounds = balanced_bounds(counts, max(parts, parts_within(workspace.memory, events)))
+        bounds = balanced_bounds(counts, max(parts, parts_within(memory, events)))
         shards = Shards(
             folder, (len(vocabulary),) * settings.order, bounds, bounds, True, len(pieces), tuple(prune),
-            smoothing.continuation, bool(settings.prune_entropy), workspace.memory,
+            smoothing.continuation, bool(settings.prune_entropy), memory,
         )  # fmt: skip
         progress("dealing", words)
         share(Dealing(shards, buckets), range(len(pieces)), "the dealing of events")

@@ -132,7 +132,7 @@ def train_dependency_lm(
         workspace=workspace,
         jobs=source.job.config.jobs,
         progress=progress,
-        estimator=estimator_in_use(),
+        estimator=estimator_in_use(workspace),
     )
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 

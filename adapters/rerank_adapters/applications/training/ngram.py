@@ -140,14 +140,14 @@ def _train_on_cluster(
     progress: Callable[[str, int], None],
 ) -> Trained:
     """The same model, trained by the workers of the cluster in use."""
-    from rerank_adapters.applications.training.estimators import parts_in_use
+    from rerank_adapters.applications.training.estimators import sharing_in_use
     from rerank_adapters.cluster import each
     from rerank_adapters.formats.text_pieces import text_pieces
     from rerank_plugins.models.ngram.shards import train_shards
 
-    pieces, parts = text_pieces(texts), parts_in_use()
+    pieces, (parts, memory) = text_pieces(texts), sharing_in_use(workspace)
     return train_shards(
-        pieces, _Opened(text), settings, workspace=workspace, share=each, parts=parts, progress=progress
+        pieces, _Opened(text), settings, workspace=workspace, share=each, parts=parts, memory=memory, progress=progress
     )
 
 

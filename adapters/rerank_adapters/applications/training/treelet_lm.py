@@ -143,7 +143,7 @@ def train_treelet_lm(
         workspace=workspace,
         jobs=source.job.config.jobs,
         progress=progress,
-        estimator=estimator_in_use(),
+        estimator=estimator_in_use(workspace),
     )
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 
@@ -156,7 +156,7 @@ def train_headlex(
     from rerank_plugins.models.headlex.training import collect, train
 
     collector = collect(source.trees(paths), workspace)
-    jobs, estimator = source.job.config.jobs, estimator_in_use()
+    jobs, estimator = source.job.config.jobs, estimator_in_use(workspace)
     model = train(collector, settings, workspace=workspace, jobs=jobs, estimator=estimator)
     return replace(model, provenance={**model.provenance, **source.provenance(paths)})
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Orders, kept_ngrams
+from rerank_plugins.models.backoff.events import MOST
 from rerank_plugins.models.backoff.shards.files import Shards, read_array, read_part, write_array
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
@@ -62,6 +64,8 @@ class Estimation:
         for order in range(2, shards.order + 1):
             blocks = [read_part(shards.file("ngrams", p, order), part, np.int32, width) for p in range(shards.parts)]
             ends = np.cumsum([0, *map(len, blocks)])
+            if ends[-1] > MOST:
+                raise ModelError(f"{ends[-1]:,} n-grams have contexts of one part, which may have {MOST:,}")
             columns = [workspace.empty(int(ends[-1]), np.int32) for _ in range(width)]
             for block, start, end, add in zip(blocks, ends, ends[1:], before, strict=False):
                 for column, values in zip(columns, block.T, strict=True):

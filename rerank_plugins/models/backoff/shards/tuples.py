@@ -24,11 +24,11 @@ DEALT = 1 << 24  # rows of a file
 WORTH = 1 << 20  # events below which this machine alone is quicker
 
 
-def sharded_estimator(share: Share, parts: int, worth: int | None = None) -> Estimator:
+def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None = None) -> Estimator:
     """An estimator whose tasks `share` does, in at least so many parts; its models equal those of `estimate`.
 
-    The folder of the workspace must be one where all tasks can read and write. Models of fewer than `worth` events, by
-    default WORTH, are estimated here.
+    Each task has `memory` bytes; all tasks read and write the folder of the workspace. Models of fewer than `worth`
+    events, by default WORTH, are estimated here.
     """
     least = WORTH if worth is None else worth
 
@@ -54,12 +54,12 @@ def sharded_estimator(share: Share, parts: int, worth: int | None = None) -> Est
             raise ModelError("there are no events to estimate a model from")
         with tempfile.TemporaryDirectory(prefix=".shards-", dir=workspace.folder) as name:
             rows, layout = source.packed(), source.layout
-            number = max(parts, parts_within(workspace.memory, events))
+            number = max(parts, parts_within(memory, events))
             bounds = balanced_bounds(_counts(rows, layout, 0), number)
             context_bounds = balanced_bounds(_counts(rows, layout, 1), number) if layout.order > 1 else bounds
             shards = Shards(
                 Path(name).resolve(), layout.sizes, bounds, context_bounds, False, -(-events // DEALT), tuple(cut),
-                smoothing.continuation, False, workspace.memory,
+                smoothing.continuation, False, memory,
             )  # fmt: skip
             progress("dealing")
             for file in range(shards.sources):
