@@ -84,9 +84,9 @@ def main(
                     cpu, wall, _ = timed([*RERANK, *command, "-o", output, "--scheduler", cluster.address])
                     equal = _same(folder, work, "cluster", jobs[0])
                     _row(work, f"a cluster of {number}", wall, cpu + cluster.cpu - before, equal)
-        print("\n| workers | ms a task |\n| ---: | ---: |")
-        for number, cost in costs:
-            print(f"| {number} | {cost:.2f} |")
+        print("\n| workers | ms a task | CPU ms of the command |\n| ---: | ---: | ---: |")
+        for number, (wall, cpu) in costs:
+            print(f"| {number} | {wall:.2f} | {cpu:.2f} |")
 
 
 def _row(work: str, by: str, wall: float, cpu: float, equal: str) -> None:
@@ -116,24 +116,25 @@ def _taken(texts: Sequence[Path], path: Path, words: int | None, sentences: int 
     return taken
 
 
-def _cost_of_tasks(address: str, tasks: int) -> float:
-    """Milliseconds for each of so many tasks that do nothing, in a process of its own."""
+def _cost_of_tasks(address: str, tasks: int) -> tuple[float, float]:
+    """Milliseconds and CPU milliseconds for each of so many tasks that do nothing, in a process of its own."""
     script = f"from tests.experiments.cluster_speed import print_cost; print_cost({address!r}, {tasks})"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     if ran.returncode:
         raise RerankError(f"tasks that do nothing failed: {ran.stderr}")
-    return float(ran.stdout)
+    wall, cpu = map(float, ran.stdout.split())
+    return wall, cpu
 
 
 def print_cost(address: str, tasks: int) -> None:
-    """Print the milliseconds for each of so many tasks."""
+    """Print the milliseconds, and the CPU milliseconds of this process, for each of so many tasks."""
     from rerank_adapters.cluster import each, using_cluster
 
     with using_cluster(address):
         each(_nothing, range(10), "nothing")
-        started = time.perf_counter()
+        wall, cpu = time.perf_counter(), time.process_time()
         each(_nothing, range(tasks), "nothing")
-    print(1000 * (time.perf_counter() - started) / tasks)
+    print(1000 * (time.perf_counter() - wall) / tasks, 1000 * (time.process_time() - cpu) / tasks)
 
 
 def _nothing(item: int) -> int:
