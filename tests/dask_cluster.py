@@ -19,6 +19,7 @@ class DaskCluster:
 
     def __init__(self, folder: Path, workers: int) -> None:
         file = folder / "scheduler.json"
+        file.unlink(missing_ok=True)
         common = ("--scheduler-file", file, "--no-dashboard")
         worker = ("worker", *common, "--nthreads", 1, "--no-nanny", "--local-directory", folder)
         commands = [("scheduler", *common, "--host", "127.0.0.1", "--port", 0), *[worker] * workers]
