@@ -51,8 +51,9 @@ LONG = {
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
 RUNS = {
     "acceptability_table": (
-        "pairs {root}/grammaticality/pairs.tsv --by phenomenon lengths=length lm=ngram-lm,model={root}/mt/lm.arpa",
-        r"\| phenomenon \| pairs \| lengths \| lm \|",
+        "pairs {root}/grammaticality/pairs.tsv --by phenomenon --fit {root}/grammaticality/pairs.tsv "
+        "--rules grammar-violations lengths=length lm=ngram-lm,model={root}/mt/lm.arpa",
+        r"\| phenomenon \| pairs \| lengths \| lm \| models \| rules \| all together \|",
     ),
     "added_features_table": (
         "{lists} lm=ngram-lm,model={root}/mt/lm.arpa --base length --changes 1",

@@ -8,7 +8,8 @@ column is the system's ln p of a sentence. A system of `negatives` is NAME=MODEL
 `pairs FILE` reads any file that `rerank acceptability pairs` reads (for BLiMP, its JSON lines). It prints the accuracy
 of each system with its 95 % interval, in total and by group, and the p-value of McNemar's test against the first
 system. With --fit it also prints that of all systems together, by weights fitted to the pairs of another file (made by
-`rerank negatives errors`), never to FILE; --unigrams adds the unigram ln p and the number of words to them.
+`rerank negatives`), never to FILE; --unigrams adds the unigram ln p and the number of words to them. --rules FEATURE
+also weights all columns of a feature such as `grammar-violations`, by themselves and with all systems.
 
 `negatives FILE FILE` (Pauls & Klein 2012, §5.3) reads pairs made by `rerank negatives`, first those to tune on, then
 those to test on. It prints the pairwise accuracy by the syntactic log-odds ratio (the feature `slr` with each model's
@@ -71,6 +72,12 @@ def feature_scores(
     return first_columns(tables, pairs, steps, jobs, {})
 
 
+def all_columns(spec: str, pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
+    """(good, bad, …) x (columns): all values of one feature."""
+    job = Job.create(Config(feature=[plugin_table(spec)], jobs=jobs), load_plugins(BUILTIN))
+    return pair_table(job, pairs, TextPipeline(steps))
+
+
 def model_scores(named: dict[str, str], pairs: list[Pair], steps: tuple[str, ...], jobs: int) -> FeatureTable:
     """The ln p of the sentences by each language model and, in columns `SLR NAME`, their syntactic log-odds ratios."""
     models, tables = {}, []
@@ -111,6 +118,26 @@ def print_pairs(pairs: list[Pair], table: FeatureTable, systems: list[Preference
     print("| p, against the first | | " + " | ".join(ps) + " |")
 
 
+def with_rules(
+    models: tuple[FeatureTable, ...], rules: tuple[FeatureTable, ...]
+) -> dict[str, tuple[FeatureTable, ...]]:
+    """By system, the tables to fit weights to and to judge: of the models, of the rules, and of both."""
+    both = tuple(
+        FeatureTable.dense((*left.names, *right.names), np.hstack([left.values, right.values]), left.offsets)
+        for left, right in zip(models, rules, strict=True)
+    )
+    return {"models": models, "rules": rules, "all together": both}
+
+
+def print_weights(system: str, fitting: FeatureTable, weights: FloatArray) -> None:
+    """Print the weights of a system and how often they are right on pairs that they were not fitted to."""
+    accuracy = 100 * held_out_preferences(fitting, 10, 1.0, seed=1).accuracy
+    listed = ", ".join(f"{name} {weight:.4g}" for name, weight in zip(fitting.names, weights, strict=True))
+    print(
+        f"{system}: fitted to {len(fitting.values) // 2} pairs; 10-fold accuracy on these {accuracy:.1f} %; {listed}\n"
+    )
+
+
 def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable) -> None:
     """Print one row per system."""
     print("| system | pairwise, SLR | independent, SLR | pairwise, ln p |\n| --- | ---: | ---: | ---: |")
@@ -131,6 +158,7 @@ def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable
 @click.argument("arguments", nargs=-1, required=True, metavar="FILE... NAME=FEATURE...")
 @click.option("--by", default="field", help="The column by which the rows of `pairs` are grouped.")
 @click.option("--fit", type=FILE, help="Fit the weights of all systems together to these pairs.")
+@click.option("--rules", metavar="FEATURE", help="Fit weights of all columns of this feature too.")
 @click.option("--unigrams", is_flag=True, help="Fit weights of the unigram ln p and the number of words too.")
 @click.option(
     "--text",
@@ -140,7 +168,7 @@ def print_negatives(named: dict[str, str], dev: FeatureTable, test: FeatureTable
 @click.option("--unigram", default="unigram", help="The feature whose first column is the unigram ln p.")
 @click.option("--jobs", default=1, help="The number of processes that extract features.")
 def main(
-    kind: str, arguments: tuple[str, ...], by: str, fit: Path | None, unigrams: bool, text: tuple[str, ...],
+    kind: str, arguments: tuple[str, ...], by: str, fit: Path | None, rules: str | None, unigrams: bool, text: tuple[str, ...],
     unigram: str, jobs: int,
 ) -> None:  # fmt: skip
     """Score the sentences and print the table."""
@@ -167,14 +195,16 @@ def main(
         pairs, table = scored(paths[0])
         compared = [preferences(name, table.values[:, i]) for i, name in enumerate(named)]
         if fit:
-            fitting = scored(fit)[1]
+            fitting_pairs, fitting = scored(fit)
             kept = table.names if unigrams else tuple(named)
-            fitting, table = (matching_columns(columns, kept) for columns in (fitting, table))
-            weights = fit_weights(fitting)
-            compared.append(preferences("all together", table.values @ weights))
-            held_out = held_out_preferences(fitting, 10, 1.0, seed=1)
-            print(f"fitted to {len(fitting.values) // 2} pairs; 10-fold accuracy on these {100 * held_out.accuracy:.1f} %; weights: "
-                  + ", ".join(f"{name} {weight:.4g}" for name, weight in zip(table.names, weights, strict=True)) + "\n")  # fmt: skip
+            tables = {"all together": tuple(matching_columns(columns, kept) for columns in (fitting, table))}
+            if rules:
+                sides = tuple(all_columns(rules, side, steps, jobs) for side in (fitting_pairs, pairs))
+                tables = with_rules(tables.pop("all together"), sides)
+            for name, (to_fit, to_judge) in tables.items():
+                weights = fit_weights(to_fit)
+                compared.append(preferences(name, to_judge.values @ weights))
+                print_weights(name, to_fit, weights)
         print_pairs(pairs, table, compared, by)
     print(f"\n{time.process_time() - started:.0f} s of CPU in this process")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from rerank_plugins.models.grammar.lexicon import Lexicon
 from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import ACCUSATIVE, FINITE_AUXILIARIES, NOMINATIVE, REFLEXIVES
+from rerank_plugins.models.grammar.words import ACCUSATIVE, BARE_INFINITIVE, FINITE_AUXILIARIES, NOMINATIVE, REFLEXIVES
 
 
 def unbound_reflexives(view: TreeView, lexicon: Lexicon) -> int:
@@ -31,12 +31,12 @@ def _is_subject(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     return following == "n't" or bool(lexicon.slots(view.words[head]) & {"third", "past", "base"})
 
 
-def wrong_case(view: TreeView) -> int:
+def wrong_case(view: TreeView, lexicon: Lexicon) -> int:
     """The number of pronouns whose case is not that of their place."""
-    return sum(_has_wrong_case(view, i) for i in range(len(view)))
+    return sum(_has_wrong_case(view, lexicon, i) for i in range(len(view)))
 
 
-def _has_wrong_case(view: TreeView, word: int) -> bool:
+def _has_wrong_case(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     form, relation, head = view.words[word], view.relations[word], view.heads[word]
     if head < 0 or (form not in NOMINATIVE and form not in ACCUSATIVE):
         return False
@@ -45,5 +45,12 @@ def _has_wrong_case(view: TreeView, word: int) -> bool:
     if form in NOMINATIVE:
         after_preposition = word > 0 and view.tags[word - 1] == "ADP" and view.first(word, "case") == word - 1
         return (relation in ("obj", "iobj") and head < word and view.words[head] not in BE) or after_preposition
-    finite = any(view.words[i] in FINITE_AUXILIARIES for i in view.auxiliaries(head))
-    return relation == "nsubj" and head > word and finite and view.first(head, "mark") != word
+    if relation != "nsubj" or head < word:
+        return False
+    auxiliaries = view.auxiliaries(head)
+    if auxiliaries:
+        return any(view.words[i] in FINITE_AUXILIARIES for i in auxiliaries)
+    above = view.heads[head]
+    if above >= 0 and lexicon.base(view.words[above]) in BARE_INFINITIVE:
+        return False
+    return view.tags[head] == "VERB" and bool(lexicon.slots(view.words[head]) & {"past", "third"})

@@ -17,6 +17,7 @@ from rerank_plugins.models.grammar.lexicon import Lexicon
 from rerank_plugins.models.grammar.tree_view import WH, TreeView
 
 FLOOR, CLEAR = 0.02, 0.6  # the least probability of a gap, and that from which a gap is as good as any
+ISLAND, OTHER = 0.5, 0.2  # gaps: the least probability of one in an island, and the greatest of one elsewhere
 NOMINAL_TAGS = frozenset(["NOUN", "PROPN", "PRON", "NUM", "DET", "ADJ"])
 COMPLEMENTS = frozenset(["ccomp", "xcomp"])
 PRONOUNS = frozenset(["who", "whom", "whoever", "what", "whatever", "which", "whose"])
@@ -40,7 +41,7 @@ def extraction(view: TreeView, lexicon: Lexicon) -> Extraction:
         inside, outside = domain(view, clause, filler)
         best, where = _best(view, lexicon, inside, prepositions, result.gaps, filler)
         in_island, place = _best(view, lexicon, outside, prepositions, result.gaps, filler)
-        if in_island > max(best, 0.5):
+        if in_island > ISLAND and best < OTHER:  # a gap elsewhere would make that in the island a parasitic one
             result.islands += 1
             where = place
         result.ln_p += log(min(1.0, max(best, FLOOR) / CLEAR))

@@ -1,10 +1,11 @@
 """Negative polarity items without a licensor.
 
-`ever` and `any` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979): negation,
-`no` and its compounds, `few`, `hardly`, `only` (Atlas 1996), the restriction of `every`, and also in questions, clauses
-with `if` or `before`, and comparisons. Scope is read from the dependency tree: a licensor precedes the item, and the
-item stands below the word that the licensor modifies, or, for the determiner of a subject or object, below the verb. So
-a licensor within a relative clause does not license an item outside (`The author that no critics like has ever won`).
+`ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979):
+negation, `no` and its compounds, `few`, `hardly`, `only` (Atlas 1996), the restriction of `every`, and also in
+questions, clauses with `if` or `before`, and comparisons. Scope is read from the dependency tree: a licensor precedes
+the item, and the item stands below the word that the licensor modifies, or, for the determiner of a subject or object,
+below the verb. So a licensor within a relative clause does not license an item outside (`The author that no critics
+like has ever won`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ RESTRICTION_ONLY = frozenset(["every", "all", "most"])  # they license in their 
 def unlicensed_polarity_items(view: TreeView) -> int:
     """The number of negative polarity items outside the scope of every licensor."""
     items = [i for i, word in enumerate(view.words) if word in POLARITY and not _idiom(view, i)]
+    items += [i for i in range(1, len(view)) if view.words[i - 1 : i + 1] == ("at", "all") and _at_end(view, i)]
     if not items:
         return 0
     licensors = [i for i, word in enumerate(view.words) if word in LICENSORS]
@@ -86,6 +88,11 @@ def free_choice(view: TreeView, item: int) -> bool:
         return False
     modals = {view.words[i] for i in view.auxiliaries(predicate)} & MODALS
     return bool(modals) if item < predicate else bool(modals & POSSIBILITY)
+
+
+def _at_end(view: TreeView, word: int) -> bool:
+    """Whether punctuation or the end of the sentence follows a word."""
+    return word + 1 == len(view) or view.tags[word + 1] == "PUNCT"
 
 
 def _idiom(view: TreeView, item: int) -> bool:

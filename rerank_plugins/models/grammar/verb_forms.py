@@ -11,11 +11,12 @@ from rerank_plugins.models.grammar.lexicon import Lexicon
 from rerank_plugins.models.grammar.tree_view import BE, TreeView
 from rerank_plugins.models.grammar.words import MODALS
 
-GOVERNED = (
-    (MODALS | {"do", "does", "did", "to"}, {"base"}),
-    (frozenset(["have", "has", "had", "'ve", "having"]), {"participle"}),
-    (BE - {"'s"}, {"participle", "gerund"}),
-)
+FAR = 5  # words between an auxiliary and its verb, with the subject between them in a question
+GOVERNING = {
+    **dict.fromkeys((MODALS - {"'d"}) | {"do", "does", "did", "to"}, frozenset(["base"])),
+    **dict.fromkeys(("have", "has", "had", "'ve", "having"), frozenset(["participle"])),
+    **dict.fromkeys(BE - {"'s"}, frozenset(["participle", "gerund"])),
+}
 
 
 def wrong_verb_forms(view: TreeView, lexicon: Lexicon) -> int:
@@ -31,12 +32,11 @@ def _wrong(view: TreeView, lexicon: Lexicon, word: int) -> bool:
         return slots == {"past"}
     if view.tags[word] != "VERB":
         return False
-    before = word - 1
-    while before >= 0 and (view.tags[before] == "ADV" or view.words[before] in ("not", "n't")):
-        before -= 1
-    if before >= 0 and view.tags[before] in ("AUX", "PART", "VERB") and view.heads[before] == word:
-        for auxiliaries, governed in GOVERNED:
-            if view.words[before] in auxiliaries:
-                return not slots & governed and view.words[before] != "'d"
+    auxiliaries = [i for i in view.dependents(word, "aux", "mark") if i < word and view.words[i] in GOVERNING]
+    auxiliaries = [i for i in auxiliaries if view.tags[i] in ("AUX", "PART")]
+    passive_by_get = view.words[max(0, word - 1)] in ("get", "gets", "got", "getting")
+    if auxiliaries and auxiliaries[-1] > word - FAR and not passive_by_get:
+        forms = GOVERNING[view.words[auxiliaries[-1]]]
+        return not slots & forms
     finite = view.relations[word] in ("root", "ccomp", "acl") and not view.auxiliaries(word)
-    return finite and slots == {"participle"} and view.subject(word) == before and before >= 0
+    return finite and slots == {"participle"} and view.subject(word) == word - 1

@@ -24,7 +24,7 @@ RULES: dict[str, Callable[[TreeView, Lexicon], int]] = {
     "determiner_noun": determiner_noun,
     "reflexive_agreement": reflexives,
     "reflexive_place": unbound_reflexives,
-    "case": lambda view, _: wrong_case(view),
+    "case": wrong_case,
     "verb_form": wrong_verb_forms,
     "polarity": lambda view, _: unlicensed_polarity_items(view),
     "existential": lambda view, _: strong_existentials(view),
