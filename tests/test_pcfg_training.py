@@ -495,7 +495,7 @@ def test_damaged_files(grammar: Grammar, tmp_path: Path) -> None:
 
 
 def test_no_trees() -> None:
-    with pytest.raises(FormatError, match="no trees to learn a grammar from"):
+    with pytest.raises(FormatError, match="no trees to learn from"):
         train_grammar([[]], [1.0], GrammarSettings("en"))
 
 

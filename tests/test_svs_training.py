@@ -22,7 +22,7 @@ from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_mod
 from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
 from rerank_plugins.models.svs.observed import head_leaves, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import state_trees
+from rerank_plugins.models.svs.states import chains, state_forest, state_trees
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
@@ -206,6 +206,28 @@ def test_all_distributions_sum_to_one(bank, prior, tagged):
     assert_proper(model)
     assert (model.totals() > 0).all()
     assert ("bird" in model.lexicon) == bool(tagged)
+
+
+def check_streamed(found, weights, rare):
+    annotations = named(SMALL.annotations)
+    states = state_trees(found, annotations, rare, weights)
+    wanted = plant([state.tree for state in states], weights=weights)
+    forest, between = state_forest(iter(found), annotations, rare, weights=lambda _: np.array(weights))
+    assert forest.labels == wanted.labels
+    for name in ("label", "left", "right", "word", "offsets", "weights"):
+        np.testing.assert_array_equal(getattr(forest, name), getattr(wanted, name))
+    assert between == chains(states)
+
+
+@pytest.mark.parametrize("rare", [1, 2, 5, 100])
+def test_streamed_states_are_those_of_the_trees(bank, rare):
+    clash = clean(*read_trees(["(S (NP (NP a)) (VP (VB (NP b)) (X (NP (NP c)) (SBAR d))))"]))
+    check_streamed([*map(clean, bank), clash], [1.0] * 6 + [0.5], rare)
+
+
+@given(forests)
+def test_streamed_states_of_random_trees(found):
+    check_streamed([clean(tree) for tree in found], [1.0] * len(found), 2)
 
 
 @pytest.mark.parametrize("prior", [0.0, 20.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -62,6 +62,13 @@ class Forest:
             offsets=offsets,
             weights=self.weights[trees],
         )
+
+    def renamed(self, names: Sequence[str]) -> Forest:
+        """Return the forest with another name for each of its labels, in their order; labels may get the same name."""
+        labels = (ROOT_LABEL, *sorted(set(names) - {ROOT_LABEL}))
+        index = {name: i for i, name in enumerate(labels)}
+        number = np.array([index[name] for name in names], np.int32)
+        return replace(self, labels=labels, label=number[self.label])
 
 
 def plant(trees: Iterable[Tree], unknown: UnknownWords | None = None, weights: Iterable[float] | None = None) -> Forest:

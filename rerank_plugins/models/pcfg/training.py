@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, NamedTuple
@@ -11,13 +10,13 @@ import numpy as np
 
 from rerank_plugins import __version__
 from rerank_plugins.arrays import BoolArray
-from rerank_plugins.errors import FormatError
 from rerank_plugins.models.pcfg.annotation import annotate, named
+from rerank_plugins.models.pcfg.counted_trees import CountedTrees
 from rerank_plugins.models.pcfg.forest import Forest, plant
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
 from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.models.pcfg.tagged_words import Tagged, weighed, with_unknown
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_unknown
 from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import Binarisation
@@ -106,23 +105,8 @@ def plant_treebanks(
     `form` is applied to the binarised trees. Raises FormatError if there are no trees, ConfigError for an unknown
     annotation.
     """
-    sizes: list[int] = []
-    own: list[Counter[tuple[str, str]]] = []
-
-    def prepared() -> Iterator[Tree]:
-        for treebank, weight in zip(trees, weights, strict=True):
-            size, counts = 0, Counter[tuple[str, str]]()
-            for tree in settings.prepared(treebank):
-                size += 1
-                if tagged:
-                    counts.update(zip(tree.words(), tree.tags(), strict=True))
-                yield form(tree)
-            sizes.append(size)
-            own.append(weighed(counts, weight))
-
-    forest = plant(prepared(), settings.unknown)
-    if not len(forest.weights):
-        raise FormatError("no trees to learn a grammar from")
-    forest = replace(forest, weights=np.repeat(np.asarray(weights, np.float64), sizes))
-    recorded = {**asdict(settings), "trees": sizes, "version": __version__}
-    return Planted(forest, recorded, tagged and with_unknown(tagged, own, forest.words))
+    counted = CountedTrees([settings.prepared(bank) for bank in trees], weights, tags=tagged is not None)
+    forest = plant(map(form, counted), settings.unknown)
+    forest = replace(forest, weights=counted.tree_weights())
+    recorded = {**asdict(settings), "trees": counted.sizes, "version": __version__}
+    return Planted(forest, recorded, tagged and with_unknown(tagged, counted.tagged, forest.words))

@@ -12,11 +12,16 @@ over are stored with the tree. Rare categories are replaced by less annotated on
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
+from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.pcfg.annotation import Annotation, annotate
+from rerank_plugins.models.pcfg.forest import ROOT_LABEL, Forest, plant
 from rerank_plugins.models.svs.names import (
     HEAD,
     MODIFIER,
@@ -28,6 +33,7 @@ from rerank_plugins.models.svs.names import (
     intermediate,
     symbol,
 )
+from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.cleaning import category, relabel
 from rerank_plugins.trees.constituency import Tree
@@ -51,8 +57,7 @@ def state_trees(
     the weight of each tree in the counts, by default 1. Raises FormatError for a label that begins with @.
     """
     phrases = {category(node.label) for tree in trees for node in tree.nodes() if not node.is_preterminal}
-    if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
-        raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
+    _refuse_intermediate(phrases)
     rules = english_heads()
     states = [_binarised(annotate(tree, annotations), phrases, rules) for tree in trees]
     weights = [1.0] * len(trees) if weights is None else weights
@@ -60,7 +65,79 @@ def state_trees(
     return _renamed(states, gathered(_counts(states, weights), _coarser_symbol, rare))
 
 
-def _binarised(tree: Tree, phrases: set[str], rules: HeadRules) -> StateTree:
+class StateForest(NamedTuple):
+    """Trees of symbols as arrays, and the labels that the unary rule of each pair of symbols most often passes over."""
+
+    forest: Forest
+    chains: dict[tuple[str, str], str]
+
+
+def state_forest(
+    trees: Iterable[Tree],
+    annotations: Sequence[Annotation],
+    rare: float,
+    unknown: UnknownWords | None = None,
+    weights: Callable[[int], FloatArray] = np.ones,
+) -> StateForest:
+    """Lay out what `plant` and `chains` make of `state_trees`, without keeping a tree: symbols are renamed in arrays.
+
+    `weights` is called once all trees are read, with their number, and returns the weight of each.
+    """
+    rules, phrases = english_heads(), set[str]()
+    passed: Counter[tuple[str, str, bool, str]] = Counter()
+
+    def states() -> Iterator[Tree]:
+        for tree in trees:
+            phrases.update(category(node.label) for node in tree.nodes() if not node.is_preterminal)
+            state = _binarised(annotate(tree, annotations), frozenset(), rules)
+            unaries = (node for node in state.tree.nodes() if len(node.subtrees) == 1)
+            for node, between in zip(unaries, state.between, strict=True):
+                passed[node.label, node.subtrees[0].label, node.subtrees[0].is_preterminal, between] += 1
+            yield state.tree
+
+    forest = plant(states(), unknown)
+    _refuse_intermediate(phrases)
+    forest = replace(forest, weights=weights(len(forest.weights)))
+    # A tag that has the name of a phrase gets a mark; labels of words follow those of phrases.
+    size = len(forest.labels)
+    words = [symbol(_marked(name, TAG), role) if category(name) in phrases else symbol(name, role)
+             for name, role in map(category_and_relation, forest.labels)]  # fmt: skip
+    names = [*forest.labels, *words]
+    forest = replace(forest, label=forest.label + np.where(forest.word >= 0, size, 0).astype(np.int32))
+    node_weights = forest.node_weights
+
+    def counts() -> dict[str, float]:
+        totals: dict[str, float] = defaultdict(float)
+        sums = np.bincount(forest.label, node_weights, len(names)).tolist()
+        used = np.bincount(forest.label, minlength=len(names)).tolist()
+        for name, count, nodes in zip(names, sums, used, strict=True):
+            if nodes:
+                totals[name] += count
+        return totals
+
+    parts = _without_rare_parts(counts(), rare)
+    names = [parts.get(name, name) for name in names]
+    coarse = gathered(counts(), _coarser_symbol, rare)
+    names = [coarse.get(name, name) for name in names]
+    used = np.bincount(forest.label, minlength=len(names)) > 0
+    number = {name: i for i, name in enumerate(forest.labels)}
+    between_symbols: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    for (above, below, is_tag, between), count in passed.items():
+        between_symbols[names[number[above]], names[number[below] + size * is_tag]][between] += count
+    final = [name if is_used else ROOT_LABEL for name, is_used in zip(names, used.tolist(), strict=True)]
+    return StateForest(
+        forest.renamed(final),
+        {pair: max(sorted(labels), key=labels.__getitem__) for pair, labels in between_symbols.items()},
+    )
+
+
+def _refuse_intermediate(phrases: Iterable[str]) -> None:
+    """Raise FormatError for a label that begins with @."""
+    if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
+        raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
+
+
+def _binarised(tree: Tree, phrases: Set[str], rules: HeadRules) -> StateTree:
     """The binary form of an annotated tree. There is no recursion, because trees are deep."""
     todo: list[tuple[Tree, str]] = [(tree, HEAD)]
     order: list[tuple[Tree, str, int, str]] = []  # node, relation, index of its head, labels passed over

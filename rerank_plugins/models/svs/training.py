@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from rerank_plugins import __version__
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.pcfg.forest import plant
+from rerank_plugins.models.pcfg.counted_trees import CountedTrees
 from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
+from rerank_plugins.models.pcfg.tagged_words import Tagged, with_unknown
 from rerank_plugins.models.pcfg.training import KEPT
 from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
 from rerank_plugins.models.svs import lexicalised
@@ -18,7 +17,7 @@ from rerank_plugins.models.svs.clustering import Clustering, EmStep, cluster
 from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
 from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.observed import observe
-from rerank_plugins.models.svs.states import chains, state_trees
+from rerank_plugins.models.svs.states import state_forest
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
 from rerank_plugins.trees.constituency import Tree
@@ -48,7 +47,7 @@ class SvsSettings:
 
 
 def train_svs(
-    trees: Sequence[Sequence[Tree]],
+    trees: Sequence[Iterable[Tree]],
     weights: Sequence[float],
     settings: SvsSettings,
     report: Callable[[EmStep], None] = lambda step: None,
@@ -60,15 +59,14 @@ def train_svs(
     treebank. Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
     """
     annotations = named(settings.annotations)
-    prepared = [[kept for tree in bank if (kept := clean(tree, CRAFT_LABELS, KEPT))] for bank in trees]
-    if not any(prepared):
-        raise FormatError("no trees to learn from")
-    counts = [weight for treebank, weight in zip(prepared, weights, strict=True) for _ in treebank]
-    states = state_trees([tree for treebank in prepared for tree in treebank], annotations, settings.rare, counts)
-    forest = plant([state.tree for state in states], settings.unknown, counts)
-    provenance = {**asdict(settings), "trees": [len(treebank) for treebank in prepared], "version": __version__}
+    streams = [(kept for tree in bank if (kept := clean(tree, CRAFT_LABELS, KEPT))) for bank in trees]
+    counted = CountedTrees(streams, weights, tags=tagged is not None)
+    forest, chains = state_forest(
+        counted, annotations, settings.rare, settings.unknown, lambda _: counted.tree_weights()
+    )
+    provenance = {**asdict(settings), "trees": counted.sizes, "version": __version__}
     if tagged:
-        tagged = with_own_words(tagged, prepared, weights, forest.words)
+        tagged = with_unknown(tagged, counted.tagged, forest.words)
     names, smoothing = categories(forest.labels), settings.smoothing
     grammar = grammar_of_counts(forest.labels, *names, forest.words, productions(forest), smoothing, provenance, tagged)
     observed = observe(forest, settings.headwords)
@@ -78,4 +76,4 @@ def train_svs(
     else:
         parameters, expected = cluster(observed, settings.clustering, report)
         words = clustered_lexicon(observed, parameters, grammar.lexicon)
-    return model_of(observed, parameters, expected, words, chains(states), provenance)
+    return model_of(observed, parameters, expected, words, chains, provenance)

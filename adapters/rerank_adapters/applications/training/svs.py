@@ -109,10 +109,10 @@ def train(
     `report` gets a line for each file and each restart, `progress` one for each iteration of EM. Raises FormatError,
     also for a file without trees.
     """
-    from rerank_adapters.applications.training.treebanks import read_treebanks
+    from rerank_adapters.applications.training.treebanks import treebank
     from rerank_plugins.models.svs.training import train_svs
 
-    treebanks = read_treebanks(weights, report)
+    treebanks = [treebank(path, report) for path in weights]
     runs, iterations = settings.clustering.runs, settings.clustering.iterations
     objectives: list[float] = []
 
