@@ -1,4 +1,9 @@
-"""Decorators of compiled functions: `kernel` and `filling_kernel`, which Python calls, and `part` for their parts."""
+"""Decorators of compiled functions: `kernel` and `filling_kernel`, which Python calls, and for their parts `part` and
+`allocating_part`.
+
+Kernels assign arrays to slices and rows element by element: numba compiles the message about shapes that do not agree
+with each `a[i:j] = b`, which takes longer, 3 s, than most kernels.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +38,11 @@ def part(function: Function, **options: Any) -> Function:
     therefore neither create arrays nor return any. Kernels do not notice a change to a part in another file: delete
     their cache then.
     """
-    options |= {"_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return allocating_part(function, _nrt=False, **options)
+
+
+def allocating_part(function: Function, **options: Any) -> Function:
+    """Like `part`, for a function that creates arrays or returns some, with reference counts."""
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     compiled: Function = register_jitable(**options)(function)
     return compiled

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -63,7 +64,13 @@ def test_modules_are_small_and_say_what_they_hold(path):
 def products(source: str) -> list[str]:
     """The expressions in kernels for which numba needs SciPy, which is not among the core dependencies."""
     functions = (each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.FunctionDef))
-    kernels = (each for each in functions if any("njit" in ast.unparse(mark) for mark in each.decorator_list))
+    kernels = (
+        each
+        for each in functions
+        if any(
+            re.search(r"\b(njit|(filling_)?kernel|(allocating_)?part)\b", ast.unparse(m)) for m in each.decorator_list
+        )
+    )
     return [
         ast.unparse(node)
         for kernel in kernels
@@ -74,8 +81,9 @@ def products(source: str) -> list[str]:
 
 
 def test_kernels_do_without_scipy():
-    kernel = "@njit(cache=True)\ndef f(a, b):\n    return {}\n"
-    assert products(kernel.format("a @ b + np.dot(a, b)")) == ["a @ b", "np.dot"]
-    assert products(kernel.format("a * b")) == products("def f(a, b):\n    return a @ b\n") == []
+    kernel = "@{}\ndef f(a, b):\n    return {}\n"
+    for mark in ("njit(cache=True)", "kernel", "partial(filling_kernel, fastmath=True)", "part"):
+        assert products(kernel.format(mark, "a @ b + np.dot(a, b)")) == ["a @ b", "np.dot"]
+    assert products(kernel.format("part", "a * b")) == products("def f(a, b):\n    return a @ b\n") == []
     found = {str(path.relative_to(ROOT)): products(path.read_text(encoding="utf-8")) for path in SOURCES}
     assert {name: expressions for name, expressions in found.items() if expressions} == {}

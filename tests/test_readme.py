@@ -68,6 +68,7 @@ def run(script: str, folder: Path) -> tuple[str, str]:
     programs = CORE / "bin" if CORE else Path(sys.executable).parent
     path = os.pathsep.join([str(programs), os.environ["PATH"]])
     environment = os.environ | {"PATH": path, "OMP_NUM_THREADS": "1", "COLUMNS": "140"}
+    environment["RERANK_CACHE"] = str(folder / "work" / "cache")  # that of the page with a batch job, to extract once
     if CORE:
         environment.pop("PYTHONPATH", None)
     done = subprocess.run(

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from rerank_plugins.kernels import allocating_part, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@allocating_part
 def compare_words(hypothesis: Any, reference: Any, equal: Any) -> int:
     """Set bit j of row i of `equal` where hypothesis word i is reference word j; return the distance of the word bags.
 
@@ -43,7 +44,7 @@ def compare_words(hypothesis: Any, reference: Any, equal: Any) -> int:
     return max(len(hypothesis), len(reference)) - common
 
 
-@njit(cache=True, nogil=True)
+@part
 def start_distance(columns: Any, last: Any, m: int) -> None:
     """Set row 0 for a reference of m words: D(0, j) = j."""
     columns[0, 0] = ALL
@@ -51,7 +52,7 @@ def start_distance(columns: Any, last: Any, m: int) -> None:
     last[0] = m
 
 
-@njit(cache=True, nogil=True)
+@part
 def continue_distance(order: Any, first: int, n: int, m: int, equal: Any, columns: Any, last: Any) -> int:
     """Compute rows first + 1 … n from row `first`, with word `order[i]` at position i; return the distance D(n, m).
 

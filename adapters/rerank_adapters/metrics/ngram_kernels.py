@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import part
+
 EMPTY = -1
 MULTIPLIER = 0x1E3779B97F4A7C15  # odd, near 2**61 / golden ratio, so that consecutive keys differ in the high bits
 
 
-@njit(cache=True, nogil=True)
+@part
 def _slot(keys: Any, key: int, mask: int) -> int:
     """The slot of `key` in the table, or the empty slot where it would be inserted (linear probing)."""
     slot = ((key * MULTIPLIER) >> 32) & mask
@@ -26,7 +28,7 @@ def _slot(keys: Any, key: int, mask: int) -> int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@part
 def _table_size(ngrams: int) -> int:
     """The smallest power of two from 16 on that is at least twice the number of n-grams."""
     size = 16
@@ -35,7 +37,7 @@ def _table_size(ngrams: int) -> int:
     return size
 
 
-@njit(cache=True, nogil=True)
+@part
 def _insert(
     tokens: Any, start: int, end: int, order: int, keys: Any, child: Any, mask: int, nodes: int, seen: Any
 ) -> int:

@@ -22,6 +22,7 @@ import numpy as np
 from numba import njit
 
 from rerank_adapters.metrics.bit_distance import compare_words, continue_distance, start_distance
+from rerank_plugins.kernels import allocating_part, part
 
 MOST_WORDS = 10  # of a block
 FARTHEST = 50  # positions between a block and its copy in the reference
@@ -74,7 +75,7 @@ def count_edits(tokens: Any, starts: Any, pairs: Any, edits: Any) -> None:
         edits[k] = shifts + cost[n, m]
 
 
-@njit(cache=True, nogil=True)
+@allocating_part
 def find_shift(
     order: Any,
     n: int,
@@ -140,7 +141,7 @@ def find_shift(
     return best_gain, trials
 
 
-@njit(cache=True, nogil=True)
+@part
 def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any) -> int:
     """Write `order` to `shifted` with `length` words from `start` moved to before position `target`.
 
@@ -162,7 +163,7 @@ def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any
     return first
 
 
-@njit(cache=True, nogil=True)
+@allocating_part
 def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, columns: Any, last: Any) -> int:
     """The banded edit distance of `order`, which before position `first` is the order that `cost` was computed for."""
     # Continue the bit-parallel rows from the last one that both orders share.
@@ -195,7 +196,7 @@ def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, colu
     return int(row[m])
 
 
-@njit(cache=True, nogil=True)
+@part
 def band(i: int, n: int, m: int) -> tuple[int, int]:
     """The first cell of row i that is computed, and the one after the last, as in sacrebleu."""
     ratio = m / n
@@ -204,7 +205,7 @@ def band(i: int, n: int, m: int) -> tuple[int, int]:
     return max(0, diagonal - width), m + 1 if i == n else min(m + 1, diagonal + width)
 
 
-@njit(cache=True, nogil=True)
+@part
 def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any) -> None:
     """Fill the band of `cost[i, j]`, of turning i hypothesis words into j reference words, and of the last operation.
 
@@ -234,7 +235,7 @@ def fill_band(order: Any, n: int, m: int, equal: Any, cost: Any, operation: Any)
             operation[i, j] = chosen
 
 
-@njit(cache=True, nogil=True)
+@allocating_part
 def align(operation: Any, n: int, m: int) -> tuple[Any, Any, Any]:
     """(m) the last hypothesis word aligned up to each reference word (-1: none); (n), (m) which words are wrong."""
     aligned = np.empty(m, np.int64)

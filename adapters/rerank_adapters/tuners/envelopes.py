@@ -15,10 +15,13 @@ typically 15 and h is 5.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.kernels import part
 
 # A line that is lower than a chord by this part of the chord's height may still be an end of it, but for rounding.
 ROUNDING = 1e-9
@@ -37,6 +40,7 @@ def upper_envelopes(
     rows = len(scores)
     first = np.empty(len(offsets) - 1, np.int64)
     at, before, after = np.empty(rows), np.empty(rows, np.int64), np.empty(rows, np.int64)
+    scores, slopes = np.ascontiguousarray(scores), np.ascontiguousarray(slopes)  # one kernel for all layouts
     changes = _envelopes(scores, slopes, offsets, low, high, first, at, before, after)
     return first, at[:changes], before[:changes], after[:changes]
 
@@ -89,7 +93,7 @@ def _envelopes(scores, slopes, offsets, low, high, first, at, before, after):  #
     return changes
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
+@partial(part, fastmath={"nnan", "nsz"}, error_model="numpy")
 def _between_chords(slope, score, low, high, a, b, rows):  # type: ignore[no-untyped-def]
     """Copy slopes, scores and positions of the lines that may be highest from low to high; return their number."""
     # Step 1: the heights of the envelope at `low`, 0 and `high`.

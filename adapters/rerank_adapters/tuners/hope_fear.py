@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
-from numba import njit
+
+from rerank_plugins.kernels import filling_kernel, part
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@partial(filling_kernel, error_model="numpy")
 def visit_lists(  # type: ignore[no-untyped-def]
     lists, offsets, values, base, indptr, indices, data, statistics, slope, lower, upper, C, decay, visits,
     weights, lag, background,
@@ -49,7 +52,7 @@ def visit_lists(  # type: ignore[no-untyped-def]
         visits += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@partial(part, error_model="numpy")
 def _move(  # type: ignore[no-untyped-def]
     hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag
 ):
@@ -75,7 +78,7 @@ def _move(  # type: ignore[no-untyped-def]
         _set(dense + column, step * difference, lower, upper, visits, weights, lag)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-def]
     """The difference of the two rows at the next column of either, that column, and the positions to continue from."""
     if j == j_end or (i < i_end and indices[i] < indices[j]):
@@ -85,7 +88,7 @@ def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-
     return data[i] - data[j], indices[i], i + 1, j + 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _set(position, change, lower, upper, visits, weights, lag):  # type: ignore[no-untyped-def]
     """Change one weight within its bounds, and record the change in `lag`."""
     old = weights[position]

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.word_hashing import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
@@ -33,7 +33,7 @@ def parse_lines(lines: list[bytes], order: int, table: LongArray) -> Parsed | No
     return (words, log10, backoff) if fill_lines(text, table, words, log10, backoff) else None
 
 
-@njit(cache=True, nogil=True)
+@part
 def skip_blanks(text: Any, at: int) -> int:
     """The next position that holds no space."""
     while at < len(text) and text[at] == SPACE:
@@ -41,7 +41,7 @@ def skip_blanks(text: Any, at: int) -> int:
     return at
 
 
-@njit(cache=True, nogil=True)
+@part
 def read_number(text: Any, at: int) -> tuple[float, int]:
     """A decimal number and where it ends; -1 instead if its form is uncommon."""
     negative = at < len(text) and text[at] == MINUS
@@ -87,7 +87,7 @@ def read_number(text: Any, at: int) -> tuple[float, int]:
     return (-value if negative else value), at
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_lines(text: Any, table: Any, words: Any, log10: Any, backoff: Any) -> bool:
     """Fill in the n-grams of the lines; returns whether all of them have the common form."""
     at = 0

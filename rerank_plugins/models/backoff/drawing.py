@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.scoring import find_event
 from rerank_plugins.models.backoff.tables import LOG_ZERO, BackoffTables
 
@@ -29,7 +30,7 @@ def cumulated(tables: BackoffTables) -> FloatArray:
     return sums
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def cumulate(contexts: Any, events: Any, sums: Any) -> None:
     """Fill in the cumulative probabilities within each context."""
     for context in range(len(contexts) - 1):
@@ -41,7 +42,7 @@ def cumulate(contexts: Any, events: Any, sums: Any) -> None:
             sums[i] = total
 
 
-@njit(cache=True, nogil=True)
+@part
 def find_share(sums: Any, low: int, high: int, share: float) -> int:
     """The first position in `sums[low:high]` with a value above `share`, or `high`."""
     while low < high:

@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.sorting import bucket_bounds, shares, sort_buckets, stretches
 from rerank_plugins.models.backoff.suffix_trie import PARTS, TrieLevel
 from rerank_plugins.models.backoff.tables import LOG_ZERO
@@ -92,7 +93,7 @@ def count_bins(symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, st
     return counts
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def deal_ngrams(
     symbol: Any, parent: Any, shorter: Any, bits: int, shift: int, count: Any, raw: Any, cutoff: int,
     start: int, end: int, bucket: Any, cursor: Any, rows: Any,
@@ -109,7 +110,7 @@ def deal_ngrams(
             rows[row, 1] = (np.int64(i) << 32) | (np.int64(count[i]) << 1) | (1 if raw[i] <= cutoff else 0)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def count_kept(rows: Any) -> Any:
     """How many contexts have an event that is not pruned, and how many such events there are."""
     contexts = 0
@@ -124,7 +125,7 @@ def count_kept(rows: Any) -> Any:
     return contexts, events
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def estimate_contexts(
     rows: Any, bits: int, base: int, first: int, discounts: Any, backoff: float, predicted: Any, parent: Any,
     lower: Any, contexts: Any, events: Any, context: int, event: int, probability: Any, context_of: Any,

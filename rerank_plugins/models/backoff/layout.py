@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError
+from rerank_plugins.kernels import filling_kernel
 
 BITS = 63  # of a non-negative int64
 NONE = -1  # in an array of events: no symbol, as the context is shorter
@@ -82,7 +82,7 @@ class EventLayout:
         return rows
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def pack_text(
     tokens: Any, start: int, end: int, bos: int, eos: int, places: Any, bins: Any, cursor: Any, rows: Any
 ) -> None:
@@ -109,7 +109,7 @@ def pack_text(
                 break
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def scatter_rows(packed: Any, start: int, end: int, shift: int, bins: Any, cursor: Any, rows: Any) -> None:
     """Copy packed rows into their buckets, as `pack_text` does."""
     for i in range(start, end):

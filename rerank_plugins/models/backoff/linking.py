@@ -11,13 +11,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.tables import RecordArray
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def link_ngrams(
     symbol: Any, parent: Any, shorter_node: Any, shorter_next: Any, contexts: Any, base: int, node: Any, following: Any
 ) -> None:
@@ -41,7 +41,7 @@ def link_ngrams(
         following[i] = node[i] if node[i] >= 0 else shorter_next[parent[i]]
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def place_links(events: Any, following: Any) -> None:
     """Set `next` of each event, which held the number of its n-gram, to the context that follows the n-gram."""
     for i in range(len(events)):

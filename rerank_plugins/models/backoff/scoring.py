@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.layout import NONE
 from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -22,7 +22,7 @@ from rerank_plugins.models.backoff.tables import BackoffTables
 LN10 = math.log(10.0)
 
 
-@filling_kernel
+@part
 def find_event(events: Any, low: int, high: int, symbol: int) -> int:
     """The place of the symbol in `events[low:high]`, which are sorted by symbol, or -1."""
     while high - low > 8:

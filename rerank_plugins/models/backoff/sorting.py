@@ -87,4 +87,6 @@ def sort_buckets(rows: Any, starts: Any, first: int, end: int, words: int) -> No
                 source, target = target, source
                 moved = not moved
         if moved:
-            target[:] = source
+            for i in range(size):
+                for j in range(width):
+                    target[i, j] = source[i, j]

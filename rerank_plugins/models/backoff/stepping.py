@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.scoring import LN10, look_up
 from rerank_plugins.models.backoff.tables import BackoffTables
@@ -33,7 +33,7 @@ def score_steps(
     return log10 * LN10, after
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def _score_steps(
     contexts: Any, events: Any, levels: Any, unseen: float, starts: Any, lengths: Any, symbols: Any,
     log10: Any, after: Any,

@@ -21,11 +21,13 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.sorting import shares, sort_buckets
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.threads import in_threads
 
 PARTS = 8  # tasks per thread, so that no thread waits long for another
+LEVELS = 6  # arguments of `fill_nodes` for the levels: for models up to this order it is compiled once
 
 
 @dataclass
@@ -79,9 +81,10 @@ def build_trie(
     totals = ends[-1] if len(ends) else np.zeros(order, np.int64)
     symbol, parent, count = ([workspace.empty(int(n), np.int32) for n in totals] for _ in range(3))
     raws = [workspace.empty(int(n) if raw and continuation else 0, np.int32) for n in totals]
-    arrays = tuple(symbol), tuple(parent), tuple(count), tuple(raws)
+    unused = [np.empty(0, np.int32)] * (LEVELS - order)
+    arrays = [(*levels, *unused) for levels in (symbol, parent, count, raws)]
     fill = [
-        (rows[starts[first] : starts[end]], places, before, *arrays, continuation)
+        (rows[starts[first] : starts[end]], places, before - 1, *arrays, continuation)
         for (first, end), before in zip(parts, ends - sizes, strict=True)
     ]
     in_threads(fill_nodes, fill, jobs)
@@ -108,13 +111,15 @@ def count_nodes(rows: Any, places: Any) -> Any:
     return nodes
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_nodes(
-    rows: Any, places: Any, before: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
+    rows: Any, places: Any, node: Any, symbols: Any, parents: Any, counts: Any, raws: Any, continuation: bool
 ) -> None:
-    """Write the nodes of sorted rows, which share no k-gram with other parts, from `before` on in each level."""
+    """Write the nodes of sorted rows, which share no k-gram with other parts.
+
+    `node` is the current node of each level: before the call the one before the first to be written.
+    """
     order = len(places)
-    node = before - 1  # the current node of each level
     for i in range(len(rows)):
         # From x outwards: from the first symbol in which the row differs from the one before, every k-gram is new.
         new = i == 0

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kernels import part
 from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.prefetching import prefetch
 from rerank_plugins.models.backoff.scoring import LN10
@@ -54,7 +55,7 @@ def score_text(
     return scores * LN10, matched
 
 
-@njit(cache=True, nogil=True)
+@part
 def unseen_symbols(levels: Any, context: int, length: int) -> int:
     """How many symbols of the whole context, of `length` symbols, are missing from the known context."""
     most = len(levels) - 2

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
+from rerank_plugins.kernels import filling_kernel, part
 
 START, FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 SPACE, NEWLINE = 32, 10
@@ -46,7 +46,7 @@ def find_words(sentences: Sequence[Sequence[str]], table: LongArray, eos: int) -
     return tokens if fits else None
 
 
-@njit(cache=True, nogil=True)
+@part
 def slot_of(table: Any, key: int) -> int:
     """The slot of the hash in the table, or the empty slot where it would be put."""
     mask = len(table) - 1
@@ -56,7 +56,7 @@ def slot_of(table: Any, key: int) -> int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@part
 def next_word(text: Any, at: int) -> Any:
     """Hash of the word that starts at `at`, and where it ends: at a space, a line end, or the end of the text."""
     key = np.uint64(START)
@@ -67,7 +67,7 @@ def next_word(text: Any, at: int) -> Any:
     return (hashed if hashed != EMPTY else np.int64(1)), at
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def fill_table(text: Any, first: int, table: Any) -> bool:
     """Add the words of a text with one word per line; returns whether all their hashes differ."""
     at = 0
@@ -84,7 +84,7 @@ def fill_table(text: Any, first: int, table: Any) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def number_words(text: Any, lengths: Any, table: Any, eos: int, tokens: Any) -> bool:
     """Fill in the numbers of all words; returns whether each sentence has as many words as `lengths` says."""
     at = 0

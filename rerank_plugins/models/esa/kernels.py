@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import sqrt
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import part
 
-@njit(cache=True)
+
+@part
 def count_words(tokens: Any, first: int, last: int, counts: Any, seen: Any) -> int:
     """Count the known words of tokens[first:last] and return how many are distinct.
 
@@ -44,7 +47,8 @@ def index_documents(tokens: Any, ends: Any, idf: Any, shortest: int, words: Any,
             words[total + i], weights[total + i] = seen[i], weight
             squares += weight * weight
         if end - start >= shortest and squares > 0:
-            weights[total : total + distinct] /= sqrt(squares)
+            for i in range(total, total + distinct):
+                weights[i] /= sqrt(squares)
             sizes[document] = distinct
             total += distinct
         start = end + 1
@@ -73,7 +77,7 @@ def pair_cosines(
     return values
 
 
-@njit(cache=True)
+@part
 def _add(
     starts: Any, documents: Any, weights: Any, first: int, last: int, tokens: Any, token_weights: Any,
     vector: Any,
@@ -84,7 +88,7 @@ def _add(
             vector[documents[k]] += token_weights[i] * weights[k]
 
 
-@njit(cache=True, fastmath={"reassoc"})
+@partial(part, fastmath={"reassoc"})
 def inner(left: Any, right: Any) -> float:
     """The inner product, summed in any order; numba's `@` would need SciPy, which is not a core dependency."""
     total = 0.0
@@ -104,7 +108,7 @@ def word_cosines(starts: Any, documents: Any, weights: Any, left: Any, right: An
     return values
 
 
-@njit(cache=True)
+@part
 def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
     """The cosine of two words, by merging their sorted lists of documents."""
     i, j = starts[a], starts[b]
@@ -120,5 +124,12 @@ def _cosine(starts: Any, documents: Any, weights: Any, a: int, b: int) -> float:
             j += 1
     if both <= 0:
         return 0.0
-    first, second = weights[starts[a] : starts[a + 1]], weights[starts[b] : starts[b + 1]]
-    return float(both / sqrt((first * first).sum() * (second * second).sum()))
+    return both / sqrt(_square_sum(weights, starts[a], starts[a + 1]) * _square_sum(weights, starts[b], starts[b + 1]))
+
+
+@part
+def _square_sum(weights: Any, start: int, end: int) -> float:
+    total = 0.0
+    for i in range(start, end):
+        total += weights[i] * weights[i]
+    return total

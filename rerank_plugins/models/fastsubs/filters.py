@@ -9,16 +9,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.tables import BackoffTables
 
 ENTRIES = 8  # of a block, at most
 FIRST, SECOND, THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9  # odd, with well mixed bits
 
 
-@njit(cache=True, nogil=True)
+@part
 def block_and_bits(blocks: int, first: int, second: int, third: int) -> Any:
     """The block of three words (the first is -1 for a pair), and the bits that they set in it."""
     mixed = np.uint64(first + 1) * np.uint64(FIRST) ^ np.uint64(second + 1) * np.uint64(SECOND)
@@ -31,14 +31,14 @@ def block_and_bits(blocks: int, first: int, second: int, third: int) -> Any:
     return np.int64(mixed >> np.uint64(24)) & (blocks - 1), np.int64(bits)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def may_have(blocks: Any, first: int, second: int, third: int) -> bool:
     """Whether the model may have an n-gram that ends in these words; `first` is -1 for a pair."""
     block, bits = block_and_bits(len(blocks), first, second, third)
     return bool((blocks[block] & bits) == bits)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def insert(blocks: Any, contexts: Any, words: Any, owner: Any, rows: Any, length: int, longer: int) -> None:
     """Insert the last `length` words of n-grams; `longer` is the first context of more than `length` - 1 words."""
     for row in rows:

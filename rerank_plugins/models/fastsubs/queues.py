@@ -32,6 +32,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.backoff.linking import first_children
 from rerank_plugins.models.backoff.scoring import look_up
 from rerank_plugins.models.backoff.tables import BackoffTables, RecordArray
@@ -134,7 +135,7 @@ def back_off_chains(contexts: Any, events: Any, words: int, unseen: float) -> tu
     return chains, base
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def add_chains(contexts: Any, unseen: float, chains: Any) -> None:
     """Fill in the sums from the empty context on; a context comes after its suffixes."""
     for context in range(1, len(chains)):
@@ -237,5 +238,7 @@ def sort_rows(rows: Any, starts: Any, composite: Any, order: Any) -> None:
     for row in range(len(starts) - 1):
         low, high = starts[row], starts[row + 1]
         if high - low > 1:
-            part = order[low:high].copy()
-            order[low:high] = part[np.argsort(composite[part])]
+            members = order[low:high].copy()
+            chosen = np.argsort(composite[members])
+            for i in range(high - low):
+                order[low + i] = members[chosen[i]]

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.scoring import look_up
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 
 
-@njit(cache=True, nogil=True)
+@part
 def score_word(
     contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, word: int
 ) -> float:
@@ -37,7 +36,7 @@ def score_word(
     return score
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def score_every_word(
     contexts: Any, events: Any, levels: Any, unseen: float, left: int, length: int, right: Any, scores: Any
 ) -> None:
@@ -46,7 +45,7 @@ def score_every_word(
         scores[word] = score_word(contexts, events, levels, unseen, left, length, right, word)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
     """The longest known context after a token, the start of a sentence included."""
     if token == bos:
@@ -55,7 +54,7 @@ def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
     return int(events[event]["next"])
 
 
-@njit(cache=True, nogil=True)
+@part
 def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
     """The end of the last n-gram window that holds the place, and that is in its sentence."""
     end = place + 1
@@ -64,7 +63,7 @@ def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
     return end
 
 
-@njit(cache=True, nogil=True)
+@part
 def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
     """The place of the `bos` with which the sentence of a place begins."""
     while tokens[place] != bos:
@@ -72,7 +71,7 @@ def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
     return place
 
 
-@njit(cache=True, nogil=True)
+@part
 def read_up_to(
     contexts: Any, events: Any, tokens: Any, place: int, bos: int, at: int, start: int, context: int
 ) -> tuple[int, int]:
@@ -85,7 +84,7 @@ def read_up_to(
     return start, context
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def score_places(
     contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
     words: Any, scores: Any,

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.binary_search import place_of
+from rerank_plugins.kernels import part
 from rerank_plugins.models.backoff.scoring import find_context, look_up
 from rerank_plugins.models.backoff.text_scoring import unseen_symbols
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
@@ -27,13 +28,13 @@ MARGIN = 1e-9  # above the rounding errors of sums of bounds in 64 bits
 NOTHING = -np.inf
 
 
-@njit(cache=True, nogil=True)
+@part
 def find_queue(rows: Any, symbols: Any, row: int, symbol: int) -> int:
     """The queue of a row and a symbol, or -1."""
     return place_of(symbols, rows[row], rows[row + 1], symbol)
 
 
-@njit(cache=True, nogil=True)
+@part
 def offer(scores: Any, words: Any, size: int, score: float, word: int) -> int:
     """Offer a word to the heap of the best (the worst of them, of equal ones that of highest number, on top).
 
@@ -283,7 +284,8 @@ def search_places(
             model, queues, unseen, context, tokens, start, place, unknown, visited, row + 1, scores[row], words[row]
         )
         sizes[row] = size
-        by_number = np.argsort(words[row, :size])
-        ordered = by_number[np.argsort(-scores[row, :size][by_number], kind="mergesort")]
-        words[row, :size] = words[row, :size][ordered]
-        scores[row, :size] = scores[row, :size][ordered]
+        best, score = words[row, :size].copy(), scores[row, :size].copy()
+        by_number = np.argsort(best)
+        ordered = by_number[np.argsort(-score[by_number], kind="mergesort")]
+        for i in range(size):
+            words[row, i], scores[row, i] = best[ordered[i]], score[ordered[i]]

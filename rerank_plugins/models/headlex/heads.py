@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.treelet.forest import Symbols, TreeArrays, siblings
 from rerank_plugins.models.treelet.rules import rules_of
 from rerank_plugins.trees.heads import HeadRules, english_heads
@@ -58,7 +58,7 @@ def find_heads(forest: TreeArrays, finder: HeadFinder) -> Heads:
     return Heads(child, word)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def follow_heads(phrases: Any, chosen: Any, first: Any, following: Any, child: Any, word: Any) -> None:
     """Fill in head children and nodes of head words, from the last phrase to the first, so that children come first."""
     for k in range(len(phrases) - 1, -1, -1):

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import FormatError
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.treebank_grammar import productions
 
@@ -100,7 +100,7 @@ def _distinct(rows: Any, weights: FloatArray) -> tuple[IntArray, FloatArray]:
     return table.astype(np.int32), np.bincount(inverse.ravel(), weights, len(table)).astype(np.float64)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def _place(label: Any, left: Any, right: Any, starts: Any, places: Any, edge: Any, above: Any) -> None:
     """Fill in the depth, active and awaited symbol of each node's element, its parent, and if it is on a left edge.
 
@@ -110,18 +110,20 @@ def _place(label: Any, left: Any, right: Any, starts: Any, places: Any, edge: An
     for i in range(len(label) - 1, -1, -1):
         if starts[i]:
             edge[i] = True
-            places[i] = 0  # ⟨ROOT, ROOT⟩
+            places[i, 0] = places[i, 1] = places[i, 2] = 0  # ⟨ROOT, ROOT⟩
         if left[i] < 0:
             continue
         first, second = left[i], right[i]
         above[first] = i
         edge[first] = True
-        places[first] = places[i]
+        for column in range(3):
+            places[first, column] = places[i, column]
         if second < 0:
             continue
         above[second] = i
         edge[second] = False
-        places[second] = places[i]
+        for column in range(3):
+            places[second, column] = places[i, column]
         if edge[i]:
             places[second, 0] = places[i, 0] + 1
             places[second, 1] = label[i]

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.missing_words.pairs import find_row
 
 
@@ -61,7 +61,7 @@ class ContextTable:
         return dense
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def find_contexts(starts: Any, seconds: Any, rows: Any, neighbours: Any, contexts: Any) -> None:
     """Fill in the context of each row of neighbours, or -1 where it never occurs."""
     for i in range(len(neighbours)):

@@ -15,6 +15,7 @@ from numba import njit
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
 from rerank_plugins.binary_search import place_of
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL
 from rerank_plugins.models.missing_words.contexts import ContextTable
 from rerank_plugins.models.missing_words.windows import CONTEXTS, KEYS
@@ -107,7 +108,7 @@ def best_words(
     return Filled(words, p, parts.reshape(n, k, len(COMPONENTS)))
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, wanted: Any, p: Any) -> None:
     """Fill in the relative frequency of the wanted word in each context."""
     for i in range(len(contexts)):
@@ -119,13 +120,13 @@ def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, w
             p[i] = counts[row] / totals[context]
 
 
-@njit(cache=True, nogil=True)
+@part
 def find_row_of(rows: Any, words: Any, context: int, word: int) -> int:
     """The place of a word among those of a context, or -1."""
     return place_of(words, rows[context], rows[context + 1], word)
 
 
-@njit(cache=True, nogil=True)
+@part
 def add_context(table: Any, context: int, weight: float, end: int, sums: Any, touched: Any, number: int) -> int:
     """Add the weighted probabilities of a context's words to `sums`; returns the number of words in `touched`."""
     rows, totals, words, counts = table
@@ -182,13 +183,13 @@ def fill_gaps(
             best[i, last], p[i, last] = worst, least
 
 
-@njit(cache=True, nogil=True)
+@part
 def worse(p: float, word: int, other_p: float, other: int) -> bool:
     """Whether a word is worse than another one: less probable or, if equally so, less frequent."""
     return p < other_p or (p == other_p and word > other)
 
 
-@njit(cache=True, nogil=True)
+@part
 def sift_up(words: Any, p: Any, place: int, word: int, value: float) -> None:
     """Put a word into a heap at its end, `place`, and move it towards the root, which is the worst."""
     while place > 0:
@@ -200,7 +201,7 @@ def sift_up(words: Any, p: Any, place: int, word: int, value: float) -> None:
     words[place], p[place] = word, value
 
 
-@njit(cache=True, nogil=True)
+@part
 def sift_down(words: Any, p: Any, size: int, word: int, value: float) -> None:
     """Replace the root of a heap of this size by a word, and move it away from the root."""
     place = 0

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.binary_search import place_of
+from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 
 
@@ -72,13 +72,13 @@ def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> Fl
     return odds
 
 
-@njit(cache=True, nogil=True)
+@part
 def find_row(starts: Any, keys: Any, first: int, second: int) -> int:
     """The row of the pair of keys, or -1; the rows of `first` are sorted by their second key."""
     return place_of(keys, starts[first], starts[first + 1], second)
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def collect_votes(
     tokens: Any, starts: Any, rights: Any, counts: Any, half: int, edges: bool, votes_for: Any, against: Any
 ) -> None:

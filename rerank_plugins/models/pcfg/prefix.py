@@ -62,7 +62,8 @@ def fill_prefixes(
             else:
                 sum_of_splits(rules, from_start[i], ahead[j], begins[i], everywhere, i, j, chosen, below)
             apply_chains(edges, below, above)
-            ahead[j, :, i] = above
+            for symbol in range(size):
+                ahead[j, symbol, i] = above[symbol]
         totals[j] = ahead[j, ROOT, 0]
 
 

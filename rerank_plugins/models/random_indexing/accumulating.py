@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
+from rerank_plugins.kernels import filling_kernel
 
 END, UNKNOWN = -1, -2
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def add_neighbours(
     tokens: Any, places: Any, values: Any, dimensions: int, shifts: Any, offsets: Any, sums: Any
 ) -> None:
@@ -45,7 +45,7 @@ def add_neighbours(
                     row[offset + place] += values[other, k]
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any) -> None:
     """For each occurrence of a word, add to its row the index vectors of all tokens of its document, its own included.
 
@@ -63,11 +63,13 @@ def add_documents(tokens: Any, places: Any, values: Any, context: Any, sums: Any
                     context[places[word, k]] += values[word, k]
         for i in range(start, end):
             if tokens[i] >= 0:
-                sums[tokens[i]] += context
+                row = sums[tokens[i]]
+                for d in range(len(row)):
+                    row[d] += context[d]
         start = end + 1
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def count_documents(tokens: Any, last: Any, counts: Any) -> None:
     """Add the document frequency of each word to `counts` (words); `last` (words) is work space, filled with -1."""
     document = 0
@@ -79,7 +81,7 @@ def count_documents(tokens: Any, last: Any, counts: Any) -> None:
             counts[token] += 1
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def sum_rows(vectors: Any, words: Any, weights: Any, starts: Any, sums: Any) -> None:
     """Add Σ weights[i] · vectors[words[i]] over starts[s] <= i < starts[s + 1] to each `sums[s]` (dimensions)."""
     for sentence in range(len(starts) - 1):

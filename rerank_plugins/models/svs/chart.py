@@ -9,11 +9,13 @@ K steps, the dot product of its children's product with P_M · a; the vector its
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import allocating_part, filling_kernel, part
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
 
@@ -21,7 +23,7 @@ FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 EMISSION = -1  # the rule of an item that is a word's preterminal
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(allocating_part, fastmath=FAST)
 def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, where: Any, best: Any) -> None:
     """Try all binary rules over two cells, and keep the best for each parent in `best`: aᵀe, rule and children.
 
@@ -55,7 +57,7 @@ def best_split(rules: Any, heap: Any, left: int, right: int, factor: float, wher
         where[heap.symbol[y]] = -1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(part, fastmath=FAST)
 def best_chains(rules: Any, heap: Any, where: Any, best: Any) -> None:
     """Try the unary rules, and keep the best for each parent in `best`; `where` (S) has the cell's items so far."""
     worth, rule_of, left_of, right_of = best
@@ -71,7 +73,7 @@ def best_chains(rules: Any, heap: Any, where: Any, best: Any) -> None:
             rule_of[parent], left_of[parent], right_of[parent] = -2 - chain, x, -1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(part, fastmath=FAST)
 def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
     """Compute an item's vector e from its rule and children (eq. 4), at its cell's power; `word` is its first word."""
     rule, x, y, cell = heap.rule[item], heap.left[item], heap.right[item], heap.cell[item]
@@ -91,14 +93,14 @@ def compose_item(rules: Any, heap: Any, item: int, word: int, e: Any) -> None:
             e[c] = rules.chain_p[-2 - rule, c] * heap.vector[x, c]
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def compose_items(rules: Any, heap: Any, items: Any, words: Any, e: Any) -> None:
     """`compose_item` for several items; `e` (items, K)."""
     for place in range(len(items)):
         compose_item(rules, heap, items[place], words[place], e[place])
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(part, fastmath=FAST)
 def transferred(transfer: Any, e: Any, vector: Any) -> None:
     """Write L e into `vector`: P(yield | concept of the constituent above) for each such concept."""
     for parent in range(len(e)):

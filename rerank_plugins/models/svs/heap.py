@@ -11,9 +11,9 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.kernels import part
 from rerank_plugins.models.pcfg.outside import cell_number
 
 NEW = -1  # `begin` of a cell that is not yet filled
@@ -62,7 +62,7 @@ def enlarged(heap: Heap, cells: int, items: int) -> Heap:
     return larger
 
 
-@njit(cache=True, nogil=True)
+@part
 def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
     """The lowest power of two of products of two cells' vectors over words i … j-1 of n; 0 if there are none."""
     lowest = HIGHEST
@@ -73,13 +73,13 @@ def common_power(heap: Any, cells: Any, i: int, j: int, n: int) -> int:
     return 0 if lowest == HIGHEST else lowest
 
 
-@njit(cache=True, nogil=True)
+@part
 def power_factor(heap: Any, power: int, left: int, right: int) -> float:
     """The factor that scales products of two cells' vectors to 2^power times the true values."""
     return math.ldexp(1.0, power - heap.power[left] - heap.power[right])
 
 
-@njit(cache=True, nogil=True)
+@part
 def normalise(heap: Any, cell: int) -> None:
     """Scale a cell's vectors by a power of two, so that their largest number is between 1/2 and 1."""
     largest = 0.0

@@ -8,17 +8,19 @@ That grammar is not built: a rule over a split point takes K steps, where the gr
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import allocating_part, part
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.svs.chart import FAST, transferred
 from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(allocating_part, fastmath=FAST)
 def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, where: Any, table: Any) -> None:
     """Add all rules over two cells to `table`: sums (S, K), and which symbols have any. See `best_split`."""
     sums, some = table
@@ -44,7 +46,7 @@ def add_split(rules: Any, heap: Any, left: int, right: int, factor: float, where
         where[heap.symbol[y]] = -1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@partial(part, fastmath=FAST)
 def add_chains(rules: Any, heap: Any, where: Any, table: Any) -> None:
     """Add the unary rules to `table`; `where` (S) has the items of the cell so far."""
     sums, some = table

@@ -78,7 +78,8 @@ def expect(
                 share[i] = outside[here, i] * e[here, i]
                 counts[rule[node], i] += weight * share[i]
             if len(posterior):
-                posterior[node] = share
+                for i in range(k):
+                    posterior[node, i] = share[i]
             for side in range(2):
                 child = left[node] if side == 0 else right[node]
                 if child < 0:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from rerank_plugins.arrays import BoolArray, IntArray
+from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.models.pcfg.outside import cell_number
 from rerank_plugins.models.svs.posteriors import Expected
 from rerank_plugins.models.svs.rules import VectorRules
@@ -65,7 +65,7 @@ class Best(NamedTuple):
     chain: Any
 
 
-@njit(cache=True, nogil=True)
+@filling_kernel
 def best_rules(plain: Any, expected: Any, n: int, best: Any) -> None:
     """Fill `best`, from narrow spans to wide ones; its elements must be -inf and -1 before."""
     split = 0
@@ -87,7 +87,8 @@ def best_rules(plain: Any, expected: Any, n: int, best: Any) -> None:
                         best.lower[cell, parent], best.rule[cell, parent], best.split[cell, parent] = value, rule, k
                 split += 1
             # Unary rules on top of the best products so far.
-            best.upper[cell] = best.lower[cell]
+            for category in range(best.lower.shape[1]):
+                best.upper[cell, category] = best.lower[cell, category]
             for place in range(expected.chains[cell, 0], expected.chains[cell, 1]):
                 chain = expected.rule[place]
                 value = math.log(expected.times[place]) + best.lower[cell, plain.below[chain]]

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from rerank_plugins.kernels import part
+
 MEASURES = 6  # path, wup, lch, lin, jcn, resnik
 
 
@@ -28,12 +30,13 @@ def ancestors(starts: Any, hypernyms: Any) -> tuple[Any, Any, Any]:
     for synset in range(size):
         count = _climb(synset, size + synset, starts, hypernyms, seen, queue, steps)
         order = np.argsort(queue[:count])
-        above[places[synset] : places[synset + 1]] = queue[:count][order]
-        distances[places[synset] : places[synset + 1]] = steps[:count][order]
+        for i in range(count):
+            above[places[synset] + i] = queue[order[i]]
+            distances[places[synset] + i] = steps[order[i]]
     return places, above, distances
 
 
-@njit(cache=True)
+@part
 def _climb(synset: int, mark: int, starts: Any, hypernyms: Any, seen: Any, queue: Any, steps: Any) -> int:
     """Collect the ancestors in `queue` with their distances in `steps`, and return their number.
 
@@ -82,7 +85,7 @@ def similarities(
     return values
 
 
-@njit(cache=True)
+@part
 def _of_senses(
     a: int, b: int, places: Any, above: Any, distances: Any, depth: Any, deepest: Any, information: Any, highest: Any,
     values: Any,
