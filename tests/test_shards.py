@@ -9,6 +9,7 @@ import pytest
 from rerank_plugins.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.models.backoff.estimation import estimate
 from rerank_plugins.models.backoff.events import TupleEvents
+from rerank_plugins.models.backoff.shards.folder import shards_folder
 from rerank_plugins.models.backoff.shards.tuples import sharded_estimator
 from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -80,6 +81,19 @@ def test_the_memory_decides_on_the_parts(tmp_path):
 @pytest.mark.parametrize("lines", [["a\n"], ["a b\n", "\n", "<unk> a\n"], ["a\n", "b\n", "b a b a b a\n"]])
 def test_little_text(tmp_path, lines):
     check(tmp_path, lines, NgramSettings(5), pieces=2, parts=3)
+
+
+def test_folders_of_killed_processes_are_removed(tmp_path):
+    with shards_folder(tmp_path) as running:
+        (running.with_name(running.name[:-8] + "deadbeef") / "rows").mkdir(parents=True)
+        (tmp_path / ".shards-ofothers.deadbeef").mkdir()
+        with shards_folder(tmp_path) as another:
+            assert {each.name for each in tmp_path.iterdir() if each.is_dir()} == {
+                running.name,
+                another.name,
+                ".shards-ofothers.deadbeef",
+            }
+    assert [each.name for each in tmp_path.iterdir()] == [".shards-ofothers.deadbeef"]
 
 
 def test_texts_that_cannot_be_trained_on(tmp_path):

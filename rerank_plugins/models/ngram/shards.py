@@ -7,7 +7,6 @@ estimation. Tasks need the memory of a piece and of a bucket.
 
 from __future__ import annotations
 
-import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -32,6 +31,7 @@ from rerank_plugins.models.backoff.shards.files import (
     write_array,
     write_parts,
 )
+from rerank_plugins.models.backoff.shards.folder import shards_folder
 from rerank_plugins.models.backoff.shards.rounds import Share, estimate_shards
 from rerank_plugins.models.backoff.smoothing import Smoothing
 from rerank_plugins.models.backoff.stores import PackedStore, RecordStore
@@ -163,8 +163,7 @@ def train_shards(
     """
     memory = memory or workspace.memory
     smoothing, prune = checked(settings)
-    with tempfile.TemporaryDirectory(prefix=".shards-", dir=workspace.folder) as name:
-        folder = Path(name).resolve()
+    with shards_folder(workspace.folder) as folder:
         progress("reading", 0)
         buckets = min(BUCKETS, len(pieces))
         reading = Reading(folder, buckets, memory, opened)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from rerank_plugins.models.backoff.estimation import Estimate, Estimator, cutoff
 from rerank_plugins.models.backoff.events import TupleEvents
 from rerank_plugins.models.backoff.layout import EventLayout, scatter_rows
 from rerank_plugins.models.backoff.shards.files import Shards, balanced_bounds, parts_within, write_parts
+from rerank_plugins.models.backoff.shards.folder import shards_folder
 from rerank_plugins.models.backoff.shards.rounds import Share, estimate_shards
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing
 from rerank_plugins.models.backoff.stores import RecordStore
@@ -52,13 +51,13 @@ def sharded_estimator(share: Share, parts: int, memory: int, worth: int | None =
         cut, events = cutoffs(prune, source.layout.order), len(source)
         if events == 0:
             raise ModelError("there are no events to estimate a model from")
-        with tempfile.TemporaryDirectory(prefix=".shards-", dir=workspace.folder) as name:
+        with shards_folder(workspace.folder) as folder:
             rows, layout = source.packed(), source.layout
             number = max(parts, parts_within(memory, events))
             bounds = balanced_bounds(_counts(rows, layout, 0), number)
             context_bounds = balanced_bounds(_counts(rows, layout, 1), number) if layout.order > 1 else bounds
             shards = Shards(
-                Path(name).resolve(), layout.sizes, bounds, context_bounds, False, -(-events // DEALT), tuple(cut),
+                folder, layout.sizes, bounds, context_bounds, False, -(-events // DEALT), tuple(cut),
                 smoothing.continuation, False, memory,
             )  # fmt: skip
             progress("dealing")
