@@ -250,6 +250,7 @@ def test_a_worker_is_killed_half_way(chain, monkeypatch):
     calls = chain / "calls"
     with DaskCluster(chain, 2) as real:
         running = start(*parse(chain, "cluster", "--scheduler", real.address, log=calls))
+        training = start(*train(chain, "cluster.ngram", "--scheduler", real.address))
         end = time.monotonic() + 60
         while time.monotonic() < end and (not calls.exists() or len(calls.read_text().splitlines()) < 4):
             time.sleep(0.02)
@@ -258,7 +259,6 @@ def test_a_worker_is_killed_half_way(chain, monkeypatch):
         extracting = start(*extract(chain, "cluster.npz", "--scheduler", real.address))
         done(*parse(chain, "local"))
         done(*extract(chain, "local.npz", "-j", 1))
-        training = start(*train(chain, "cluster.ngram", "--scheduler", real.address))
         done(*train(chain, "local.ngram"))
         for process in (running, extracting, training):
             said = process.communicate(timeout=60)
