@@ -54,7 +54,8 @@ class Lexicon:
                 verbs[word] = VerbForms(word, *cells[:4])
                 frames[word] = dict(zip(VERB_COUNTS, map(int, cells[4:]), strict=True))
             else:
-                nouns[word] = Noun(*cells[:3], counts=dict(zip(NOUN_COUNTS, map(int, cells[3:]), strict=True)))
+                number, other, animacy, *counts = cells
+                nouns[word] = Noun(number, other, animacy, dict(zip(NOUN_COUNTS, map(int, counts), strict=True)))
         return cls(verbs, frames, nouns)
 
     @cached_property
@@ -147,11 +148,13 @@ class Lexicon:
         """The share of a verb's occurrences that have an object or are passive."""
         return self.frame_share(base, "transitive") + self.frame_share(base, "passive")
 
+    def count(self, base: str) -> int:
+        """How often a verb was counted in any frame."""
+        return sum(self.frames.get(base, {}).get(frame, 0) for frame in FRAMES)
+
     def verbs_of_frames(self, frames: Sequence[str], share: float, frequent: int) -> tuple[VerbForms, ...]:
         """The verbs of at least `frequent` occurrences of which these frames have at least this share, by base."""
-        counts = (
-            (verb, sum(self.frames[base][frame] for frame in FRAMES)) for base, verb in sorted(self.verbs.items())
-        )
+        counts = ((verb, self.count(base)) for base, verb in sorted(self.verbs.items()))
         kept = (verb for verb, count in counts if count >= frequent and verb.base not in AUXILIARY)
         return tuple(verb for verb in kept if sum(self.frame_share(verb.base, frame) for frame in frames) >= share)
 

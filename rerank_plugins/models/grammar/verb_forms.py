@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from rerank_plugins.models.grammar.lexicon import Lexicon
 from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import MODALS
+from rerank_plugins.models.grammar.words import BARE_INFINITIVE, MODALS
 
+CAUSATIVE = BARE_INFINITIVE | {"have", "get", "want", "keep", "find", "leave"}
 FAR = 5  # words between an auxiliary and its verb, with the subject between them in a question
 GOVERNING = {
     **dict.fromkeys((MODALS - {"'d"}) | {"do", "does", "did", "to"}, frozenset(["base"])),
@@ -38,5 +39,14 @@ def _wrong(view: TreeView, lexicon: Lexicon, word: int) -> bool:
     if auxiliaries and auxiliaries[-1] > word - FAR and not passive_by_get:
         forms = GOVERNING[view.words[auxiliaries[-1]]]
         return not slots & forms
-    finite = view.relations[word] in ("root", "ccomp", "acl") and not view.auxiliaries(word)
-    return finite and slots == {"participle"} and view.subject(word) == word - 1
+    return slots == {"participle"} and _finite(view, lexicon, word)
+
+
+def _finite(view: TreeView, lexicon: Lexicon, verb: int) -> bool:
+    """Whether a verb without an auxiliary has a subject before it; not where it depends on `have` (had it done)."""
+    subject, head = view.subject(verb), view.heads[verb]
+    if subject is None or subject > verb or view.auxiliaries(verb) or view.relations[verb] == "xcomp":
+        return False
+    if head >= 0 and lexicon.base(view.words[head]) in CAUSATIVE:
+        return False
+    return all(view.tags[i] in ("ADV", "PART") for i in range(view.subtree(subject)[-1] + 1, verb))

@@ -40,7 +40,7 @@ KINDS: dict[str, tuple[Callable[[Setting], Iterator[MinimalPair]], ...]] = {
     "ellipsis": (quantifiers.nouns_left_out,),
     "control": (control.expletives, control.tough),
     "islands": (extraction.islands, extraction.complement_islands),
-    "filler-gap": (extraction.fillers,),
+    "filler-gap": (extraction.fillers, extraction.stranding),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from math import log
 
 from rerank_plugins.models.grammar.frames import animacy_of
 from rerank_plugins.models.grammar.lexicon import Lexicon
@@ -13,6 +14,7 @@ from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, 
 NEEDS_OBJECT = 0.85  # share of occurrences with an object or in the passive, or of those without either
 ANIMATE = 0.92  # share of animate subjects, or of inanimate objects
 FREQUENT = 40
+NEAREST = 10  # verbs of similar frequency, of which one is drawn
 THINGS = ("The house", "The table", "The window", "The paper", "The chair", "The road", "The letter")
 NOUNS = ("NOUN", "PROPN", "PRON")
 PERSONS = ("The man", "The woman", "The teacher", "The doctor", "The king", "The boy", "The girl")
@@ -29,12 +31,23 @@ def another_verb(setting: Setting, verb: int, intransitive: bool) -> str | None:
     """The same form of another verb, which has hardly ever or nearly always an object; None for an unknown verb."""
     lexicon, form = setting.lexicon, setting.view.words[verb]
     known = lexicon.by_form.get(form)
-    choices = _verbs_of(lexicon, intransitive)
-    if known is None or not choices:
+    if known is None:
         return None
-    slot = next(i for i, other in enumerate(known) if other == form)
-    other: VerbForms = choices[int(setting.rng.integers(len(choices)))]
-    return other[slot] if other[slot] != form else None
+    other = as_frequent(setting, known, intransitive)
+    slot = next(i for i, each in enumerate(known) if each == form)
+    return other[slot] if other is not None and other[slot] != form else None
+
+
+def as_frequent(setting: Setting, verb: VerbForms, intransitive: bool) -> VerbForms | None:
+    """One of the verbs of the other kind that are most nearly as frequent, so that frequency tells nothing."""
+    lexicon = setting.lexicon
+    count = lexicon.count(verb.base)
+    if not count:
+        return None
+    choices = sorted(
+        _verbs_of(lexicon, intransitive), key=lambda each: (abs(log(lexicon.count(each.base) / count)), each)
+    )
+    return choices[int(setting.rng.integers(min(NEAREST, len(choices))))] if choices else None
 
 
 def objects(setting: Setting) -> Iterator[MinimalPair]:
@@ -78,16 +91,13 @@ def passives(setting: Setting) -> Iterator[MinimalPair]:
         auxiliary = view.first(verb, "aux")
         if view.is_passive(verb) and auxiliary is not None and "participle" in setting.lexicon.slots(view.words[verb]):
             base = setting.lexicon.base(view.words[verb])
-            known = base is not None and setting.lexicon.with_object(base) > 0.5
-            if known and (wrong := _participle(setting)) is not None:
-                yield MinimalPair(
-                    "argument_structure", "passive-of-intransitive", view.tree.words, replaced(view, {verb: wrong})
-                )
-
-
-def _participle(setting: Setting) -> str | None:
-    choices = _verbs_of(setting.lexicon, intransitive=True)
-    return choices[int(setting.rng.integers(len(choices)))].participle if choices else None
+            known = setting.lexicon.verbs.get(base) if base is not None else None
+            if known is None or setting.lexicon.with_object(known.base) < 0.5:
+                continue
+            other = as_frequent(setting, known, intransitive=True)
+            if other is not None:
+                bad = replaced(view, {verb: other.participle})
+                yield MinimalPair("argument_structure", "passive-of-intransitive", view.tree.words, bad)
 
 
 def selection(setting: Setting) -> Iterator[MinimalPair]:

@@ -20,6 +20,15 @@ GAP = 0.7  # share of occurrences with an object from which a verb without one i
 KNOWING = ("I know", "we learned", "she remembers", "they forgot", "he discovered", "Tom found out", "Mary noticed",
            "my sister revealed", "nobody said", "the teacher explained")  # fmt: skip
 DETERMINERS = word_set("the a an this that these those some my your his her our their its")
+PREPOSITIONS = frozenset(["with", "about", "to", "for", "at", "from", "of", "against"])
+ADJUNCTS = (
+    ("before", "visiting", "the city"),
+    ("after", "meeting", "the teacher"),
+    ("while", "reading", "the letter"),
+    ("without", "using", "the phone"),
+    ("before", "buying", "a house"),
+    ("after", "following", "a man"),
+)
 FACTS = ("saw", "remembered", "forgot", "noticed", "discovered", "knew")
 
 
@@ -48,6 +57,11 @@ def islands(setting: Setting) -> Iterator[MinimalPair]:
     clause, noun, span = case
     filler = question_word(setting, noun)
     whole = clause.question(lexicon, [filler], clause.without(span))
+    filled = clause.question(lexicon, [filler], clause.without())
+    if whole and filled and span[-1] == clause.body[-1]:
+        mark, verb, inner_object = ADJUNCTS[int(setting.rng.integers(len(ADJUNCTS)))]
+        good, bad = (*whole[:-1], mark, verb, *inner_object.split(), "?"), (*filled[:-1], mark, verb, "?")
+        yield MinimalPair("island_effects", "adjunct-island-added", good, bad)
     for adjunct in view.dependents(clause.verb, "advcl"):
         if adjunct < clause.verb or not any(view.words[i] in SUBORDINATORS for i in view.children[adjunct]):
             continue
@@ -152,3 +166,20 @@ def fillers(setting: Setting) -> Iterator[MinimalPair]:
             sentence(good),
             sentence([*start, word, *noun_phrase, *predicate]),
         )
+
+
+def stranding(setting: Setting) -> Iterator[MinimalPair]:
+    """A preposition at the end of a clause, after a question word and after `that`."""
+    view = setting.view
+    clause = declarative(view)
+    if clause is None or len(view) > 16:
+        return
+    for noun in view.dependents(clause.verb, "obl"):
+        span = phrase(view, noun)
+        if span is None or span[-1] != clause.body[-1] or view.words[span[0]] not in PREPOSITIONS:
+            continue
+        if len(span) > 1 and view.tags[span[1]] in ("DET", "PRON", "PROPN", "NOUN", "ADJ"):
+            before = setting.drawn(KNOWING).split()
+            rest = plain(view, clause.without(span[1:]))
+            good, bad = ([*before, word, *rest] for word in (question_word(setting, noun), "that"))
+            yield MinimalPair("filler_gap_dependency", "stranded-preposition", sentence(good), sentence(bad))
