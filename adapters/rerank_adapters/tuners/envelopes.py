@@ -16,6 +16,7 @@ typically 15 and h is 5.
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -47,7 +48,9 @@ def upper_envelopes(
 
 # The flags let reductions process several rows at a time: no value is nan, and -0 may be taken for 0.
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"}, error_model="numpy")
-def _envelopes(scores, slopes, offsets, low, high, first, at, before, after):  # type: ignore[no-untyped-def]
+def _envelopes(
+    scores: Any, slopes: Any, offsets: Any, low: Any, high: Any, first: Any, at: Any, before: Any, after: Any
+) -> int:
     """Write the envelopes to the last four arrays; return the number of changes. Line i is b[i] + t * a[i]."""
     longest = 0
     for s in range(len(offsets) - 1):
@@ -94,7 +97,7 @@ def _envelopes(scores, slopes, offsets, low, high, first, at, before, after):  #
 
 
 @partial(part, fastmath={"nnan", "nsz"}, error_model="numpy")
-def _between_chords(slope, score, low, high, a, b, rows):  # type: ignore[no-untyped-def]
+def _between_chords(slope: Any, score: Any, low: Any, high: Any, a: Any, b: Any, rows: Any) -> int:
     """Copy slopes, scores and positions of the lines that may be highest from low to high; return their number."""
     # Step 1: the heights of the envelope at `low`, 0 and `high`.
     at_low = at_zero = at_high = -np.inf

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -10,10 +11,25 @@ from rerank_plugins.kernels import filling_kernel, part
 
 
 @partial(filling_kernel, error_model="numpy")
-def visit_lists(  # type: ignore[no-untyped-def]
-    lists, offsets, values, base, indptr, indices, data, statistics, slope, lower, upper, C, decay, visits,
-    weights, lag, background,
-):  # fmt: skip
+def visit_lists(
+    lists: Any,
+    offsets: Any,
+    values: Any,
+    base: Any,
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    statistics: Any,
+    slope: Any,
+    lower: Any,
+    upper: Any,
+    C: Any,
+    decay: Any,
+    visits: Any,
+    weights: Any,
+    lag: Any,
+    background: Any,
+) -> None:
     """Visit `lists` in order and update `weights`, `lag` and `background`.
 
     `values` (rows, dense) are in C order, `base` has (rows), and sparse features are in compressed rows (`indptr`,
@@ -53,9 +69,21 @@ def visit_lists(  # type: ignore[no-untyped-def]
 
 
 @partial(part, error_model="numpy")
-def _move(  # type: ignore[no-untyped-def]
-    hope, fear, loss, values, indptr, indices, data, lower, upper, C, visits, weights, lag
-):
+def _move(
+    hope: Any,
+    fear: Any,
+    loss: Any,
+    values: Any,
+    indptr: Any,
+    indices: Any,
+    data: Any,
+    lower: Any,
+    upper: Any,
+    C: Any,
+    visits: Any,
+    weights: Any,
+    lag: Any,
+) -> None:
     """Update w <- w + min(C, loss / |d|^2) * d with d = features of hope - features of fear; clip w to its bounds."""
     # |d|^2: the dense part, then the sparse part; both rows' columns ascend and are walked through together.
     dense = values.shape[1]
@@ -79,7 +107,7 @@ def _move(  # type: ignore[no-untyped-def]
 
 
 @part
-def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-def]
+def _next_sparse(i: Any, i_end: Any, j: Any, j_end: Any, indices: Any, data: Any) -> tuple[Any, Any, Any, Any]:
     """The difference of the two rows at the next column of either, that column, and the positions to continue from."""
     if j == j_end or (i < i_end and indices[i] < indices[j]):
         return data[i], indices[i], i + 1, j
@@ -89,7 +117,7 @@ def _next_sparse(i, i_end, j, j_end, indices, data):  # type: ignore[no-untyped-
 
 
 @part
-def _set(position, change, lower, upper, visits, weights, lag):  # type: ignore[no-untyped-def]
+def _set(position: Any, change: Any, lower: Any, upper: Any, visits: Any, weights: Any, lag: Any) -> None:
     """Change one weight within its bounds, and record the change in `lag`."""
     old = weights[position]
     weights[position] = min(max(old + change, lower[position]), upper[position])

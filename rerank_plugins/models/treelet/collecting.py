@@ -118,7 +118,8 @@ class TransformedCollector(TreeletCollector):
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         super().__init__(workspace)
-        self._transformations = ArrayTransformations(*(numbers.number_of for numbers in self._labels))
+        phrases, tags = self._labels
+        self._transformations = ArrayTransformations(phrases.number_of, tags.number_of)
 
     def _lay_out(self, trees: list[Tree]) -> tuple[IntArray, IntArray, list[str | None], LongArray]:
         try:

@@ -69,9 +69,9 @@ def islands(setting: Setting) -> Iterator[MinimalPair]:
             found for i in view.dependents(adjunct, "obj") if i > adjunct and (found := phrase(view, i)) is not None
         ]
         if inner and transitive(setting, adjunct):
-            bad = clause.question(lexicon, [filler], clause.without(inner[0]))
-            if whole and bad:
-                yield MinimalPair("island_effects", "adjunct-island", whole, bad)
+            asked = clause.question(lexicon, [filler], clause.without(inner[0]))
+            if whole and asked:
+                yield MinimalPair("island_effects", "adjunct-island", whole, asked)
     for conjunct in view.dependents(noun, "conj"):
         joined = view.dependents(conjunct, "cc")
         if len(view.dependents(noun, "conj")) != 1 or not joined or view.words[joined[0]] not in ("and", "or"):
@@ -80,9 +80,9 @@ def islands(setting: Setting) -> Iterator[MinimalPair]:
         if "," in [view.words[i] for i in span] or not second:
             continue
         for part in (first, second):
-            bad = clause.question(lexicon, [filler], clause.without(part))
-            if whole and bad:
-                yield MinimalPair("island_effects", "coordinate-structure", whole, bad)
+            asked = clause.question(lexicon, [filler], clause.without(part))
+            if whole and asked:
+                yield MinimalPair("island_effects", "coordinate-structure", whole, asked)
     yield from _left_branch(setting, clause, noun, span)
 
 
