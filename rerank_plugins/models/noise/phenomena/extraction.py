@@ -60,8 +60,8 @@ def islands(setting: Setting) -> Iterator[MinimalPair]:
     filled = clause.question(lexicon, [filler], clause.without())
     if whole and filled and span[-1] == clause.body[-1]:
         mark, verb, inner_object = ADJUNCTS[int(setting.rng.integers(len(ADJUNCTS)))]
-        good, bad = (*whole[:-1], mark, verb, *inner_object.split(), "?"), (*filled[:-1], mark, verb, "?")
-        yield MinimalPair("island_effects", "adjunct-island-added", good, bad)
+        sides = (*whole[:-1], mark, verb, *inner_object.split(), "?"), (*filled[:-1], mark, verb, "?")
+        yield MinimalPair("island_effects", "adjunct-island-added", *sides)
     for adjunct in view.dependents(clause.verb, "advcl"):
         if adjunct < clause.verb or not any(view.words[i] in SUBORDINATORS for i in view.children[adjunct]):
             continue
