@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from rerank_adapters.formats.minimal_pairs import read_pairs
-from rerank_plugins.features import grammar_violations
-from rerank_plugins.interfaces import Parse
+from rerank_plugins.features.grammar_violations import GrammarViolationsFeature
+from rerank_plugins.interfaces import Parse, Parser
 from rerank_plugins.models.grammar.counting import Counts
 from rerank_plugins.models.grammar.lexicon import english
 from rerank_plugins.models.grammar.paradigms import VerbForms, noun_numbers, verb_paradigms
 from rerank_plugins.models.grammar.violations import VALUES, grammar_values
 from rerank_plugins.models.noise.phenomena import KINDS, PairMaker
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.dependency import DependencyTree, write_conllu
 from tests.command_line import done, refused
 
 
@@ -194,20 +194,24 @@ def test_the_embedded_lexicon():
     assert (lexicon.noun_number("children"), lexicon.other_number("children")) == ("p", "child")
 
 
-class Silent(grammar_violations.Parser):
-    """A parser that never has a tree."""
+class HandMade(Parser):
+    """A parser that knows two trees."""
 
     def parse(self, sentences):
-        return [Parse() for _ in sentences]
+        trees = [tree(text) for text in JUDGED["case"]]
+        known = {each.words: Parse(each) for each in trees}
+        return [known.get(tuple(sentence), Parse()) for sentence in sentences]
 
 
 def test_the_feature():
-    feature = grammar_violations.GrammarViolationsFeature()
+    feature = GrammarViolationsFeature(HandMade())
     assert feature.components == VALUES
-    good, bad, empty = feature.values([s.split() for s in ("He has seen it .", "He have seen it .", "")])
-    assert good[0] == 0 > bad[0]
+    good, bad, unparsed, empty = feature.values(
+        [text.split() for text in ("She has seen them .", "She has seen they .", "They has seen", "")]
+    )
+    assert (good[VALUES.index("case")], bad[VALUES.index("case")]) == (0, -1)
+    assert not unparsed.any()
     assert not empty.any()
-    assert not grammar_violations.GrammarViolationsFeature(Silent()).values([["He", "have", "it"]]).any()
 
 
 SEEDS = {
@@ -268,10 +272,16 @@ def test_the_words_of_pairs():
 
 
 def test_pairs_on_the_command_line(tmp_path):
-    text, out = tmp_path / "text.txt", tmp_path / "pairs.tsv"
-    text.write_text("The cat sees these dogs .\nThe man has slept .\nHe .\n")
-    done("negatives", "phenomena", text, "--kind", "polarity,case", "--seed", "2", "-o", out)
+    text, out, config, trees = (tmp_path / name for name in ("text.txt", "pairs.tsv", "job.toml", "trees.conllu"))
+    seeds = [tree(SEEDS[kind]) for kind in ("polarity", "islands")]
+    trees.write_text("".join(map(write_conllu, seeds)))
+    text.write_text("".join(" ".join(seed.words) + "\n" for seed in seeds) + "Not parsed .\n")
+    config.write_text(f'[parser.gold]\nuse = "treebank"\npath = "{trees}"\n')
+    command = ("negatives", "phenomena", text, "-c", config, "--parser", "gold", "-o", out)
+    ran = done(*command, "--kind", "polarity,islands", "--seed", "2")
+    assert "2 pairs by 2 rules" in ran.err
     pairs = read_pairs(out)
-    assert {pair.groups["phenomenon"] for pair in pairs} == {"npi_licensing"}
+    assert [pair.groups["phenomenon"] for pair in pairs] == ["npi_licensing", "island_effects"]
     assert set(pairs[0].groups) == {"phenomenon", "rule"}
-    assert "kinds of pairs typo: wanted some of agreement" in refused("negatives", "phenomena", text, "--kind", "typo")
+    assert "kinds of pairs typo: wanted some of agreement" in refused(*command, "--kind", "typo")
+    assert "no rule applies to any sentence; none has 2 to 2 words" in refused(*command, "--longest", "2")

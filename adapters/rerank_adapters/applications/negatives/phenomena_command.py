@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from rerank_adapters.commands.options import JobFlags, job_flags, output_option, scheduler_option
 from rerank_adapters.commands.shell_completion import plugin_names
+from rerank_plugins import ConfigError
 from rerank_plugins.registry import Registry
 
 
@@ -47,6 +49,7 @@ def command(
     from rerank_adapters.applications.negatives.pairs import PHENOMENON_COLUMNS, pair_maker, phenomenon_pairs
     from rerank_adapters.applications.negatives.sentences import with_trees, write_pairs
     from rerank_adapters.commands.closing import Closing, counted
+    from rerank_adapters.formats.minimal_pairs import Pair
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
 
@@ -54,7 +57,12 @@ def command(
     job = Job.create(flags.settings, registry)
     maker = pair_maker(kinds, each)
     sentences = [words for line in read_lines(text) if 1 < len(words := line.split()) <= longest]
-    trees = with_trees(sentences, job, parser)
-    pairs = phenomenon_pairs(trees, maker, default_rng(job.config.seed))
-    write_pairs(pairs, len(sentences), PHENOMENON_COLUMNS, output)
+
+    def pairs() -> Iterator[Pair]:
+        yield from phenomenon_pairs(with_trees(sentences, job, parser), maker, default_rng(job.config.seed))
+        if not maker.counts:  # before the file has its name
+            needs = "the rules need UPOS tags and dependencies" if sentences else f"none has 2 to {longest} words"
+            raise ConfigError(f"{text}: no rule applies to any sentence; {needs}")
+
+    write_pairs(pairs(), len(sentences), PHENOMENON_COLUMNS, output)
     closing.wrote(f"{counted(maker.counts.total(), 'pair')} by {counted(len(maker.counts), 'rule')}", output)
