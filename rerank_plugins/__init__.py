@@ -26,6 +26,7 @@ from rerank_plugins.interfaces import (
 from rerank_plugins.kernel_cache import install
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 from rerank_plugins.sparse_block import SparseBlock
 
 install()
@@ -53,6 +54,7 @@ __all__ = [
     "RerankError",
     "Rescored",
     "Scorer",
+    "SentenceFeature",
     "SparseBlock",
     "Tuner",
     "TuningData",

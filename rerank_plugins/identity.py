@@ -28,9 +28,10 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
 
     A path becomes the name of the file and the hash of its content; without the name if `file_names` is false, so that
     copies of a file are equal. A dataclass becomes its class, the hash of the source file of that class, and its fields
-    (`options`), except caches, whose names begin with `_`. Two attributes of a dataclass are described as well:
-    `engines`, a tuple of the distributions that it uses, by their versions, and `resources`, the files that it reads
-    besides its options. Any other object becomes its class and the hash of its pickle.
+    (`options`), except caches, whose names begin with `_`, and options that do not change results. Two attributes of a
+    dataclass are described as well: `engines`, a tuple of the distributions that it uses, by their versions, and
+    `resources`, the files that it reads besides its options. Any other object becomes its class and the hash of its
+    pickle.
 
     Raises PluginError for an object that cannot be pickled, and any error that the property `resources` raises.
     """
@@ -61,7 +62,11 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
         description["engines"] = {name: _version(name) for name in engines}
     if resources := getattr(value, "resources", None):
         description["resources"] = inner(resources)
-    names = [field.name for field in dataclasses.fields(value) if not field.name.startswith("_")]
+    names = [
+        field.name
+        for field in dataclasses.fields(value)
+        if not field.name.startswith("_") and field.metadata.get("changes_results", True)
+    ]
     return description | {"options": {name: inner(getattr(value, name)) for name in names}}
 
 

@@ -27,9 +27,13 @@ State = TypeVar("State")
 Sentence = Sequence[str]
 
 
-def option(default: Any = dataclasses.MISSING, *, doc: str) -> Any:
-    """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default."""
-    return field(default=default, metadata={"doc": doc})
+def option(default: Any = dataclasses.MISSING, *, doc: str, changes_results: bool = True) -> Any:
+    """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
+
+    `changes_results` is false for an option such as the size of a batch: what was computed with another value of it is
+    used again.
+    """
+    return field(default=default, metadata={"doc": doc, "changes_results": changes_results})
 
 
 class FeatureExtractor(ABC):
@@ -45,11 +49,15 @@ class FeatureExtractor(ABC):
 
     `by_row` says that a value depends, besides the options, on nothing but the number of the hypothesis in the files of
     the lists (`NBestList.rows`).
+
+    `one_process` says that worker processes do not pay, as where the model fills the memory or a library uses all cores
+    or a GPU: lists of which it has to extract values are extracted in the main process.
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
     cached: ClassVar[bool | None] = None
     by_row: ClassVar[bool] = False
+    one_process: ClassVar[bool] = False
 
     @property
     def components(self) -> tuple[str, ...]:

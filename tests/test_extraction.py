@@ -33,6 +33,7 @@ from rerank_plugins import (
     PluginError,
     RerankError,
     SparseBlock,
+    option,
 )
 from rerank_plugins.features.consensus import ConsensusFeature
 from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature
@@ -242,6 +243,14 @@ def test_workers_really_work(eager_workers):
     assert os.getpid() in processes  # the first chunk
     assert len(processes) >= 2
     assert set(extract_features(lists(40), {"where": Where()}, jobs=1).values[:, 0]) == {os.getpid()}
+
+
+def test_a_feature_that_wants_one_process_keeps_all_here(eager_workers):
+    class Large(Where):
+        one_process = True
+
+    table = extract_features(lists(10), {"where": Where(), "large": Large()}, jobs=2)
+    assert set(table.values.ravel()) == {os.getpid()}
 
 
 def test_small_jobs_stay_in_this_process(extractors):
@@ -459,6 +468,16 @@ def test_whatever_changes_values_changes_the_fingerprint(tmp_path):
     assert _key(lists(3), {"other label": ConsensusFeature()}, work) == keys[0]
     both = _key(nbests, {"x": ConsensusFeature(), "y": LengthFeature()}, work)
     assert both == keys[0] | keys[2]  # a feature's values do not depend on the other features
+
+
+def test_options_that_change_no_results_are_not_described():
+    @dataclass
+    class Batched:
+        model: str = option("a", doc="the model")
+        batch: int = option(8, doc="sentences of a batch", changes_results=False)
+
+    assert describe(Batched(batch=9)) == describe(Batched())
+    assert describe(Batched(model="b")) != describe(Batched())
 
 
 def test_descriptions_of_options(tmp_path):

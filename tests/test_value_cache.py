@@ -23,8 +23,8 @@ from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 from rerank_plugins.features.hhmm_lm import HhmmFeature
 from rerank_plugins.features.length import LengthFeature
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.plugins import load_plugins
+from rerank_plugins.sentence_feature import SentenceFeature
 from tests.command_line import done, refused
 from tests.test_interrupt import run, seen
 

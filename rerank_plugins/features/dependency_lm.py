@@ -21,10 +21,10 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded
+from rerank_plugins.sentence_feature import SentenceFeature
 from rerank_plugins.trees.penn import spellings
 
 if TYPE_CHECKING:

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.ngram_lm import model_of_file
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.language_models.ngram import EMBEDDED, NgramLanguageModel
 from rerank_plugins.model_file import is_model_file
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 
 
 @dataclass(frozen=True)

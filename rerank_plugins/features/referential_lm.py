@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import LanguageModel, Sentence
 from rerank_plugins.language_models.referential import ReferentialLanguageModel, ReferentialOptions
+from rerank_plugins.sentence_feature import SentenceFeature
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, option
 from rerank_plugins.language_models.own_unigrams import with_unigrams
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, shared
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 
 
 @dataclass(frozen=True)

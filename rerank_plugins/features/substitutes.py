@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.models.backoff.vocabulary import BOS
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.sentence_feature import SentenceFeature
 
 if TYPE_CHECKING:
     from rerank_plugins.models.fastsubs.substitutes import FastSubs

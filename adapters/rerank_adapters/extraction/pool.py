@@ -127,16 +127,18 @@ def _shared_out(
     for number, group in enumerate(groups):
         looked_up, size = known.look_up(group), sum(map(len, group))
         item = number, looked_up
+        alone = any(extraction.plan.extractors[label].one_process for label in looked_up.task.wanted)
         if not looked_up.task.wanted:
             gauge.add(size, None)
             yield item, Extracted({}, {})
-        elif workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks)):
+        elif not alone and (workers.remote or workers.started or (jobs > 1 and gauge.pays(jobs, forks=workers.forks))):
             gauge.add(size, None)
             yield item, workers.submit(looked_up.task)
         else:
             started = time.perf_counter()
             lists = looked_up.task.nbests
-            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, jobs):
+            helpers = 1 if alone else jobs
+            with nullcontext() if gauge.loading else compiled_in_two(extract_lists, extraction.plan, lists, helpers):
                 extracted = extraction(looked_up.task)
             gauge.add(size, time.perf_counter() - started)
             yield item, extracted

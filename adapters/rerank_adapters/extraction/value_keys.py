@@ -15,7 +15,7 @@ import numpy as np
 from rerank_adapters.extraction.fingerprint import of_lists
 from rerank_adapters.extraction.value_cache import Keys
 from rerank_plugins import FeatureExtractor, NBestList
-from rerank_plugins.features.sentence_feature import SentenceFeature
+from rerank_plugins.sentence_feature import SentenceFeature
 
 SIZE = 16  # bytes of a key
 

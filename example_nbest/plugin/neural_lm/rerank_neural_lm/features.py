@@ -33,12 +33,13 @@ class NeuralFeature(PickledFields, FeatureExtractor):
     """
 
     engines: ClassVar[tuple[str, ...]] = ENGINES
+    one_process: ClassVar[bool] = True
 
     model: Path = option(doc="folder of the model, with its tokenizer")
     kind: Literal["causal", "masked"] = option("causal", doc="ln p from left to right, or the pseudo-log-likelihood")
-    device: str = option("cpu", doc=DEVICE)
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH)
+    batch_tokens: int = option(TOKENS, doc=BATCH, changes_results=False)
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -80,14 +81,15 @@ class NeuralTranslationFeature(PickledFields, FeatureExtractor):
     """
 
     engines: ClassVar[tuple[str, ...]] = ENGINES
+    one_process: ClassVar[bool] = True
 
     model: Path | None = option(None, doc="folder of the model that translates the source into hypotheses")
     reverse_model: Path | None = option(None, doc="folder of the model that translates hypotheses into the source")
     source_language: str | None = option(None, doc="code of the source's language, for models of many languages")
     target_language: str | None = option(None, doc="code of the hypotheses' language, for models of many languages")
-    device: str = option("cpu", doc=DEVICE)
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH)
+    batch_tokens: int = option(TOKENS, doc=BATCH, changes_results=False)
 
     def __post_init__(self) -> None:
         if self.model is None and self.reverse_model is None:

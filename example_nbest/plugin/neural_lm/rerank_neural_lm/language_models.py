@@ -28,9 +28,9 @@ class CausalLanguageModel(PickledFields, LanguageModel):
     engines: ClassVar[tuple[str, ...]] = ENGINES
 
     model: Path = option(doc="folder of the model, with its tokenizer")
-    device: str = option("cpu", doc=DEVICE)
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc=BATCH)
+    batch_tokens: int = option(TOKENS, doc=BATCH, changes_results=False)
     end: bool = option(True, doc="score the end of the sentence as well; if not, its ln p is 0")
     share_prefixes: bool = option(True, doc="read beginnings that hypotheses share once, where the model allows it")
 
@@ -89,9 +89,9 @@ class MaskedLanguageModel(PickledFields, LanguageModel):
     engines: ClassVar[tuple[str, ...]] = ENGINES
 
     model: Path = option(doc="folder of the model, with its tokenizer")
-    device: str = option("cpu", doc=DEVICE)
+    device: str = option("cpu", doc=DEVICE, changes_results=False)
     dtype: Dtype = option("float32", doc=DTYPE)
-    batch_tokens: int = option(TOKENS, doc="tokens of a batch")
+    batch_tokens: int = option(TOKENS, doc="tokens of a batch", changes_results=False)
     whole_words: bool = option(False, doc="mask the later pieces of the same word too (Kauf and Ivanova 2023)")
 
     @cached_property
