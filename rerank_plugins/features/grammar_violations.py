@@ -25,10 +25,10 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.sentence_feature import SentenceFeature
 from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded
+from rerank_plugins.sentence_feature import SentenceFeature
 
 VALUES = (
     "subject_verb", "determiner_noun", "reflexive_agreement", "reflexive_place", "case", "verb_form", "polarity",
