@@ -37,7 +37,7 @@ from rerank_plugins.trees.treelet_transforms.tags import nouns_of, number_class
 from rerank_plugins.trees.unaries import join_unaries, split_unaries
 from tests import naive_transforms, naive_trees
 from tests.random_trees import binary_trees, english_trees, phrases, trees
-from tests.test_constituency import GUM, cleaned, one, treebank
+from tests.test_constituency import GUM, STEP, cleaned, one, treebank
 
 FIGURE = (
     "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (NP (CD 109.85)) (NP-TMP (NNP Monday)))))",
@@ -281,7 +281,7 @@ def test_transforms_over_whole_treebanks(shared_data):
             check_inverses(tree)
         check_right_corner(tree, direction)
         count += 1
-    assert count == 33_938  # every tree of GUM and CRAFT, train and dev
+    assert 0 <= count * STEP - 33_938 < 4 * STEP  # the trees of GUM and CRAFT, train and dev: four files
 
 
 def scored(gold, *found):
