@@ -503,11 +503,12 @@ def test_command(tmp_path: Path) -> None:
     bank, output = tmp_path / "bank.ptb", tmp_path / "bank.pcfg"
     bank.write_text("\n".join(BANK), encoding="utf-8")
     given = ("train", "grammar", bank, "--language", "en", "-o", output)
-    ran = done(*given, "--splits", 1, "--held-out", bank)
+    ran = done(*given, "--splits", 1, "--split-on", 4, "--held-out", bank)
     assert ran.out == ""
     assert "5 trees" in ran.err
     assert "round 1 of 1, smooth: ln p of the trees" in ran.err
-    assert read_grammar(output).settings["schedule"]["rounds"] == 1
+    schedule = read_grammar(output).settings["schedule"]
+    assert (schedule["rounds"], schedule["learn_on"]) == (1, 4)
     assert "5 sentences, F1 " in ran.err
     assert says_what_it_wrote(ran, r"the grammar \([\d.]+ MB\)", output)
     assert "--weight bank=2: expected one of the files and a positive number" in refused(*given, "--weight", "bank=2")

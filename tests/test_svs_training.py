@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
@@ -225,6 +225,7 @@ def test_streamed_states_are_those_of_the_trees(bank, rare):
     check_streamed([*map(clean, bank), clash], [1.0] * 6 + [0.5], rare)
 
 
+@settings(max_examples=20)
 @given(forests)
 def test_streamed_states_of_random_trees(found):
     check_streamed([clean(tree) for tree in found], [1.0] * len(found), 2)
