@@ -413,4 +413,5 @@ def test_a_full_disk_is_done_without_and_said_once(tmp_path, monkeypatch, caplog
     assert [record.getMessage() for record in caplog.records] == [
         f"{store.folder}: feature values are not kept (No space left on device)"
     ]
+    assert not store.folder.exists()
     ValueCache(tmp_path, limit=0).shrink()

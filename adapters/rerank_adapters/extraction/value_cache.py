@@ -147,6 +147,15 @@ class StoredValues:
         except OSError as error:
             self._broken = True
             logger.warning("%s: feature values are not kept (%s)", self.folder, error.strerror or error)
+            self._remove_if_empty()
+
+    def _remove_if_empty(self) -> None:
+        """Remove the folder if it has no values, and the one that it is in if that has nothing else."""
+        if not self._paths():
+            with suppress(OSError):
+                (self.folder / IDENTITY).unlink(missing_ok=True)
+                self.folder.rmdir()
+                self.folder.parent.rmdir()
 
     def _open(self) -> list[_Block]:
         whole, self._listed = self._listed, True

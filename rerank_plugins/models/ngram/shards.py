@@ -25,9 +25,9 @@ from rerank_plugins.models.backoff.layout import pack_text
 from rerank_plugins.models.backoff.shards.files import (
     Shards,
     balanced_bounds,
+    mapped_array,
+    part_of_file,
     parts_within,
-    read_array,
-    read_part,
     write_array,
     write_parts,
 )
@@ -100,7 +100,7 @@ class Merging:
         """Merge the words of the bucket."""
         totals: defaultdict[str, int] = defaultdict(int)
         for piece in range(self.pieces):
-            counts = read_part(self.folder / f"counts-{piece}", bucket, np.int64)
+            counts = part_of_file(self.folder / f"counts-{piece}", bucket, np.int64)
             for word, count in zip(_words(self.folder / f"words-{piece}", bucket), counts.tolist(), strict=True):
                 totals[word] += count
         known = sorted(word for word, count in totals.items() if count >= self.min_count)
@@ -119,7 +119,7 @@ class Dealing:
         """Deal the events of the piece."""
         shards, workspace = self.shards, self.shards.workspace()
         new = self._new_numbers(piece)
-        source = read_array(shards.file("tokens", piece), np.int32)
+        source = mapped_array(shards.file("tokens", piece), np.int32)
         tokens = workspace.empty(len(source), np.int32)
         for start in range(0, len(source), STRETCH):
             tokens[start : start + STRETCH] = new[source[start : start + STRETCH]]
@@ -136,9 +136,9 @@ class Dealing:
         ids, numbers = [np.arange(len(SPECIAL), dtype=np.int32)], [np.array([UNK, BOS, EOS], np.int32)]
         for bucket in range(self.buckets):
             known = _words(folder / f"vocabulary-{bucket}", 0)
-            number = dict(zip(known, read_array(folder / f"numbers-{bucket}", np.int32).tolist(), strict=True))
+            number = dict(zip(known, mapped_array(folder / f"numbers-{bucket}", np.int32).tolist(), strict=True))
             words = _words(folder / f"words-{piece}", bucket)
-            ids.append(read_part(folder / f"ids-{piece}", bucket, np.int32))
+            ids.append(part_of_file(folder / f"ids-{piece}", bucket, np.int32))
             numbers.append(np.array([number.get(word, UNK) for word in words], np.int32))
         new = np.zeros(sum(map(len, ids)), np.int32)
         new[np.concatenate(ids)] = np.concatenate(numbers)
@@ -220,7 +220,7 @@ def _vocabulary(folder: Path, buckets: int, most: int | None) -> tuple[Vocabular
     words, totals = [], []
     for bucket in range(buckets):
         words.append(_words(folder / f"vocabulary-{bucket}", 0))
-        totals.append(read_array(folder / f"totals-{bucket}", np.int64))
+        totals.append(mapped_array(folder / f"totals-{bucket}", np.int64))
     names, counts = [word for bucket in words for word in bucket], np.concatenate(totals)
     falling = (-counts).tolist()
     order = sorted(range(len(names)), key=lambda i: (falling[i], names[i]))[:most]
@@ -239,5 +239,5 @@ def _write_words(path: Path, parts: Sequence[Sequence[str]]) -> None:
 
 
 def _words(path: Path, part: int) -> list[str]:
-    text = read_part(path, part, np.uint8).tobytes().decode()
+    text = part_of_file(path, part, np.uint8).tobytes().decode()
     return text.split("\n") if text else []

@@ -10,7 +10,7 @@ import numpy as np
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.models.backoff.estimation import count_of_counts, kept_ngrams
 from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.shards.files import Shards, read_part, write_array, write_parts
+from rerank_plugins.models.backoff.shards.files import Shards, part_of_file, write_array, write_parts
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
 
 
@@ -38,7 +38,7 @@ class Counting:
         layout, workspace = shards.layout, shards.workspace()
         events = TupleEvents(shards.sizes, workspace)
         for source in range(shards.sources):
-            rows = read_part(shards.file("rows", source), part, np.int64, layout.words)
+            rows = part_of_file(shards.file("rows", source), part, np.int64, layout.words)
             events.add_packed(rows.reshape(-1, layout.words))
         rows, starts = events.deal(workspace, 1)
         raw = any(shards.cut)

@@ -12,7 +12,7 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Orders, kept_ngrams
 from rerank_plugins.models.backoff.events import MOST
-from rerank_plugins.models.backoff.shards.files import Shards, read_array, read_part, write_array
+from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -48,7 +48,7 @@ class Estimation:
         event_levels = np.cumsum([0, shards.sizes[0], *kept])
         store = _FileStore(shards, part, workspace)
         orders = Orders(levels, store, event_levels, list(shards.cut), shards.sizes, False, workspace, 1)
-        lower = np.array(read_array(shards.file("lowest"), np.float64))
+        lower = np.array(mapped_array(shards.file("lowest"), np.float64))
         for order in range(2, shards.order + 1):
             lower = orders.add(order, lower, np.array(self.discounts[order - 1]), self.backoff)
         return orders.finish(0.0)
@@ -62,7 +62,7 @@ class Estimation:
         width = 4 if shards.raw else 3
         before = np.zeros(shards.parts + 1, np.int64)  # n-grams of the order before in the parts before each part
         for order in range(2, shards.order + 1):
-            blocks = [read_part(shards.file("ngrams", p, order), part, np.int32, width) for p in range(shards.parts)]
+            blocks = [part_of_file(shards.file("ngrams", p, order), part, np.int32, width) for p in range(shards.parts)]
             ends = np.cumsum([0, *map(len, blocks)])
             if ends[-1] > MOST:
                 raise ModelError(f"{ends[-1]:,} n-grams have contexts of one part, which may have {MOST:,}")

@@ -1,6 +1,7 @@
 """Files of arrays that tasks hand over: the parts of an array one after the other, and where each of them starts.
 
-A file appears under its name when it is complete, and a task that runs twice writes the same file twice.
+A file appears under its name when it is complete, and a task that runs twice writes the same file twice. The files lie
+in a folder that one training makes and removes, and nobody else writes there, so that they are not checked for damage.
 """
 
 from __future__ import annotations
@@ -122,7 +123,7 @@ def write_array(path: Path, array: NDArray[Any]) -> None:
     write_parts(path, array, [0, len(array)])
 
 
-def read_part(path: Path, part: int, dtype: DTypeLike, width: int = 1) -> NDArray[Any]:
+def part_of_file(path: Path, part: int, dtype: DTypeLike, width: int = 1) -> NDArray[Any]:
     """One part of an array of rows of `width` values, (n) or (n, width). Raises OSError."""
     with open(path, "rb") as stream:
         size = int(np.fromfile(stream, np.int64, 1)[0])
@@ -133,7 +134,7 @@ def read_part(path: Path, part: int, dtype: DTypeLike, width: int = 1) -> NDArra
     return values.reshape(-1, width) if width > 1 else values
 
 
-def read_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
+def mapped_array(path: Path, dtype: DTypeLike) -> NDArray[Any]:
     """The array of one part, mapped into memory if it has any elements. Raises OSError."""
     size = int(np.fromfile(path, np.int64, 3)[2])
     return np.asarray(np.memmap(path, dtype, "r", offset=24, shape=(size,))) if size else np.zeros(0, dtype)

@@ -10,7 +10,7 @@ from rerank_plugins.arrays import LongArray
 from rerank_plugins.models.backoff.linking import link_ngrams, place_links
 from rerank_plugins.models.backoff.shards.counting import split_by_context
 from rerank_plugins.models.backoff.shards.estimating import Sizes
-from rerank_plugins.models.backoff.shards.files import Shards, read_array, read_part, write_array, write_parts
+from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array, write_parts
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
 
@@ -78,14 +78,14 @@ class Linking:
         levels = []
         for order in range(1, last):
             files = (shards.file(name, part, order) for name in ("symbols", "parents"))
-            symbol, parent = (np.array(read_array(file, np.int32)) for file in files)
+            symbol, parent = (np.array(mapped_array(file, np.int32)) for file in files)
             levels.append(TrieLevel(symbol, parent, symbol[:0], None))
         node = following = np.zeros(1, np.int32)
         splits = [None, *split_by_context(levels, shards)]
         for order, (level, split) in enumerate(zip(levels, splits, strict=True), 1):
             contexts, base = np.zeros(0, CONTEXT), 0
             if order < shards.order:
-                contexts = numbers.moved(read_array(shards.file("contexts", part, order), CONTEXT), part, order)
+                contexts = numbers.moved(mapped_array(shards.file("contexts", part, order), CONTEXT), part, order)
                 base = int(numbers.contexts[part, order])
             shorter = node, following
             node, following = (workspace.empty(len(level), np.int32) for _ in range(2))
@@ -105,11 +105,11 @@ class Placing:
         """Complete the records of the part."""
         shards = self.shards
         for order in range(2, shards.order + 1):
-            events = np.array(read_array(shards.file("events", part, order), EVENT))
+            events = np.array(mapped_array(shards.file("events", part, order), EVENT))
             if shards.text and (order < shards.order or shards.last_links):
-                links = [read_part(shards.file("links", p, order), part, np.int32) for p in range(shards.parts)]
+                links = [part_of_file(shards.file("links", p, order), part, np.int32) for p in range(shards.parts)]
                 place_links(events, np.concatenate(links))
             write_array(shards.file("linked-events", part, order), events)
-            contexts = read_array(shards.file("contexts", part, order - 1), CONTEXT)
+            contexts = mapped_array(shards.file("contexts", part, order - 1), CONTEXT)
             moved = self.numbers.moved(contexts, part, order - 1)
             write_array(shards.file("numbered-contexts", part, order - 1), moved)

@@ -12,7 +12,7 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Estimate, fill_empty_context, unigrams
 from rerank_plugins.models.backoff.shards.counting import Counted, Counting
 from rerank_plugins.models.backoff.shards.estimating import Estimation, Sizes
-from rerank_plugins.models.backoff.shards.files import Shards, read_array, read_part, write_array
+from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
 from rerank_plugins.models.backoff.shards.linking import Linking, Numbers, Placing
 from rerank_plugins.models.backoff.smoothing import Smoothing, StupidBackoff
 from rerank_plugins.models.backoff.stores import Store
@@ -81,7 +81,7 @@ def estimate_shards(
 
 
 def _lowest(shards: Shards, discount: FloatArray, smoothing: Smoothing, never: Sequence[int]) -> FloatArray:
-    counts = [read_part(shards.file("unigrams", part), 0, np.int32, 2) for part in range(shards.parts)]
+    counts = [part_of_file(shards.file("unigrams", part), 0, np.int32, 2) for part in range(shards.parts)]
     symbol, count = np.concatenate(counts).T
     return unigrams(TrieLevel(symbol, symbol, count, None), shards.sizes[0], discount, smoothing, never)
 
@@ -111,7 +111,7 @@ def _assembled(shards: Shards, numbers: Numbers, store: Store[Tables], p: FloatA
 
 
 def _records(shards: Shards, name: str, number: int, dtype: np.dtype[Any]) -> list[LongArray]:
-    return [read_array(shards.file(name, part, number), dtype) for part in range(shards.context_parts)]
+    return [mapped_array(shards.file(name, part, number), dtype) for part in range(shards.context_parts)]
 
 
 def _remove(shards: Shards, name: str) -> None:
