@@ -30,12 +30,6 @@ from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded
 from rerank_plugins.sentence_feature import SentenceFeature
 
-VALUES = (
-    "subject_verb", "determiner_noun", "reflexive_agreement", "reflexive_place", "case", "verb_form", "polarity",
-    "existential", "superlative", "ellipsis", "expletive", "tough", "left_branch", "islands", "stranded", "fillers",
-    "frames", "animacy", "bare_nouns",
-)  # fmt: skip
-
 
 @dataclass(frozen=True)
 class GrammarViolationsFeature(SentenceFeature, PickledFields):
@@ -46,6 +40,8 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
     @property
     def components(self) -> tuple[str, ...]:
         """A component for each rule."""
+        from rerank_plugins.models.grammar.violations import VALUES
+
         return VALUES
 
     @property
@@ -70,7 +66,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
         from rerank_plugins.models.grammar.lexicon import english
         from rerank_plugins.models.grammar.violations import grammar_values
 
-        lexicon, values = english(), np.zeros((len(sentences), len(VALUES)))
+        lexicon, values = english(), np.zeros((len(sentences), len(self.components)))
         for row, parse in enumerate(self._parser.parse(sentences)):
             if parse.dependencies is not None:
                 values[row] = grammar_values(parse.dependencies, lexicon)

@@ -109,16 +109,13 @@ def clean(tree: Tree, labels: Mapping[str, str] | None = None, keep: Collection[
 
 def _is_clean(tree: Tree) -> bool:
     """Whether `clean` would return an equal tree, as for most trees of a parser; one pass instead of its five."""
-    if tree.label != ROOT or tree.is_preterminal:
-        return False
-    nodes: list[Tree | str] = [tree]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, str):
-            continue
-        children = node.children
-        repeated = len(children) == 1 and isinstance(children[0], Tree) and children[0].label == node.label
-        if repeated or node.label in ("", EMPTY) or split_label(node.label)[1]:
-            return False
-        nodes.extend(children)
-    return True
+    return (
+        tree.label == ROOT
+        and not tree.is_preterminal
+        and not any(
+            node.label in ("", EMPTY)
+            or split_label(node.label)[1]
+            or [child.label for child in node.subtrees] == [node.label]
+            for node in tree.nodes()
+        )
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from rerank_plugins.arrays import LongArray
@@ -46,6 +46,15 @@ class Store(Protocol[Tables]):
         ...
 
 
+def joined(parts: Iterable[RecordArray], records: RecordArray) -> RecordArray:
+    """`records`, filled with the parts one after the other."""
+    start = 0
+    for part in parts:
+        records[start : start + len(part)] = part
+        start += len(part)
+    return records
+
+
 class RecordStore:
     """Records that are the tables; `text` as for `estimate`."""
 
@@ -62,12 +71,7 @@ class RecordStore:
 
     def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:
         """They are copied into a part of the whole array."""
-        records = self._events[self._event_levels[order - 1] : self._event_levels[order]]
-        start = 0
-        for part in parts:
-            records[start : start + len(part)] = part
-            start += len(part)
-        return records
+        return joined(parts, self._events[self._event_levels[order - 1] : self._event_levels[order]])
 
     def contexts(self, size: int) -> RecordArray:
         """A part of the whole array."""

@@ -113,7 +113,6 @@ THAT_OR_QUESTION = word_set(
     "know remember forget discover learn notice realize realise see say tell hear find reveal understand explain "
     "remember guess figure recall prove show"
 )
-THAT_ONLY = word_set("think believe suppose hope claim assume suspect feel fear imagine insist argue")
 MANDATIVE = word_set("suggest demand insist recommend request require propose ask order command desire wish")
 BARE_INFINITIVE = word_set("make let have see hear watch help feel bid notice observe")
 

@@ -25,7 +25,8 @@ FAST = {"reassoc", "contract", "nsz"}  # sums may be evaluated in any order
 LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
 
 
-def _gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, lanes: Any) -> None:
+@part
+def gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, lanes: Any) -> None:
     """Set lanes[a, i] to entry a of the vector of the i-th of `size` nodes; the other lanes are zero."""
     for a in range(k):
         lanes[a, :] = 0.0
@@ -33,9 +34,6 @@ def _gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, 
         here = at[nodes[begin + i]]
         for a in range(k):
             lanes[a, i] = vectors[here + a]
-
-
-gathered = part(_gathered)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

@@ -13,6 +13,7 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.estimation import Orders, kept_ngrams
 from rerank_plugins.models.backoff.events import MOST
 from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
+from rerank_plugins.models.backoff.stores import joined
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -95,12 +96,7 @@ class _FileStore:
 
     def events_of(self, order: int, parts: Sequence[RecordArray]) -> RecordArray:  # noqa: ARG002
         """They are copied."""
-        records = self._workspace.empty(sum(map(len, parts)), EVENT)
-        start = 0
-        for part in parts:
-            records[start : start + len(part)] = part
-            start += len(part)
-        return records
+        return joined(parts, self._workspace.empty(sum(map(len, parts)), EVENT))
 
     def contexts(self, size: int) -> RecordArray:
         """An array for this length."""

@@ -15,7 +15,7 @@ from rerank_plugins.models.backoff.shards.estimating import Estimation, Sizes
 from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
 from rerank_plugins.models.backoff.shards.linking import Linking, Numbers, Placing
 from rerank_plugins.models.backoff.smoothing import Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.stores import Store
+from rerank_plugins.models.backoff.stores import Store, joined
 from rerank_plugins.models.backoff.suffix_trie import TrieLevel
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT
 
@@ -96,11 +96,8 @@ def _assembled(shards: Shards, numbers: Numbers, store: Store[Tables], p: FloatA
     contexts[0] = (0.0, 0, 0, 0)
     store.contexts_done(contexts, 0, len(events))
     for order in range(2, shards.order + 1):
-        contexts = store.contexts(int(context_levels[order] - context_levels[order - 1]))
-        start = 0
-        for records in _records(shards, "numbered-contexts", order - 1, CONTEXT):
-            contexts[start : start + len(records)] = records
-            start += len(records)
+        numbered = _records(shards, "numbered-contexts", order - 1, CONTEXT)
+        contexts = joined(numbered, store.contexts(int(context_levels[order] - context_levels[order - 1])))
         if order == 2 and shards.text:
             events["next"][contexts["symbol"]] = context_levels[1] + np.arange(len(contexts))
         store.events_done(events, int(event_levels[order - 2]))

@@ -19,7 +19,6 @@ from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, 
 SUBJECTS = ("she", "he", "the teacher", "the men", "her sister", "some people", "the company", "my brother")
 ADJECTIVES = ("willing", "unwilling", "eager", "reluctant", "anxious", "ready", "keen", "afraid", "determined", "able")
 RAISING_ADJECTIVES = ("likely", "unlikely", "certain", "sure", "bound", "about", "supposed", "going")
-TENSES = ("past", "past", "third")
 
 
 def expletives(setting: Setting) -> Iterator[MinimalPair]:
