@@ -22,7 +22,7 @@ from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_mod
 from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
 from rerank_plugins.models.svs.observed import head_leaves, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import chains, state_forest, state_trees
+from rerank_plugins.models.svs.states import state_forest
 from rerank_plugins.models.svs.training import SvsSettings, train_svs
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
@@ -30,6 +30,7 @@ from rerank_plugins.trees.parseval import Parseval
 from tests import naive_svs_training as naive
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
+from tests.naive_svs_states import chains, state_trees
 from tests.random_trees import trees
 from tests.svs_restoring import treebank_tree
 

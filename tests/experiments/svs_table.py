@@ -35,10 +35,10 @@ import numpy as np
 from rerank_adapters.applications.training.treebanks import read_tagged
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.pcfg.embedded import read_or_embedded
-from rerank_plugins.models.pcfg.forest import Forest, plant
+from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_own_words
+from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words, with_unknown
 from rerank_plugins.models.pcfg.training import KEPT
 from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
 from rerank_plugins.models.svs import lexicalised
@@ -49,7 +49,7 @@ from rerank_plugins.models.svs.model import SvsModel
 from rerank_plugins.models.svs.model_file import EMBEDDED, read_model
 from rerank_plugins.models.svs.observed import Observed, observe
 from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import StateTree, chains, state_trees
+from rerank_plugins.models.svs.states import StateForest, state_forest
 from rerank_plugins.models.svs.training import SvsSettings
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.cleaning import CRAFT_LABELS
@@ -120,22 +120,23 @@ class Treebank:
         self.observed: dict[int, Observed] = {}
 
     @cached_property
-    def states(self) -> list[StateTree]:
+    def states(self) -> StateForest:
         """The trees with the states of their symbols."""
-        return state_trees(self.trees, named(self.settings.annotations), self.settings.rare, self.weights)
+        settings, weights = self.settings, np.array(self.weights)
+        return state_forest(self.trees, named(settings.annotations), settings.rare, settings.unknown, lambda _: weights)
 
-    @cached_property
+    @property
     def forest(self) -> Forest:
         """The trees with their states, as arrays."""
-        return plant([state.tree for state in self.states], self.settings.unknown, self.weights)
+        return self.states.forest
 
     @cached_property
     def grammar(self) -> Grammar:
         """The plain grammar, whose lexicon all models share."""
         forest, tagged = self.forest, None
         if self.tagged:
-            treebanks, weights = [trees for trees, _ in self.parts], [weight for _, weight in self.parts]
-            tagged = with_own_words(self.tagged, treebanks, weights, forest.words)
+            own = [tagged_words(trees, weight) for trees, weight in self.parts]
+            tagged = with_unknown(self.tagged, own, forest.words)
         counts, names = productions(forest), categories(forest.labels)
         return grammar_of_counts(forest.labels, *names, forest.words, counts, self.settings.smoothing, {}, tagged)
 
@@ -150,7 +151,7 @@ class Treebank:
         else:
             parameters, expected = cluster(seen, clustering)
             words = clustered_lexicon(seen, parameters, self.grammar.lexicon)
-        return model_of(seen, parameters, expected, words, chains(self.states), {})
+        return model_of(seen, parameters, expected, words, self.states.chains, {})
 
 
 def read_training(options: Options) -> list[tuple[list[Tree], float]]:

@@ -35,14 +35,6 @@ def weighed(counts: Mapping[tuple[str, str], float], weight: float) -> Counter[t
     return result
 
 
-def with_own_words(
-    tagged: Tagged, treebanks: Iterable[Iterable[Tree]], weights: Iterable[float], known: Iterable[str]
-) -> Tagged:
-    """Return the tagged words together with those words of the treebanks that are not known, being signatures there."""
-    own = [tagged_words(treebank, weight) for treebank, weight in zip(treebanks, weights, strict=True)]
-    return with_unknown(tagged, own, known)
-
-
 def with_unknown(tagged: Tagged, own: Iterable[Tagged], known: Iterable[str]) -> Tagged:
     """Return the tagged words together with those of treebanks' `own` tagged words that are not known."""
     vocabulary = set(known)

@@ -12,7 +12,7 @@ over are stored with the tree. Rare categories are replaced by less annotated on
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ from rerank_plugins.models.svs.names import (
 )
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
 from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import category, relabel
+from rerank_plugins.trees.cleaning import category
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.heads import HeadRules, english_heads
 from rerank_plugins.trees.unaries import LINK
@@ -46,23 +46,6 @@ class StateTree(NamedTuple):
 
     tree: Tree
     between: tuple[str, ...]
-
-
-def state_trees(
-    trees: Sequence[Tree], annotations: Sequence[Annotation], rare: float, weights: Sequence[float] | None = None
-) -> list[StateTree]:
-    """Cleaned trees (trees/cleaning.py) as trees of symbols.
-
-    Categories, relations and then symbols with a count below `rare` are replaced by less annotated ones. `weights` has
-    the weight of each tree in the counts, by default 1. Raises FormatError for a label that begins with @.
-    """
-    phrases = {category(node.label) for tree in trees for node in tree.nodes() if not node.is_preterminal}
-    _refuse_intermediate(phrases)
-    rules = english_heads()
-    states = [_binarised(annotate(tree, annotations), phrases, rules) for tree in trees]
-    weights = [1.0] * len(trees) if weights is None else weights
-    states = _renamed(states, _without_rare_parts(_counts(states, weights), rare))
-    return _renamed(states, gathered(_counts(states, weights), _coarser_symbol, rare))
 
 
 class StateForest(NamedTuple):
@@ -79,9 +62,11 @@ def state_forest(
     unknown: UnknownWords | None = None,
     weights: Callable[[int], FloatArray] = np.ones,
 ) -> StateForest:
-    """Lay out what `plant` and `chains` make of `state_trees`, without keeping a tree: symbols are renamed in arrays.
+    """Lay out cleaned trees (trees/cleaning.py) as trees of symbols; none is kept, and symbols are renamed in arrays.
 
-    `weights` is called once all trees are read, with their number, and returns the weight of each.
+    Categories, relations and then symbols with a count below `rare` are replaced by less annotated ones. `weights` is
+    called once all trees are read, with their number, and returns the weight of each in the counts. Raises FormatError
+    for a label that begins with @.
     """
     rules, phrases = english_heads(), set[str]()
     passed: Counter[tuple[str, str, bool, str]] = Counter()
@@ -89,18 +74,19 @@ def state_forest(
     def states() -> Iterator[Tree]:
         for tree in trees:
             phrases.update(category(node.label) for node in tree.nodes() if not node.is_preterminal)
-            state = _binarised(annotate(tree, annotations), frozenset(), rules)
+            state = binarised(annotate(tree, annotations), rules)
             unaries = (node for node in state.tree.nodes() if len(node.subtrees) == 1)
             for node, between in zip(unaries, state.between, strict=True):
                 passed[node.label, node.subtrees[0].label, node.subtrees[0].is_preterminal, between] += 1
             yield state.tree
 
     forest = plant(states(), unknown)
-    _refuse_intermediate(phrases)
+    if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
+        raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
     forest = replace(forest, weights=weights(len(forest.weights)))
     # A tag that has the name of a phrase gets a mark; labels of words follow those of phrases.
     size = len(forest.labels)
-    words = [symbol(_marked(name, TAG), role) if category(name) in phrases else symbol(name, role)
+    words = [symbol(marked(name, TAG), role) if category(name) in phrases else symbol(name, role)
              for name, role in map(category_and_relation, forest.labels)]  # fmt: skip
     names = [*forest.labels, *words]
     forest = replace(forest, label=forest.label + np.where(forest.word >= 0, size, 0).astype(np.int32))
@@ -115,9 +101,9 @@ def state_forest(
                 totals[name] += count
         return totals
 
-    parts = _without_rare_parts(counts(), rare)
+    parts = without_rare_parts(counts(), rare)
     names = [parts.get(name, name) for name in names]
-    coarse = gathered(counts(), _coarser_symbol, rare)
+    coarse = gathered(counts(), coarser_symbol, rare)
     names = [coarse.get(name, name) for name in names]
     used = np.bincount(forest.label, minlength=len(names)) > 0
     number = {name: i for i, name in enumerate(forest.labels)}
@@ -131,13 +117,7 @@ def state_forest(
     )
 
 
-def _refuse_intermediate(phrases: Iterable[str]) -> None:
-    """Raise FormatError for a label that begins with @."""
-    if strange := next((name for name in phrases if name.startswith(INTERMEDIATE)), None):
-        raise FormatError(f"label {strange!r} begins with {INTERMEDIATE}, which marks nodes that binarisation adds")
-
-
-def _binarised(tree: Tree, phrases: Set[str], rules: HeadRules) -> StateTree:
+def binarised(tree: Tree, rules: HeadRules) -> StateTree:
     """The binary form of an annotated tree. There is no recursion, because trees are deep."""
     todo: list[tuple[Tree, str]] = [(tree, HEAD)]
     order: list[tuple[Tree, str, int, str]] = []  # node, relation, index of its head, labels passed over
@@ -160,19 +140,18 @@ def _binarised(tree: Tree, phrases: Set[str], rules: HeadRules) -> StateTree:
     built: list[Tree] = []
     for node, relation, head, _ in reversed(order):
         if node.is_preterminal:
-            clash = TAG if category(node.label) in phrases else ""
-            built.append(Tree(symbol(_marked(node.label, clash), relation), node.children))
+            built.append(Tree(symbol(node.label, relation), node.children))
             continue
         below = [built.pop() for _ in node.children]
         if len(below) == 1:
-            name = node.label if node is tree else _marked(node.label, UNARY)
+            name = node.label if node is tree else marked(node.label, UNARY)
             built.append(Tree(symbol(name, relation), (below[0],)))
         else:
             built.append(_outwards(node, relation, head, below))
     return StateTree(built[0], tuple(between for node, _, _, between in order if len(node.subtrees) == 1))
 
 
-def _marked(label: str, mark: str) -> str:
+def marked(label: str, mark: str) -> str:
     """The label with this mark before its other marks."""
     plain = category(label)
     return plain + mark + label[len(plain) :]
@@ -189,19 +168,7 @@ def _outwards(node: Tree, relation: str, head: int, children: Sequence[Tree]) ->
     return below
 
 
-def _counts(trees: Sequence[StateTree], weights: Sequence[float]) -> dict[str, float]:
-    counts: dict[str, float] = defaultdict(float)
-    for state, weight in zip(trees, weights, strict=True):
-        for node in state.tree.nodes():
-            counts[node.label] += weight
-    return counts
-
-
-def _renamed(trees: Sequence[StateTree], names: Mapping[str, str]) -> list[StateTree]:
-    return [StateTree(relabel(state.tree, names.__getitem__), state.between) for state in trees]
-
-
-def _without_rare_parts(counts: Mapping[str, float], rare: float) -> dict[str, str]:
+def without_rare_parts(counts: Mapping[str, float], rare: float) -> dict[str, str]:
     """The replacement of each symbol, without rare categories and relations."""
     parts = {name: category_and_relation(name) for name in counts}
     totals: tuple[dict[str, float], dict[str, float]] = defaultdict(float), defaultdict(float)
@@ -213,20 +180,8 @@ def _without_rare_parts(counts: Mapping[str, float], rare: float) -> dict[str, s
     return {name: symbol(names[both[0]], roles[both[1]]) for name, both in parts.items()}
 
 
-def _coarser_symbol(name: str) -> str | None:
+def coarser_symbol(name: str) -> str | None:
+    """The symbol with a less annotated category, or None for one without annotations."""
     plain, relation = category_and_relation(name)
     less = coarser(plain)
     return symbol(less, relation) if less else None
-
-
-def chains(trees: Sequence[StateTree]) -> dict[tuple[str, str], str]:
-    """The labels that the unary rule of each pair of symbols most often passes over."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for state in trees:
-        for (above, below), between in zip(_unaries(state.tree), state.between, strict=True):
-            counts.setdefault((above, below), Counter())[between] += 1
-    return {pair: max(sorted(labels), key=labels.__getitem__) for pair, labels in counts.items()}
-
-
-def _unaries(tree: Tree) -> Iterator[tuple[str, str]]:
-    return ((node.label, node.subtrees[0].label) for node in tree.nodes() if len(node.subtrees) == 1)
