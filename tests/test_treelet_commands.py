@@ -68,11 +68,23 @@ def test_settings_and_held_out_trees(folder, tmp_path):
     ran = done(
         *("train", "treelet-lm", folder / "bank.ptb", "--variant", "treelet-rule", "--min-rule-count", "2", "-o", out),
         *("--memory", "0"),
-        *("--prune", "0,0,1", "--prune-rules", "0 0 1", "--held-out", folder / "bank.ptb", "--seed", "3"),
+        *(
+            "--prune",
+            "0,0,1",
+            "--prune-rules",
+            "0 0 1",
+            "--prune-yields",
+            "0,1",
+            "--held-out",
+            folder / "bank.ptb",
+            "--seed",
+            "3",
+        ),
     )
     model = read_model(out)
     assert (model.settings.variant, model.settings.seed) == ("treelet-rule", 3)
     assert (model.settings.prune_words, model.settings.prune_rules) == ((0, 0, 1), (0, 0, 1))
+    assert model.settings.prune_yields == (0, 1)
     words = sum(len(tree.words()) for tree in TREES)
     wanted = np.exp(-model.score_trees(TREES).sum() / (words + len(TREES)))
     assert f"{len(TREES)} sentences, {words} words" in ran.err

@@ -62,6 +62,7 @@ class Settings:
     `min_rule_count`  rules that occur less often get no number of their own
     `prune_words`     for each order, n-grams of word events that occur at most this often are pruned
     `prune_rules`     the same for n-grams of rules
+    `prune_yields`    the same for the n-grams of symbols, with what `yield_counts` counts (yields.py)
     `signatures_after`, `signature_rate`, `seed`   settings of `UnknownWords`
     """
 
@@ -71,6 +72,7 @@ class Settings:
     min_rule_count: int = 1
     prune_words: tuple[int, ...] = ()
     prune_rules: tuple[int, ...] = ()
+    prune_yields: tuple[int, ...] = ()
     signatures_after: int = 10_000
     signature_rate: float = 0.1
     seed: int = 1

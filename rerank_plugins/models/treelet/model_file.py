@@ -53,8 +53,8 @@ def read_model(path: Path) -> TreeletModel:
     described, arrays = model_file.read_model(path, KIND)
     try:
         settings = described["settings"]
-        for name in ("prune_words", "prune_rules"):
-            settings[name] = tuple(settings[name])
+        for name in ("prune_words", "prune_rules", "prune_yields"):
+            settings[name] = tuple(settings.get(name, ()))
         symbols = Symbols(tuple(described["phrases"]), tuple(described["tags"]))
         words = model_file.words_from(arrays["vocabulary"])
         starts = np.concatenate([np.zeros(len(symbols), np.int64), arrays["rule_starts"]])

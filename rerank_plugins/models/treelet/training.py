@@ -66,7 +66,8 @@ def train_on(
     rules, number = counted.numbered(len(symbols), settings.min_rule_count)
     types = [(counted.starts, counted.symbols)]
     every_token = (rules_of(forest)[1:] for forest in corpus.blocks())
-    yields = train_yields(types if settings.yield_counts == "types" else every_token, len(symbols), jobs, workspace)
+    counts = types if settings.yield_counts == "types" else every_token
+    yields = train_yields(counts, len(symbols), settings.prune_yields, jobs=jobs, workspace=workspace)
     # The events of both models, which a block of trees gives at the same time.
     rule_order, word_order = settings.orders
     sizes = (len(vocabulary), len(symbols), len(symbols), len(rules), len(vocabulary), len(vocabulary))

@@ -12,7 +12,7 @@ a probability too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,14 +48,24 @@ class YieldModel:
 
 
 def train_yields(
-    rules: Iterable[tuple[LongArray, IntArray]], size: int, jobs: int, workspace: Workspace | None = None
+    rules: Iterable[tuple[LongArray, IntArray]],
+    size: int,
+    prune: Sequence[int] = (),
+    *,
+    jobs: int,
+    workspace: Workspace | None = None,
 ) -> YieldModel:
-    """Train both models, with modified Kneser–Ney, on rules, which come in one or more pieces; `size` is in symbols."""
+    """Train both models, with modified Kneser–Ney, on rules, which come in one or more pieces; `size` is in symbols.
+
+    `prune` is by order the count up to which n-grams are left out; the model with the parent has one order more.
+    """
     with_parent = TupleEvents((size,) * SYMBOL_ORDER, workspace)
     without = TupleEvents((size,) * (SYMBOL_ORDER - 1), workspace)
     for starts, symbols in rules:
         _, events = symbol_events(starts, symbols)
         with_parent.add(events)
         without.add(events[:, WITHOUT_PARENT])
-    given_parent, alone = (estimate(each, workspace=workspace, jobs=jobs).tables for each in (with_parent, without))
+    given_parent, alone = (
+        estimate(events, prune=prune, workspace=workspace, jobs=jobs).tables for events in (with_parent, without)
+    )
     return YieldModel(given_parent, alone)

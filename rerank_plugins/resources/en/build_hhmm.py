@@ -1,14 +1,10 @@
 r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental parsing: trees by the embedded grammar.
 
-    build=rerank_plugins.resources.en.build_hhmm select=rerank_plugins.resources.en.build_treelet_lm
-    python -m $build ewt-train.conllu.xz > ewt.txt
-    python -m $select select textbooks.txt.xz 16000 > textbooks.txt
-    python -m $select select novels.txt.xz 32000 > novels.txt
+    python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
     rerank parse ewt.txt -p pcfg,tags=true -o ewt.ptb
-    rerank parse textbooks.txt -p pcfg -o textbooks.ptb
-    rerank parse novels.txt -p pcfg -o novels.ptb
-    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb novels.ptb --weight gum-train.ptb=2 \
-        --language en --compact -o hhmm.pcfg
+    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and nv.00.ptb as in build_treelet_lm.py
+    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb presidential.ptb tatoeba-more.ptb nv.00.ptb \
+        --weight gum-train.ptb=2 --splits 4 --split-on 4000 --language en --compact -o hhmm.pcfg
 
 The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """

@@ -1,19 +1,19 @@
-"""Builds `treelet-lm.zst`, the embedded English treelet language model.
+r"""Builds `treelet-lm.zst`, the embedded English treelet language model.
 
-    python -m rerank_plugins.resources.en.build_treelet_lm select textbooks.txt.xz 16000 > textbooks.txt
-    rerank parse textbooks.txt -p pcfg,model=gum.pcfg,threshold=0.01 -o textbooks.ptb
-    # the same with presidential (16000) and novels (32000)
-    python -m rerank_plugins.resources.en.build_treelet_lm train gum-train.ptb textbooks.ptb presidential.ptb novels.ptb
+    select="python -m rerank_plugins.resources.en.text_selection"
+    for text in textbooks presidential tatoeba-more novels; do $select $text.txt.xz > $text.txt; done
+    $select --share 0.36 novels-more.txt.xz > novels-more.txt
+    split -n l/3 novels.txt nv.; split -n l/6 novels-more.txt nm.      # and rename the parts nv.00.txt and so on
+    rerank parse textbooks.txt -p pcfg,threshold=0.003 -o textbooks.ptb    # each of the twelve texts
+    python -m rerank_plugins.resources.en.build_treelet_lm gum-train.ptb textbooks.ptb presidential.ptb \
+        tatoeba-more.ptb nv.00.ptb nv.01.ptb nv.02.ptb nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb
 
-`select` draws random sentences of at most 60 words (the same ones each time), with brackets in their normal form. Words
-and rules that occur once have no numbers of their own, long n-grams that occur once are pruned, and log10 values are
-rounded to 1/64 (a probability changes by at most 1.8 %).
+Words that occur once and rules that occur up to four times have no numbers of their own, long n-grams that are rare are
+pruned, and log10 values are rounded to 1/64 (a probability changes by at most 1.8 %).
 """
 
 from __future__ import annotations
 
-import lzma
-import random
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -31,12 +31,16 @@ from rerank_plugins.models.treelet.model_file import write_model
 from rerank_plugins.models.treelet.training import collect, train
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.penn import normal_text
 
-SETTINGS = Settings(min_count=2, min_rule_count=2, prune_words=(0, 0, 1, 1, 2), prune_rules=(0, 0, 1, 2))
+SETTINGS = Settings(
+    min_count=2,
+    min_rule_count=5,
+    prune_words=(0, 0, 3, 6, 12),
+    prune_rules=(0, 0, 4, 8),
+    prune_yields=(0, 1, 4, 8),
+)
 STEPS = 64  # log10 values are rounded to multiples of 1 / STEPS
 LEVEL = 19  # compression level
-LONGEST = 60  # words of a selected sentence
 
 
 def rounded(tables: BackoffTables) -> BackoffTables:
@@ -65,15 +69,6 @@ def read(names: Sequence[str]) -> Iterator[Tree]:
             yield from (tree for tree in map(clean, read_trees(lines, name)) if tree is not None)
 
 
-def select(name: str, number: int) -> Iterator[str]:
-    """A random selection of `number` sentences of an xz-compressed text."""
-    with lzma.open(name, "rt", encoding="utf-8") as lines:
-        sentences = [normal_text(line).split() for line in lines]
-    short = [words for words in sentences if 1 <= len(words) <= LONGEST]
-    random.Random(1).shuffle(short)
-    return map(" ".join, short[:number])
-
-
 def build(arguments: Sequence[str]) -> None:
     """Train on bracketed files, and write the model beside this module."""
     model = train(collect(read(arguments), SETTINGS), SETTINGS)
@@ -91,9 +86,6 @@ def build(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["select"]:
-        print(*select(sys.argv[2], int(sys.argv[3])), sep="\n")
-    elif sys.argv[1:2] == ["train"]:
-        build(sys.argv[2:])
-    else:
+    if len(sys.argv) < 2:
         sys.exit(__doc__)
+    build(sys.argv[1:])

@@ -50,6 +50,8 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @click.option("--prune", default="0", metavar="COUNTS",
               help="Prune word events that occur at most this often, one count for each order: 0,0,0,1.")  # fmt: skip
 @click.option("--prune-rules", default="0", metavar="COUNTS", help="Prune rule events in the same way.")
+@click.option("--prune-yields", default="0", metavar="COUNTS",
+              help="Prune the 4-grams of symbols, which are counted in distinct rules, in the same way.")  # fmt: skip
 @click.option("--signatures-after", type=click.IntRange(0), default=10_000, show_default=True,
               help="Number of sentences after which new words may become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
@@ -67,7 +69,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
-    min_rule_count: int, prune: str, prune_rules: str, signatures_after: int, signature_rate: float,
+    min_rule_count: int, prune: str, prune_rules: str, prune_yields: str, signatures_after: int, signature_rate: float,
     spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
 ) -> None:  # fmt: skip
     """Train a treelet language model on FILEs.
@@ -99,7 +101,8 @@ def command(
     job = Job.create(flags.settings, registry)
     unknown: dict[str, Any] = {"signatures_after": signatures_after, "signature_rate": signature_rate}
     unknown["seed"] = job.config.seed
-    pruned = {"prune_words": parse_prune(prune), "prune_rules": parse_prune(prune_rules)}
+    cutoffs = {"words": prune, "rules": prune_rules, "yields": prune_yields}
+    pruned = {f"prune_{events}": parse_prune(counts) for events, counts in cutoffs.items()}
     if variant == "headlex":
         if min_rule_count > 1 or any(map(any, pruned.values())):
             raise ConfigError("--variant headlex has no rules to leave out, and is not pruned")
