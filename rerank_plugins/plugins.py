@@ -9,11 +9,12 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import zlib
 from collections.abc import Callable, Sequence
-from functools import partial
-from importlib.metadata import entry_points
+from functools import lru_cache, partial
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -41,7 +42,7 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
     registry = Registry({kind: {} for kind in KINDS}, manager, tuple(builtin), tuple(files))
     for name in (*BUILTIN, *builtin):
         _add(registry, name, partial(importlib.import_module, name), set())
-    for point in entry_points(group=GROUP) if installed else ():
+    for point in installed_plugins() if installed else ():
         owner = f"{point.name} ({point.dist.name})" if point.dist else point.name
         names: set[tuple[str, str]] = set()
         try:
@@ -51,6 +52,25 @@ def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, ins
     for file in files:
         _add(registry, str(file), partial(import_file, file), set())
     return registry
+
+
+def installed_plugins() -> EntryPoints:
+    """The entry points of the installed plugins; they are read again only where a folder of `sys.path` has changed."""
+    return _entry_points(tuple((folder, _changed(folder)) for folder in sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entry_points(_folders: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """The same, remembered for the folders of `sys.path` and when they changed."""
+    return entry_points(group=GROUP)
+
+
+def _changed(folder: str) -> int:
+    """When the entries of a folder (or a zip file) of `sys.path` changed last, in ns; 0 if there is none."""
+    try:
+        return os.stat(folder or ".").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def with_files(registry: Registry, files: Sequence[Path]) -> Registry:

@@ -1,5 +1,6 @@
 """The loader: one door for all plugins, and every mistake named with its owner."""
 
+import os
 import re
 import secrets
 from pathlib import Path
@@ -200,6 +201,18 @@ def test_a_name_of_two_installed_plugins_is_neithers(install):
 def test_a_built_in_keeps_its_name(install):
     install("bad", PLUGIN.replace('"vowels"', '"length"'))
     assert load_plugins().get("feature", "length").owner == "rerank_plugins.features"
+
+
+def test_what_is_installed_meanwhile_is_loaded(install, tmp_path):
+    install("one", PLUGIN)
+    assert "others" not in load_plugins().entries["feature"]
+    (tmp_path / "one" / "others.py").write_text(PLUGIN.replace('"vowels"', '"others"'))
+    info = tmp_path / "one" / "two-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: two\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[rerank_plugins]\ntwo = others\n")
+    os.utime(tmp_path / "one", (0, 0))  # times of files are too coarse for a test
+    assert load_plugins().entries["feature"].keys() >= {"vowels", "others"}
 
 
 def test_the_python_interface_warns(install):

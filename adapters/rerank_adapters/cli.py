@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from contextlib import suppress
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -26,7 +25,7 @@ from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
-from rerank_plugins.plugins import GROUP, load_plugins
+from rerank_plugins.plugins import installed_plugins, load_plugins
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 
@@ -42,7 +41,7 @@ class PluginGroup(GroupWithHeadings):
         ctx.meta["plugin_files"] = files
         ctx.obj = None
         self.forget_commands()  # those of another call's plugins
-        if not files and not entry_points(group=GROUP):
+        if not files and not installed_plugins():
             for package in (commands, applications):
                 package.register_commands(self)
             return
