@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
 settings.load_profile("patient")
+
+# Tests start many processes, each of which would compile the sources again.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell's background job ignores interrupts, a job of nohup hang-ups, and so would the processes that tests start and
 # signal.

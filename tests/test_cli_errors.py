@@ -35,7 +35,9 @@ def place(tmp_path, monkeypatch):
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """The files of the folder and their content, without what Python compiles from plugin files."""
+    files = (path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
 def refused_leaving_all(folder: Path, *arguments: object, after: bool = False) -> str:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,11 @@ from rerank_plugins.testing import SENTENCES, check_feature_extractor, check_lan
 from tests import naive_neural_lm as naive
 from tests.command_line import rerank
 
-pytest.importorskip("torch", reason="torch is not installed: it comes with the extra `stanza`")
-transformers = pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
-
-pytestmark = pytest.mark.slow  # importing transformers and making the models takes seconds
+pytestmark = [
+    pytest.mark.slow,  # importing transformers and making the models takes seconds
+    pytest.mark.skipif(not find_spec("torch"), reason="torch is not installed: it comes with the extra `stanza`"),
+    pytest.mark.skipif(not find_spec("transformers"), reason="not installed: pip install transformers"),
+]
 
 TEXTS = [*SENTENCES, "the cat sat on the mat .", "the cat sat down", "Wörds ! the cat"]
 WORDS = [text.split() for text in TEXTS]
@@ -36,6 +38,8 @@ def package(root: Path):
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folders `gpt2`, `llama`, `bert`, `t5` and `bart` of models in float32."""
+    import transformers
+
     folder = tmp_path_factory.mktemp("models")
     transformers.set_seed(7)
     small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24}
@@ -61,6 +65,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def byte_pairs(*, ends: bool):
     """A tokenizer of pairs of bytes, as that of GPT-2; where it `ends`, it adds `</s>` to each text."""
+    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -77,6 +82,7 @@ def byte_pairs(*, ends: bool):
 
 def word_piece():
     """A tokenizer of BERT's kind, which lower-cases and knows an unknown piece."""
+    import transformers
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 
     tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]"))
@@ -98,6 +104,8 @@ def build(package: Path, kind_of_plugin: str, use: str, **options):
 
 
 def opened(models: Path, name: str, kind: str):
+    import transformers
+
     model = (
         getattr(transformers, f"AutoModelFor{kind}")
         .from_pretrained(models / name, local_files_only=True)
