@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from rerank_plugins.resources import keep_shared
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
@@ -17,6 +18,8 @@ settings.load_profile("patient")
 # Tests start many processes, each of which would compile the sources again.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+keep_shared()  # many tests use the embedded models
 
 # A shell's background job ignores interrupts, a job of nohup hang-ups, and so would the processes that tests start and
 # signal.

@@ -13,7 +13,7 @@ import numpy as np
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKind
-from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam
+from rerank_plugins.models.hhmm.embedded import check_beam, read_or_embedded
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     def hhmm(self) -> HhmmModel:
         """The grammar as a hierarchic hidden Markov model, built on first use."""
         from rerank_plugins.models.hhmm.model import HhmmModel
-        from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        grammar, events = read_hhmm(self.model or EMBEDDED)
+        grammar, events = read_or_embedded(self.model)
         return HhmmModel(grammar, self.depth, self.beam, self.threshold, events=events)
 
     def __contains__(self, word: str) -> bool:

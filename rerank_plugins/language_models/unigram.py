@@ -20,7 +20,7 @@ from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary
 from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.models.vocabulary.unigrams import Case, UnigramModel, read_embedded
+from rerank_plugins.models.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
 from rerank_plugins.pickling import PickledFields
 
 
@@ -64,7 +64,7 @@ class UnigramLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def _unigrams(self) -> UnigramModel:
         if self.model is None:
-            return UnigramModel(read_embedded(), self.case)
+            return embedded_unigrams(self.case)
         try:
             is_binary = is_kenlm_binary(self.model)
         except OSError as error:

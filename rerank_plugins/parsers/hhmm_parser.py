@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam
+from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam, read_or_embedded
 from rerank_plugins.pickling import PickledFields
 
 if TYPE_CHECKING:
@@ -45,9 +45,8 @@ class HhmmParser(Parser, PickledFields):
     @cached_property
     def _hhmm(self) -> HhmmModel:
         from rerank_plugins.models.hhmm.model import HhmmModel
-        from rerank_plugins.models.hhmm.model_file import read_hhmm
 
-        grammar, events = read_hhmm(self.model or EMBEDDED, self.language)
+        grammar, events = read_or_embedded(self.model, self.language)
         return HhmmModel(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:

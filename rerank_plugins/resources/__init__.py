@@ -1,11 +1,35 @@
-"""The files of embedded models."""
+"""The files of embedded models, and the models read from them, which all parts of a process share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, MutableMapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+T = TypeVar("T")
+
+_shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
 
 
 def embedded(name: str, language: str = "en") -> Path:
     """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` says how it was made."""
     return Path(str(files(__name__) / language / name))
+
+
+def shared(key: Hashable, read: Callable[[], T]) -> T:
+    """The embedded model that `read` reads: one object under each key for all that use it at a time.
+
+    Nobody may change the model, and weak references to it must be possible.
+    """
+    model: T | None = _shared.get(key)
+    if model is None:
+        _shared[key] = model = read()
+    return model
+
+
+def keep_shared() -> None:
+    """Keep embedded models in memory from now on, even while nobody uses them."""
+    global _shared  # noqa: PLW0603
+    _shared = dict(_shared)

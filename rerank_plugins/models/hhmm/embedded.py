@@ -1,10 +1,33 @@
-"""The embedded English model, and a check of the options that the language model and the parser share."""
+"""The model of a plugin, which may be the embedded English one, and a check of the options of all such plugins."""
 
 from __future__ import annotations
 
-from rerank_plugins.resources import embedded
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rerank_plugins.models.pcfg.embedded import wanted_language
+from rerank_plugins.resources import embedded, shared
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.hhmm.counting import Events
+    from rerank_plugins.models.pcfg.grammar import Grammar
 
 EMBEDDED = embedded("hhmm.pcfg")
+
+
+def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
+    """Read a grammar and the events of its trees, if the file has them; the embedded grammar if `model` is None.
+
+    All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does.
+    """
+    from rerank_plugins.models.hhmm.model_file import read_hhmm
+    from rerank_plugins.models.pcfg.model_file import read_grammar
+
+    if model:
+        return read_hhmm(model, language)
+    grammar = shared(EMBEDDED, lambda: read_grammar(EMBEDDED))
+    wanted_language(grammar.settings, language, EMBEDDED)
+    return grammar, None
 
 
 def check_beam(beam: int, depth: int, threshold: float) -> None:

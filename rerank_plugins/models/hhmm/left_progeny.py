@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numba import njit
@@ -56,13 +57,23 @@ class LeftProgeny:
     fitting: FloatArray
 
 
+_computed: WeakKeyDictionary[Grammar, dict[tuple[int, bool], LeftProgeny]] = WeakKeyDictionary()
+
+
 def left_progeny_of(grammar: Grammar, depth: int, *, bounded: bool = True) -> LeftProgeny:
-    """Compute the expectations for a store of `depth` elements.
+    """The expectations for a store of `depth` elements, which are computed once for each grammar.
 
     If not `bounded`, they are those of trees of any depth: two rows, ROOT's and one for all elements, with R and L the
     probabilities that a symbol's tree is finite, which are 1 in a consistent grammar. Raises ModelError if no sentence
     fits in the store, or if a symbol's left descendants or unary chains would never end.
     """
+    known = _computed.setdefault(grammar, {})
+    if (depth, bounded) not in known:
+        known[depth, bounded] = _left_progeny(grammar, depth, bounded)
+    return known[depth, bounded]
+
+
+def _left_progeny(grammar: Grammar, depth: int, bounded: bool) -> LeftProgeny:
     size = grammar.size
     p = np.exp(grammar.binary_logp)
     words = np.bincount(grammar.lexicon.symbols, np.exp(grammar.lexicon.logp), size)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.resources import embedded
+from rerank_plugins.resources import embedded, shared
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
@@ -16,16 +16,15 @@ EMBEDDED = embedded("grammar.pcfg")
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
-    """Read the grammar of a file, or the embedded one if `model` is None.
+    """Read the grammar of a file, or the embedded one, which all that use it share, if `model` is None.
 
     Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
     trained for another language than `language`, unless that is empty.
     """
     from rerank_plugins.models.pcfg.model_file import read_grammar
 
-    path = model or EMBEDDED
-    grammar = read_grammar(path)
-    wanted_language(grammar.settings, language, path)
+    grammar = read_grammar(model) if model else shared(EMBEDDED, lambda: read_grammar(EMBEDDED))
+    wanted_language(grammar.settings, language, model or EMBEDDED)
     return grammar
 
 

@@ -17,6 +17,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from rerank_plugins.models.pcfg.k_best import Derivations, k_best
 from rerank_plugins.models.pcfg.outside import expected_nodes
 from rerank_plugins.models.pcfg.projection import plain_bases, project
 from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at, items_of
-from rerank_plugins.models.pcfg.rules import compile_rules
+from rerank_plugins.models.pcfg.rules import Rules, compile_rules
 from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
 from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.scored import KBestTrees, ScoredTree
@@ -57,6 +58,28 @@ class Decoding:
     threshold: float = 1e-3
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """What a parser computes from a grammar: `grammar` with plain bases, `coarse`, and the rules of both, arranged."""
+
+    grammar: Grammar
+    blocks: Blocks
+    coarse: Grammar
+    coarse_rules: Rules
+
+
+_compiled: WeakKeyDictionary[Grammar, Compiled] = WeakKeyDictionary()
+
+
+def compiled(grammar: Grammar) -> Compiled:
+    """The same for all parsers of a grammar."""
+    if grammar not in _compiled:
+        plain = plain_bases(grammar)
+        coarse = project(plain)
+        _compiled[grammar] = Compiled(plain, compile_blocks(plain), coarse, compile_rules(coarse))
+    return _compiled[grammar]
+
+
 class ChartParser:
     """A parser for a grammar.
 
@@ -66,10 +89,9 @@ class ChartParser:
     """
 
     def __init__(self, grammar: Grammar) -> None:
-        self.grammar = plain_bases(grammar)
-        self.blocks = compile_blocks(self.grammar)
-        self.coarse = project(self.grammar)
-        self.chart = Chart(compile_rules(self.coarse))
+        parts = compiled(grammar)
+        self.grammar, self.blocks, self.coarse = parts.grammar, parts.blocks, parts.coarse
+        self.chart = Chart(parts.coarse_rules)
         self._intermediate = np.array([base.startswith(INTERMEDIATE) for base in self.grammar.bases])
         self.symbol_blocks: Callable[[], Blocks] = cache(lambda: compile_blocks(self.grammar, split=False))
 

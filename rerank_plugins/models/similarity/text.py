@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rerank_plugins.models.similarity.capitals import named_entities
-from rerank_plugins.models.vocabulary.unigrams import UnigramModel, read_embedded
+from rerank_plugins.models.vocabulary.unigrams import UnigramModel, embedded_unigrams
 from rerank_plugins.trees.penn import normal_form
 
 FREQUENT = 6.9  # -ln p of 1/1000
@@ -39,7 +39,7 @@ class Lexicon:
     """The information content of words under a unigram model, by default the embedded English one."""
 
     def __init__(self, unigrams: UnigramModel | None = None) -> None:
-        self.unigrams = unigrams or UnigramModel(read_embedded(), "ignore")
+        self.unigrams = unigrams or embedded_unigrams("ignore")
         self._ln = self.unigrams.ln
         self.information = cache(self._information)
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded
+from rerank_plugins.resources import embedded, shared
 from rerank_plugins.trees.penn import DIRECTED, spellings
 
 EMBEDDED = embedded("unigrams.tsv.xz")
@@ -93,6 +93,11 @@ class UnigramModel(PickledFields):
                 low = word.lower()
                 sums[low] = sums.get(low, 0.0) + math.exp(value)
         return {word: math.log(p) for word, p in sums.items()}
+
+
+def embedded_unigrams(case: Case) -> UnigramModel:
+    """The model of the embedded English words, which all that use it share."""
+    return shared((EMBEDDED, case), lambda: UnigramModel(read_embedded(), case))
 
 
 def read_embedded(path: Path = EMBEDDED) -> dict[str, float]:
