@@ -76,10 +76,10 @@ class SentenceVectors:
     @cached_property
     def parser(self) -> SvsParser:
         """The parser over the model, loaded on first use."""
-        from rerank_plugins.models.svs.model_file import read_model
+        from rerank_plugins.models.svs.model_file import read_or_embedded
         from rerank_plugins.models.svs.parsing import SvsParser
 
-        return SvsParser(read_model(self.path), self.threshold)
+        return SvsParser(read_or_embedded(self.path), self.threshold)
 
     def of(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n, 3, K) vectors; 0 for a sentence without a tree."""

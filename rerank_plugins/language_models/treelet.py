@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.language_models.parsed import ParsedLanguageModel
-from rerank_plugins.resources import embedded
+from rerank_plugins.resources import embedded, shared
 
 if TYPE_CHECKING:
     from rerank_plugins.models.treelet.model import TreeletModel
@@ -48,4 +48,6 @@ class TreeletLanguageModel(ParsedLanguageModel):
         """The tree model, loaded on first use."""
         from rerank_plugins.models.treelet.model_file import read_model
 
-        return read_model(self.model or EMBEDDED)
+        if self.model:
+            return read_model(self.model)
+        return replace(shared(EMBEDDED, lambda: read_model(EMBEDDED)))  # which remembers words of its own

@@ -23,7 +23,7 @@ from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.resources import embedded
+from rerank_plugins.resources import embedded, shared
 
 KIND = "svs"
 EMBEDDED = embedded("vectors.svs")
@@ -76,12 +76,12 @@ def read_model(path: Path) -> SvsModel:
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
-    """The model of a file, or the embedded one if `model` is None.
+    """The model of a file, or the embedded one, which all that use it share, if `model` is None.
 
     Raises ModelError as `read_model` does, and for a model of another language than `language`, unless that is empty.
     """
     path = model or EMBEDDED
-    stored = read_model(path)
+    stored = shared(EMBEDDED, lambda: read_model(EMBEDDED)) if path == EMBEDDED else read_model(path)
     wanted_language(stored.settings, language, path, "model")
     return stored
 
