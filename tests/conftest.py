@@ -13,6 +13,7 @@ from rerank_plugins.resources import keep_shared
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
+settings.register_profile("quick", settings.get_profile("patient"), max_examples=30)  # for tests that set no number
 settings.load_profile("patient")
 
 # Tests start many processes, each of which would compile the sources again.
@@ -30,6 +31,11 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where the slow tests are left out, properties are tried on fewer examples."""
+    settings.load_profile("quick" if "not slow" in config.option.markexpr else "patient")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -102,7 +108,7 @@ def shared_data() -> Path:
     return SHARED_DATA
 
 
-@pytest.fixture(scope="session", params=["example", "tatoeba"])
+@pytest.fixture(scope="session", params=["example", pytest.param("tatoeba", marks=pytest.mark.slow)])
 def real_lists(request: pytest.FixtureRequest) -> dict[str, tuple[Path, Path]]:
     """A decoder's n-best lists (Moses) and their references, to tune on and to test on: ours, and those beside us."""
     if request.param == "example":

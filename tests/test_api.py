@@ -73,6 +73,7 @@ def test_what_it_refuses(lists, table, small, tmp_path):
         read_nbest([tmp_path / "none"])
 
 
+@pytest.mark.slow
 def test_the_example_in_its_documentation_runs(small, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tune.nbest").write_bytes((small / "tune.nbest").read_bytes())

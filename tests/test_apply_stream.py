@@ -38,6 +38,7 @@ def test_a_list_is_answered_before_the_next_one_comes(tmp_path):
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_an_error_while_the_input_is_open_ends_the_program(tmp_path):
     process = start("apply", "-", "-w", weights(tmp_path, "moses"), bufsize=0)
     process.stdin.write(b"0 ||| a ||| \n1 ||| b c ||| \nnonsense\n")

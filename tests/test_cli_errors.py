@@ -442,7 +442,10 @@ def big(place):
     return place
 
 
-@pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
+@pytest.mark.parametrize(
+    "writer",
+    [pytest.param(WRITERS[name], marks=[pytest.mark.slow] * (name != "gz"), id=name) for name in WRITERS],
+)
 def test_a_full_disk(big, writer):
     """A limit on the size of files stands for the disk: what is written goes through the same calls."""
     arguments = [argument.replace("OUT", "old") for argument in writer]
@@ -476,6 +479,7 @@ def test_no_space_left_is_said_in_words(place, monkeypatch, caplog):
     assert "feature values are not kept (No space left on device)" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_full_standard_output(place):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")

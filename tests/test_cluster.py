@@ -203,6 +203,7 @@ def extract(folder, output, *more):
     return ("extract", folder / "lists.nbest", "-f", "length", "-o", folder / output, *more)
 
 
+@pytest.mark.slow
 def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     corpus(chain, 1050)
     monkeypatch.setenv("RERANK_CACHE", str(chain / "cache"))

@@ -9,7 +9,7 @@ import sys
 from itertools import islice
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rerank_plugins.trees
@@ -268,6 +268,7 @@ def test_dependencies_are_trees(tree):
 
 @pytest.mark.parametrize("way", EVERY_WAY, ids=str)
 @given(tree=trees)
+@settings(max_examples=25)  # of each way
 def test_binarisation_has_an_inverse(way, tree):
     binary = way.apply(tree)
     assert all(len(node.children) <= 2 for node in binary.nodes())

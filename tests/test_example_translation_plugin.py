@@ -64,6 +64,7 @@ def test_errors(file: Path, model: Path, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"rerank: {short}: 1 lines, wanted 3, as in {tmp_path / 'train.de.gz'}\n")
 
 
+@pytest.mark.slow
 def test_it_installs_though_the_project_has_another_name(file: Path, tmp_path: Path, monkeypatch) -> None:
     install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*install, "--target", tmp_path, file.parent], check=True, capture_output=True, text=True)

@@ -34,19 +34,6 @@ NEEDED = {
     "similarity_learners": "scipy",
     "similarity_table": "sklearn",
 }  # packages of extras
-LONG = {
-    "cluster_speed",
-    "ctc_decoding",
-    "long_sentences",
-    "ngram_speed",
-    "parser_table",
-    "reading_times",
-    "referential_table",
-    "serve_load",
-    "similarity_learners",
-    "similarity_table",
-    "speech_table",
-}  # over two seconds
 
 # The arguments of a run on the tiny data, and what the table has then. {data}, {bank}, … are files of `made`.
 RUNS = {
@@ -281,7 +268,8 @@ def test_help(name, capsys):
         assert re.search(rf"\b{argument.rstrip('.')}\b", explained), argument
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name in LONG)) for name in RUNS])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", RUNS)
 def test_run(name, made, capsys):
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])

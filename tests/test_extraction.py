@@ -237,6 +237,7 @@ def test_nothing_depends_on_chunks_or_processes(extractors, tmp_path, eager_work
     np.testing.assert_array_equal(np.concatenate([v for _, v in two]), one)
 
 
+@pytest.mark.slow
 def test_workers_really_work(eager_workers):
     table = extract_features(lists(40), {"where": Where()}, jobs=2)
     processes = set(table.values[:, 0])

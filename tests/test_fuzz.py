@@ -142,6 +142,7 @@ NAMED = re.compile("(?:read|load)(?:_|$)|parse_(?:rows|pairs|incomplete)$")
 TAKEN = {"path", "paths", "lines", "folder", "stream"}
 
 
+@pytest.mark.slow
 def test_every_reader_has_a_target(good):
     """A new reader needs a target; the formats come from the registry."""
     called: set[str] = set()

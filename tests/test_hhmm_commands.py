@@ -117,6 +117,7 @@ def test_surprisal_command(tmp_path):
     assert not none.out
 
 
+@pytest.mark.slow
 def test_plot_of_a_sentence(tmp_path):
     pytest.importorskip("matplotlib")
     (tmp_path / "text").write_text(TEXT)

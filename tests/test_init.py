@@ -22,6 +22,7 @@ def place(small, tmp_path, monkeypatch):
     return tmp_path / "job"
 
 
+@pytest.mark.slow
 def test_the_config_of_translations_passes_the_check_and_runs(place):
     """`--language de` leaves out the models of English, which would take the time of the test."""
     ran = done("init", *FILES, "lm.arpa", "--language", "de", "--yes", "-o", "work.toml")

@@ -132,7 +132,7 @@ def command_for(name: str) -> list[str]:
     return RUNS[name].replace("OUT", "out.toml").split()
 
 
-QUICK = {"train ngram", "train dependency-lm", "train word-lexicon", "train translation-memory"}  # of half a second
+QUICK = {"train word-lexicon", "train translation-memory"}  # of half a second
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in RUNS])

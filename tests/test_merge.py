@@ -146,6 +146,7 @@ def test_streams_with_other_features():
         list(merge_sorted([[NBestList("0", (), ("W",))], [NBestList("1", (), ())]]))
 
 
+@pytest.mark.slow
 def test_merging_sorted_streams_takes_bounded_memory():
     def stream(system):
         for i in range(1500):

@@ -18,7 +18,7 @@ METRICS = [naive.ErrorRate(), naive.FScore()]
 LINES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=9)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=100)
 @given(LINES, st.floats(0.1, 5.0))
 def test_envelope_on_a_grid_of_integers_equals_brute_force(lines, high):
     scores, slopes = np.array(lines, float).T

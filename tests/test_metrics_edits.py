@@ -22,7 +22,7 @@ def check_edits(pairs: list[tuple[list[str], list[str]]]) -> None:
 
 
 @given(st.lists(st.sampled_from("abcde"), max_size=14), st.lists(st.sampled_from("abcde"), max_size=14))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_ter_of_short_texts_over_few_words(hypothesis: list[str], reference: list[str]) -> None:
     check_edits([(hypothesis, reference)])
     edits = TER().statistics([[" ".join(hypothesis)]], [[" ".join(reference)]])[0, 0]
@@ -50,6 +50,7 @@ def test_ter_of_shifted_blocks(length: int, words: int, noise: float, count: int
     check_edits([shuffled_blocks(rng, length, words, noise) for _ in range(count)])
 
 
+@pytest.mark.slow
 def test_ter_where_the_limit_of_trials_is_reached() -> None:
     rng = np.random.default_rng(5)
     check_edits([(list(rng.choice(list("abc"), 34)), list(rng.choice(list("abc"), 31))) for _ in range(3)])
@@ -81,7 +82,7 @@ real_words = texts.filter(lambda text: text.split())
 
 
 @given(real_words, real_words)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_wer_and_cer_equal_jiwer(text: str, reference: str) -> None:
     text, reference = " ".join(text.split()), " ".join(reference.split())
     for metric, theirs in ((WER(), jiwer.wer), (CER(), jiwer.cer)):
@@ -98,7 +99,7 @@ def test_corpus_wer_equals_jiwer_on_real_hypotheses(real_lists: dict[str, tuple[
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=3))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_edits_to_the_closest_reference_over_the_mean_length(text: str, refs: list[str]) -> None:
     words, others = text.split(), [reference.split() for reference in refs]
     expected = [min(naive.levenshtein(words, other) for other in others), np.mean([len(other) for other in others])]

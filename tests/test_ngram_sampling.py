@@ -29,7 +29,7 @@ def test_frequencies_are_the_models_probabilities(order, prune):
     ngrams = trained(order, prune=prune[:order])
     words = [w for w in ngrams.vocabulary.words if w not in ("<s>", "</s>")]
     short = [each for n in range(3) for each in itertools.product(words, repeat=n)]
-    number = 40_000
+    number = 15_000
     drawn = NgramSampler(ngrams, shortest=0, longest=200, unknown=True).sample(number, np.random.default_rng(7))
     p = np.exp(ln_p(ngrams, short))
     counts = dict.fromkeys(short, 0)
@@ -48,7 +48,7 @@ def test_frequencies_are_the_models_probabilities(order, prune):
 def test_unseen_words_of_a_context_are_drawn():
     """What was never seen together comes as often as the model says: here `d` at the start of a sentence."""
     ngrams = trained(3)
-    drawn = NgramSampler(ngrams, unknown=True).sample(50_000, np.random.default_rng(0))
+    drawn = NgramSampler(ngrams, unknown=True).sample(20_000, np.random.default_rng(0))
     first = sum(each[0] == "d" for each in drawn) / len(drawn)
     from rerank_plugins.models.backoff.text_scoring import score_text
 

@@ -167,16 +167,20 @@ SMALL = Sizes(piece=24, vector=4, lstm=24, arc=24, label=12)
 QUICK = Schedule(epochs=40, batch=60, rate=1e-2, warm=5, dropout=0.1, average=0.9, lower_case=0)
 
 
+BRIEF = dataclasses.replace(QUICK, epochs=2)
+
+
 @pytest.fixture(scope="module")
 def trained(treebank):
+    """A model whose parses are poor."""
+    return train(treebank, {}, "en", np.random.default_rng(5), SMALL, BRIEF)
+
+
+@pytest.mark.slow
+def test_training_learns_its_treebank(treebank):
     losses = []
     rng = np.random.default_rng(5)
     model = train(treebank, {}, "en", rng, SMALL, QUICK, lambda epoch, loss, _: losses.append(loss))
-    return model, losses
-
-
-def test_training_learns_its_treebank(trained, treebank):
-    model, losses = trained
     assert sum(losses[-1].values()) < 0.4 * sum(losses[0].values())
     scores = Attachment()
     for gold, found in zip(treebank, parse_all(model, [tree.words for tree in treebank]), strict=True):
@@ -186,14 +190,13 @@ def test_training_learns_its_treebank(trained, treebank):
 
 
 def test_a_model_that_is_saved_and_read_parses_the_same(trained, treebank, tmp_path):
-    model, _ = trained
     path = tmp_path / "small.npz"
-    model.save(path)
+    trained.save(path)
     again = read_model(path)
     again.save(tmp_path / "again.npz")
     assert (tmp_path / "again.npz").read_bytes() == path.read_bytes()
-    assert (again.tags, again.relations, again.language) == (model.tags, model.relations, "en")
-    assert again.settings["schedule"] == dataclasses.asdict(QUICK)
+    assert (again.tags, again.relations, again.language) == (trained.tags, trained.relations, "en")
+    assert again.settings["schedule"] == dataclasses.asdict(BRIEF)
     parser = BiaffineParser(path, "en")
     sentences = [tree.words for tree in treebank] + [(), ("a",) * (LONGEST + 1)]
     check_parser(parser, sentences)
@@ -295,12 +298,12 @@ def test_an_interrupted_save_leaves_the_older_model_and_nothing_else(tmp_path, m
 
 def test_damage_to_a_model_is_seen(trained, tmp_path):
     path = tmp_path / "model.npz"
-    trained[0].save(path)
+    trained.save(path)
     check_damage_is_seen(path, read_model, ModelError)
 
 
 def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, tmp_path, monkeypatch, caplog):
-    model, _ = trained
+    model = trained
     path = tmp_path / "model.npz"
     model.save(path)
     wanted = read_model(path)
@@ -323,7 +326,7 @@ def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, t
 
 
 def test_models_of_another_version_or_language(trained, tmp_path, monkeypatch):
-    model, _ = trained
+    model = trained
     path = tmp_path / "model.npz"
     monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 3)
     model.save(path)

@@ -38,6 +38,7 @@ def test_the_beam_is_used(udpipe_model, treebank):
         UdpipeParser(udpipe_model, beam=0)
 
 
+@pytest.mark.slow
 def test_threads_and_copies_give_the_same(udpipe_model, treebank):
     parser = UdpipeParser(udpipe_model)
     sentences = [tree.words for tree in treebank]

@@ -82,6 +82,7 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     assert text.startswith("# sent_id = 0.1\n")
 
 
+@pytest.mark.slow
 def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
     from rerank_adapters.pipeline import parsing as parse_pool
 

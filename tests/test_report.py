@@ -406,6 +406,7 @@ def test_drawings_are_to_scale():
     assert y1 - y2 == pytest.approx(y2 - y3)
 
 
+@pytest.mark.slow
 def test_plots_are_written(evaluation, tmp_path):
     pytest.importorskip("matplotlib")
     plots.plot_lengths(evaluation, evaluation.metrics[0], tmp_path / "lengths.svg")

@@ -90,6 +90,7 @@ def test_a_second_run_does_nothing_and_says_the_same(place, monkeypatch):
     assert [line for line in said if line.startswith(of_steps)] == [line for line in err if line.startswith(of_steps)]
 
 
+@pytest.mark.slow
 def test_force_repeats_everything(place):
     assert written(place, "--force") == ALL
 
@@ -126,6 +127,7 @@ def test_what_a_change_makes_necessary_is_done_again(place, file, old, new, agai
     assert written(place) == set()
 
 
+@pytest.mark.slow
 def test_an_added_feature_alone_is_extracted(place):
     edit(place / FEATURE[0], *FEATURE[1:])
     written(place)
@@ -186,6 +188,7 @@ def register_feature_extractors(register):
 """
 
 
+@pytest.mark.slow
 def test_features_of_a_plugin_file_are_extracted_in_each_run(place):
     """The file may import anything; but where the table is the same, nothing else is done again."""
     (place / "plugin.py").write_text(PLUGIN)

@@ -181,6 +181,7 @@ def replaced(metrics: str) -> float:
     return float(next(line for line in metrics.splitlines() if line.startswith("rerank_replaced ")).split()[1])
 
 
+@pytest.mark.slow
 def test_slow_requests_and_a_full_queue(server):
     """One is in work and two wait: the fourth is told to come again, and the slow ones are given up."""
     with ThreadPoolExecutor(4) as threads:
@@ -206,6 +207,7 @@ def after_a_while(server):
     return answer
 
 
+@pytest.mark.slow
 def test_clients_that_hang_or_leave(server):
     """Half a body is given up in time, and who leaves harms nobody."""
     head = b"POST /rerank HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
@@ -260,6 +262,7 @@ def test_what_the_command_refuses(tmp_path):
         assert f"cannot listen at 127.0.0.1, port {port}" in refused("serve", "-w", tmp_path / "w.toml", "--port", port)
 
 
+@pytest.mark.slow
 def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
     import asyncio
 
@@ -298,6 +301,7 @@ def test_half_a_request_is_dropped_and_a_slow_answer_is_not(monkeypatch):
     assert asyncio.run(ask(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")).endswith(b"ok")
 
 
+@pytest.mark.slow
 def test_the_body_of_an_answer_does_not_wait_for_the_client():
     from rerank_adapters.applications.serving.server import bound
 

@@ -47,7 +47,7 @@ LEXICON = Lexicon()
 SEQUENCE = st.lists(st.integers(0, 2), max_size=9)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(SEQUENCE, SEQUENCE, st.integers(1, 3))
 def test_kernels_agree_with_their_twins(a, b, shortest):
     x, y = np.array(a, np.int64), np.array(b, np.int64)
@@ -253,7 +253,7 @@ def test_measures_are_symmetric(every_measure, pairs):
     assert len(sided) == len(ONE_SIDED)
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12))
 def test_tilings_are_symmetric(a, b):
     assert strings.tiling(a, b, 1) == strings.tiling(b, a, 1)
@@ -517,6 +517,7 @@ def test_sources_left_out(mode):
     assert left_out(training, ["p"], chosen) == {}
 
 
+@pytest.mark.slow
 def test_a_forest_gives_what_scikit_learn_gives():
     ensemble = pytest.importorskip("sklearn.ensemble")
     values, _, source = made(np.random.default_rng(3))
@@ -526,8 +527,14 @@ def test_a_forest_gives_what_scikit_learn_gives():
     np.testing.assert_allclose(forest.probabilities(values), theirs.predict_proba(values), atol=1e-9)
 
 
-@pytest.mark.parametrize("learner", ["shrunk", "selected", "paper"])
-@pytest.mark.parametrize("mode", ["one", "mixed", "best"])
+@pytest.mark.parametrize(
+    ("mode", "learner"),
+    [
+        pytest.param(mode, learner, marks=[pytest.mark.slow] * (i != j), id=f"{mode}-{learner}")
+        for i, mode in enumerate(["one", "mixed", "best"])
+        for j, learner in enumerate(["shrunk", "selected", "paper"])
+    ],
+)
 def test_systems_learn_and_are_kept(mode, learner, vectors, tmp_path):
     lines = PAIRS.read_text(encoding="utf-8").splitlines(keepends=True)
     for source in ("x", "y"):
@@ -611,6 +618,7 @@ def test_the_commands(vectors, tmp_path):
     assert wanted in refused("similarity", "apply", new, "-m", tmp_path / "pairs.ri")
 
 
+@pytest.mark.slow
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     options = ("-o", tmp_path / "m.sim", "--most", 2, "--plot", tmp_path / "curve.png")

@@ -39,6 +39,7 @@ def esa(tmp_path_factory):
     return model
 
 
+@pytest.mark.slow
 def test_families_are_there_where_their_data_are(wordnet, esa):
     assert "wordnet" not in Measures().families
     assert "esa" not in Measures().families
@@ -82,6 +83,7 @@ def test_a_system_without_those_measures_needs_no_data(esa, tmp_path):
     assert len(done("similarity", "apply", NEW, "-m", system).lines) == 3
 
 
+@pytest.mark.slow
 def test_wordnet_on_its_own(wordnet, tmp_path):
     pairs = tmp_path / "pairs.tsv"
     pairs.write_text("a dog\ta puppy\na dog\tan entity\n\tdog\n", encoding="utf-8")

@@ -340,6 +340,7 @@ def test_a_seed_gives_a_model_and_restarts_the_best(bank):
     assert [step.restart for step in seen] == [1] * 5  # one concept has one run
 
 
+@pytest.mark.slow
 def test_long_sentences_do_not_underflow():
     words = " ".join(f"(NN w{i})" for i in range(1500))
     observed = observed_of(list(read_trees([f"(ROOT (NP {words}))", "(ROOT (NP (NN w1) (NN w2)))"])), rare=1)

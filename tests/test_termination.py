@@ -171,6 +171,7 @@ def test_so_it_is_with_every_command_that_has_workers(place, command, name):
     check(place, command, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "pause"), [("SIGTERM", 0), ("SIGTERM", 0.02), ("SIGHUP", 0.04)])
 def test_a_file_that_was_being_written_is_taken_away(place, name, pause):
     with start("--plugin", "busy.py", "parse", "-", "-p", "busy", "-o", "trees", cwd=place) as process:
@@ -184,6 +185,7 @@ def test_a_file_that_was_being_written_is_taken_away(place, name, pause):
     assert not list(place.glob("*trees*"))
 
 
+@pytest.mark.slow
 def test_a_signal_that_nohup_has_turned_off_stays_off(place):
     with start(
         "--plugin", "busy.py", "parse", "-", "-p", "busy", "-o", "trees", cwd=place,

@@ -65,6 +65,7 @@ def test_penn_tokens_stay(text):
     assert penn_tokenize(text) == text
 
 
+@pytest.mark.slow
 def test_penn_there_and_back_on_real_text(real_lists):
     reference = real_lists["tune"][1].read_text(encoding="utf-8").splitlines()
     single = [line for line in reference if " . " not in line]  # full stops inside a line are not split again

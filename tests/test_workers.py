@@ -105,6 +105,7 @@ def test_order_and_how_many_wait():
     assert list(ordered) == [(3, "b"), (4, -4), (5, "b")]
 
 
+@pytest.mark.slow
 def test_no_process_without_work():
     with Workers(Double(), 2, "a number") as workers:
         assert not workers.started

@@ -1,6 +1,7 @@
 """A sweep of 21 × 21 points over 5,000 lists of ten, against a loop over the points."""
 
 import numpy as np
+import pytest
 
 from rerank_adapters.tuners.grid import Axis, grid_scores
 from rerank_adapters.tuning import prepare
@@ -11,6 +12,7 @@ from tests.bench.timing import seconds
 LISTS, SIZE, FEATURES, STEPS = 5000, 10, 4, 21
 
 
+@pytest.mark.slow
 def test_all_points_against_a_loop_over_points(benchmark):
     """The loop scores the lists at each point from the start; a few points stand for all."""
     rng = np.random.default_rng(0)
