@@ -1,0 +1,51 @@
+"""Embedded models are read once for all that use them at a time, and nobody sees what another one remembers."""
+
+from weakref import WeakValueDictionary
+
+from rerank_plugins import resources
+from rerank_plugins.models.hhmm import embedded as hhmm
+from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.models.pcfg import embedded as pcfg
+from rerank_plugins.models.pcfg.parsing import ChartParser
+from rerank_plugins.models.similarity.text import Lexicon
+from rerank_plugins.models.vocabulary.unigrams import embedded_unigrams
+from rerank_plugins.parsers.biaffine_parser import EMBEDDED, BiaffineParser
+
+
+class Model:
+    pass
+
+
+def test_a_model_is_kept_while_it_is_used_or_for_ever(monkeypatch):
+    monkeypatch.setattr(resources, "_shared", WeakValueDictionary())
+    made = []
+
+    def read():
+        made.append(1)
+        return Model()
+
+    first = resources.shared("key", read)
+    assert resources.shared("key", read) is first
+    assert resources.shared("another", read) is not first
+    assert len(made) == 2
+    del first
+    second = resources.shared("key", read)
+    assert len(made) == 3
+    resources.keep_shared()
+    del second
+    resources.shared("key", read)
+    assert len(made) == 3
+
+
+def test_parts_of_a_process_share_what_nobody_changes():
+    assert pcfg.read_or_embedded(None) is pcfg.read_or_embedded(None, "en")
+    assert Lexicon().unigrams is embedded_unigrams("ignore") is not embedded_unigrams("exact")
+    one, two = (ChartParser(pcfg.read_or_embedded(None)) for _ in range(2))
+    assert one.blocks is two.blocks
+    assert one.chart is not two.chart
+    (first, _), (second, _) = (hhmm.read_or_embedded(None) for _ in range(2))
+    assert left_progeny_of(first, 1) is left_progeny_of(second, 1)
+    assert left_progeny_of(first, 1) is not left_progeny_of(first, 1, bounded=False)
+    one, two = (BiaffineParser(EMBEDDED, "en")._model for _ in range(2))
+    assert one.params is two.params
+    assert one.inputs is not two.inputs
