@@ -254,7 +254,8 @@ def test_a_token_and_a_graceful_stop(tmp_path):
         assert server.end() == ""
 
 
-def test_what_the_command_refuses(tmp_path):
+def test_what_the_command_refuses(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", "")  # as the command itself does, in this process
     assert "no such file" in refused("serve", "-w", tmp_path / "w.toml")
     (tmp_path / "w.toml").write_text("[dense]\nx = 1\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
