@@ -41,14 +41,27 @@ RERANKED, REPORT = {"held.1best", "held.nbest.gz"}, {"held.report.json", "held.r
 ALL = TABLES | WEIGHTS | RERANKED | REPORT
 
 
-@pytest.fixture
-def place(small, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def after_first_run(small, tmp_path_factory):
     """A folder with data and a config, and what a first run of it writes."""
-    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path_factory.mktemp("first") / "run"
+    folder.mkdir()
     for name in ("tune.nbest", "tune.en", "tune.de", "test.nbest", "test.en", "test.de"):
-        (tmp_path / name).write_bytes((small / name).read_bytes())
-    (tmp_path / "job.toml").write_text(CONFIG)
-    assert written(tmp_path) == ALL
+        (folder / name).write_bytes((small / name).read_bytes())
+    (folder / "job.toml").write_text(CONFIG)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RERANK_CACHE", str(folder / "cache"))
+        assert written(folder) == ALL
+    return folder
+
+
+@pytest.fixture
+def place(after_first_run, tmp_path, monkeypatch):
+    """A copy of that folder."""
+    shutil.copytree(after_first_run, tmp_path, dirs_exist_ok=True)
+    said = tmp_path / "err"
+    said.write_text(said.read_text().replace(str(after_first_run), str(tmp_path)))
+    monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
     return tmp_path
 
 
