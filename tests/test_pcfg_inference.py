@@ -28,7 +28,7 @@ def log(p):
     return math.log(p) if p > 0 else -math.inf
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES, st.integers(1, 2))
 def test_inside_is_the_sum_over_all_trees(seed, sentence, states):
     grammar = random_grammar(seed, symbols=4, states=states)
@@ -57,7 +57,7 @@ def test_a_cycle_by_hand():
         closed(pairs, np.array([1.0, 1.0]), 2)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, st.integers(1, 2))
 def test_a_finite_language_sums_to_one_and_prefixes_are_its_strings(seed, states):
     grammar = random_grammar(seed, symbols=3, finite=True, states=states)
@@ -71,7 +71,7 @@ def test_a_finite_language_sums_to_one_and_prefixes_are_its_strings(seed, states
             assert math.exp(found) == pytest.approx(wanted, rel=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES, st.booleans())
 def test_a_prefix_goes_on_with_a_word_or_ends(seed, sentence, cyclic):
     """P(w_1 … w_j …) = p(w_1 … w_j) + Σ_v P(w_1 … w_j v …), in grammars with infinitely many strings, consistent or not."""

@@ -37,7 +37,7 @@ def pruned(grammar, sentence, threshold=0.0):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES)
 def test_expected_nodes_are_those_of_all_trees(seed, sentence):
     grammar = random_grammar(seed, symbols=4)
@@ -85,7 +85,7 @@ def test_cells_are_numbered_by_width():
         assert [cell_number(i, j, n) for i, j in spans(n)] == list(range(n * (n + 1) // 2))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES, STATES, st.booleans())
 def test_nothing_pruned_is_exact(seed, sentence, states, cyclic):
     """At threshold 0 the pruned chart of a split grammar has the inside probability of the whole grammar."""
@@ -95,7 +95,7 @@ def test_nothing_pruned_is_exact(seed, sentence, states, cyclic):
     assert found == pytest.approx(inside(grammar, sentence), rel=1e-10)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES, STATES)
 def test_expected_symbols_of_the_pruned_chart(seed, sentence, states):
     grammar = random_grammar(seed, symbols=3, states=states)
@@ -143,7 +143,7 @@ def all_trees(grammar, sentence, chain=4):
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES)
 def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
     grammar = random_grammar(seed, symbols=4)
@@ -155,7 +155,7 @@ def test_k_best_of_an_unsplit_grammar_is_the_sorted_list(seed, sentence):
         assert len({str(tree) for tree, _ in found}) == len(found)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES.filter(lambda sentence: len(sentence) < 4), st.sampled_from(["mbr", "viterbi"]))
 def test_trees_of_a_split_grammar_have_their_summed_probability(seed, sentence, criterion):
     grammar = random_grammar(seed, symbols=3, states=2)

@@ -42,7 +42,7 @@ def as_tuple(tree, model):
     return (symbol, *(as_tuple(child, model) for child in tree.children)) if tree.children else (symbol, tree.word)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES, CONCEPTS)
 def test_the_probability_of_a_sentence_is_the_sum_over_all_trees(seed, sentence, concepts):
     model = random_model(seed, concepts)
@@ -53,7 +53,7 @@ def test_the_probability_of_a_sentence_is_the_sum_over_all_trees(seed, sentence,
     assert inside(expanded(model), sentence) == pytest.approx(found, rel=1e-10)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(SEEDS, SENTENCES, CONCEPTS)
 def test_the_tree_is_that_of_equation_8(seed, sentence, concepts):
     model = random_model(seed, concepts)
@@ -68,7 +68,7 @@ def test_the_tree_is_that_of_equation_8(seed, sentence, concepts):
     np.testing.assert_allclose(found.vector * math.exp(found.log_scale), e, rtol=1e-10)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES, CONCEPTS)
 def test_every_node_has_the_vector_of_its_children(seed, sentence, concepts):
     """Eq. 4 from the node's children, whose spans are those of its words."""
@@ -104,7 +104,7 @@ def test_a_finite_language_sums_to_one(seed, concepts):
     np.testing.assert_allclose(found, list(strings.values()), rtol=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES)
 def test_one_concept_is_the_plain_grammar(seed, sentence):
     """Viterbi tree and inside probability are those of the PCFG with the same rules."""
@@ -133,7 +133,7 @@ def test_the_coarse_grammar_expects_what_the_model_does(seed, sentence, concepts
         assert inside(coarse, sentence) == pytest.approx(SvsParser(model).log_probability(sentence), rel=1e-12)
 
 
-@settings(max_examples=80)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES, CONCEPTS)
 @example(66, ["a", "a", "b", "a"], 1)  # a tag has probability 0, and so have all symbols over the first two words
 def test_max_rule_trees(seed, sentence, concepts):
@@ -173,7 +173,7 @@ def test_pruning_falls_back_and_agrees_where_it_matters():
     assert same >= 98
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(SEEDS, SENTENCES, CONCEPTS)
 def test_a_pruned_chart_of_all_categories_has_the_vectors_of_the_exact_chart(seed, sentence, concepts):
     """Equation 8 over the symbols that can be in a tree, among them all that are in one, against all symbols."""
@@ -311,7 +311,7 @@ def test_the_tree_in_the_treebanks_form():
     assert str(inner.tree()) == "(X (JJ old) (NN dog))"
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(SEEDS, SENTENCES)
 def test_the_same_tree_is_restored_as_from_symbols(seed, sentence):
     model = random_model(seed)
