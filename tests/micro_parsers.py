@@ -10,8 +10,8 @@ from pathlib import Path
 from rerank_plugins.trees.constituency import Tree, write_tree
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 
-MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iterations=5"
-MICRO_PARSER = "iterations=5;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"
+MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iterations=2"
+MICRO_PARSER = "iterations=2;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"
 STANZA_SIZES = (
     *("--hidden_dim", "40", "--deep_biaff_hidden_dim", "40", "--word_emb_dim", "20"),
     *("--transformed_dim", "20", "--tag_emb_dim", "10", "--dropout", "0", "--word_dropout", "0"),

@@ -33,7 +33,7 @@ def test_envelope_on_a_grid_of_integers_equals_brute_force(lines, high):
 @pytest.mark.parametrize("seed", range(5))
 def test_envelopes_of_many_random_lists_equal_brute_force(seed):
     rng = np.random.default_rng(seed)
-    table, _ = naive.random_data(rng, METRICS[0], segments=40, longest=60, features=2)
+    table, _ = naive.random_data(rng, METRICS[0], segments=20, longest=60, features=2)
     scores, slopes = table.values.T.copy()
     first, at, before, after = upper_envelopes(scores, slopes, table.offsets, -4.0, 4.0)
     changes = iter(zip(at, before, after, strict=True))
@@ -59,7 +59,7 @@ def test_envelope_survives_values_far_apart():
 @pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature())
 @pytest.mark.parametrize("grid", [None, 2])
 def test_line_search_equals_a_dense_grid(metric, grid):
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         table, statistics = naive.random_data(rng, metric, features=2, grid=grid)
         scores, slopes = table.values.T.copy()

@@ -15,6 +15,7 @@ from rerank_plugins.models.wordnet.kernels import similarities
 from rerank_plugins.models.wordnet.model import MEASURES, WordNet
 from rerank_plugins.models.wordnet.morphology import lemmas
 
+pytestmark = pytest.mark.slow  # reading it takes two seconds
 DEBIAN = Path("/usr/share/wordnet")
 
 
