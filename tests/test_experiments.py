@@ -1,6 +1,7 @@
 """Every experiment explains itself, runs on tiny made data, and says in one line what is wrong with its data."""
 
 import importlib
+import json
 import lzma
 import pkgutil
 import re
@@ -79,6 +80,10 @@ RUNS = {
     "hhmm_table": (
         "{data} {grammar} --beams 20 --sentences 6 --lines 50",
         r"\| 5-gram \+ HHMM, beam 500 \|( [\d.]+ \|){3}(?s:.*)400 words: [\d.]+ ms per word\n\d+-best list",
+    ),
+    "known_utterances": (
+        "{transcripts} --text {text} --shortest 4 --words 3",
+        r"\| transcripts.jsonl \| 2 \| 1 \| 1 \|",
     ),
     "lexical_substitution": ("{data} {root}/mt/lm.arpa", r"\| substitutes \|( [\d.]+ \|){3}"),
     "long_sentences": ("{data}/treebank_gum/gum-dev.ptb --longest 40 --start 0", r"\| 40 \|( [\d.]+ \|){3}"),
@@ -223,6 +228,11 @@ def made(small, treebank_path, tmp_path_factory):
     text.write_text("\n".join(sentences[:40]) + "\n")
     named.write_text(NAMED)
     done("train", "hhmm", data / "treebank_gum/gum-train.ptb", "--language", "en", "--splits", "0", "-o", grammar)
+    transcripts = folder / "transcripts.jsonl"
+    known = sentences[0].lower()
+    transcripts.write_text(
+        "".join(json.dumps({"ref": words}) + "\n" for words in (known, "no such words at all", "short"))
+    )
     table = folder / "features.npz"
     done("extract", lists / "tune.nbest.xz", "--source", lists / "tune.src", "-f", "length", "-o", table)
     job = folder / "job.toml"
@@ -237,6 +247,7 @@ def made(small, treebank_path, tmp_path_factory):
         "job": job,
         "bank": bank,
         "text": text,
+        "transcripts": transcripts,
         "named": named,
         "grammar": grammar,
         "root": EXAMPLE,
