@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 T = TypeVar("T")
+FOLDER = Path(str(files(__name__)))
 
 _shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
 
 
 def embedded(name: str, language: str = "en") -> Path:
     """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` says how it was made."""
-    return Path(str(files(__name__) / language / name))
+    return FOLDER / language / name
 
 
 def shared(key: Hashable, read: Callable[[], T]) -> T:
@@ -27,6 +28,11 @@ def shared(key: Hashable, read: Callable[[], T]) -> T:
     if model is None:
         _shared[key] = model = read()
     return model
+
+
+def read_shared(path: Path, read: Callable[[Path], T]) -> T:
+    """The model that `read` reads from a file; that of an embedded file is shared."""
+    return shared(path, lambda: read(path)) if path.is_relative_to(FOLDER) else read(path)
 
 
 def keep_shared() -> None:

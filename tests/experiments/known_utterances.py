@@ -23,7 +23,7 @@ from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_plugins import RerankError
 from tests.experiments.experiment import FILE, experiment, say
-from tests.experiments.spoken_text import OUTSIDE_WORDS, as_spoken
+from tests.experiments.spoken_text import as_spoken
 
 Phrase = tuple[str, ...]
 
@@ -37,7 +37,7 @@ def phrases_of(path: Path, shortest: int, words: int) -> list[Phrase]:
                 reference = str(json.loads(line)["ref"])
             except (ValueError, LookupError, TypeError):
                 raise RerankError(f"{path}:{number}: no JSON object with a `ref`: {line.strip()!r:.80}") from None
-            tokens = OUTSIDE_WORDS.sub(" ", reference.lower()).split()
+            tokens = "".join(as_spoken([reference])).split()
             first = (len(tokens) - words) // 2
             if len(tokens) >= max(shortest, words):
                 phrases.append(tuple(tokens[first : first + words]))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.resources import embedded, shared
+from rerank_plugins.resources import embedded, read_shared
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
@@ -23,8 +23,9 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     """
     from rerank_plugins.models.pcfg.model_file import read_grammar
 
-    grammar = read_grammar(model) if model else shared(EMBEDDED, lambda: read_grammar(EMBEDDED))
-    wanted_language(grammar.settings, language, model or EMBEDDED)
+    path = model or EMBEDDED
+    grammar = read_shared(path, read_grammar)
+    wanted_language(grammar.settings, language, path)
     return grammar
 
 
