@@ -23,7 +23,7 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
 from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 from rerank_plugins.sentence_feature import SentenceFeature
 from rerank_plugins.trees.penn import spellings
 
@@ -49,7 +49,7 @@ class DependencyFeature(SentenceFeature, PickledFields):
     def _model(self) -> DependencyModel:
         from rerank_plugins.models.dependency_lm import read_model
 
-        return read_shared(self.model or EMBEDDED, read_model)
+        return shared_if_embedded(self.model or EMBEDDED, read_model)
 
     @cached_property
     def _parser(self) -> Parser:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.language_models.parsed import ParsedLanguageModel
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.treelet.model import TreeletModel
@@ -48,4 +48,4 @@ class TreeletLanguageModel(ParsedLanguageModel):
         """The tree model, loaded on first use."""
         from rerank_plugins.models.treelet.model_file import read_model
 
-        return replace(read_shared(self.model or EMBEDDED, read_model))  # which remembers words of its own
+        return replace(shared_if_embedded(self.model or EMBEDDED, read_model))  # which remembers words of its own

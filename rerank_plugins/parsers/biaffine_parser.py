@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
@@ -34,7 +34,7 @@ class BiaffineParser(Parser, PickledFields):
     def _model(self) -> BiaffineModel:
         from rerank_plugins.parsers.biaffine.model_file import read_model
 
-        model = replace(read_shared(self.model, read_model))  # which remembers words of its own
+        model = replace(shared_if_embedded(self.model, read_model))  # which remembers words of its own
         if self.language and model.language != self.language:
             raise ModelError(f"{self.model}: a model for {model.language!r}, wanted {self.language!r}")
         return model

@@ -30,7 +30,7 @@ def shared(key: Hashable, read: Callable[[], T]) -> T:
     return model
 
 
-def read_shared(path: Path, read: Callable[[Path], T]) -> T:
+def shared_if_embedded(path: Path, read: Callable[[Path], T]) -> T:
     """The model that `read` reads from a file; that of an embedded file is shared."""
     return shared(path, lambda: read(path)) if path.is_relative_to(FOLDER) else read(path)
 

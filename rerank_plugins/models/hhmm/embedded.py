@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rerank_plugins.models.pcfg.embedded import wanted_language
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.counting import Events
@@ -25,7 +25,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, E
 
     if model:
         return read_hhmm(model, language)
-    grammar = read_shared(EMBEDDED, read_grammar)
+    grammar = shared_if_embedded(EMBEDDED, read_grammar)
     wanted_language(grammar.settings, language, EMBEDDED)
     return grammar, None
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
     from rerank_plugins.models.pcfg.grammar import Grammar
@@ -24,7 +24,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     from rerank_plugins.models.pcfg.model_file import read_grammar
 
     path = model or EMBEDDED
-    grammar = read_shared(path, read_grammar)
+    grammar = shared_if_embedded(path, read_grammar)
     wanted_language(grammar.settings, language, path)
     return grammar
 

@@ -23,7 +23,7 @@ from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.resources import embedded, read_shared
+from rerank_plugins.resources import embedded, shared_if_embedded
 
 KIND = "svs"
 EMBEDDED = embedded("vectors.svs")
@@ -81,7 +81,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
     Raises ModelError as `read_model` does, and for a model of another language than `language`, unless that is empty.
     """
     path = model or EMBEDDED
-    stored = read_shared(path, read_model)
+    stored = shared_if_embedded(path, read_model)
     wanted_language(stored.settings, language, path, "model")
     return stored
 
