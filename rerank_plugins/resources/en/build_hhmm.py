@@ -2,9 +2,11 @@ r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental
 
     python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
     rerank parse ewt.txt -p pcfg,tags=true -o ewt.ptb
-    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and nv.00.ptb as in build_treelet_lm.py
-    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb presidential.ptb tatoeba-more.ptb nv.00.ptb \
-        --weight gum-train.ptb=2 --splits 4 --split-on 4000 --language en --compact -o hhmm.pcfg
+    # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and the parts of the novels as in build_treelet_lm.py
+    awk 'FNR % 3 == 1' nv.00.ptb nv.01.ptb nv.02.ptb > novels.ptb
+    awk 'FNR % 15 == 1' nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb > novels-more.ptb
+    rerank train hhmm gum-train.ptb ewt.ptb textbooks.ptb presidential.ptb tatoeba-more.ptb novels.ptb novels-more.ptb \
+        --weight gum-train.ptb=4 --weight ewt.ptb=2 --splits 4 --split-on 6000 --language en --compact -o hhmm.pcfg
 
 The module prints the sentences of a CoNLL-U treebank of at most 60 words as word/TAG, with the tags of GUM.
 """
