@@ -12,6 +12,7 @@ from unittest import mock
 from rerank_adapters.cli import main
 
 RERANK = (sys.executable, "-c", "from rerank_adapters.cli import main; main()")
+BLEU = ("-m", "bleu,tokenize=none")
 
 
 @dataclass(frozen=True)
@@ -91,3 +92,8 @@ def in_process_of_its_own(*arguments: object, stdin: bytes = b"", cwd: Path | No
     process = start(*arguments, cwd=cwd, **options)
     out, err = process.communicate(stdin, timeout=120)
     return Ran(process.returncode, (out or b"").decode(), (err or b"").decode())
+
+
+def file_names(folder: Path) -> set[str]:
+    """The names of the files and folders in a folder."""
+    return {path.name for path in folder.iterdir()}

@@ -11,6 +11,7 @@ from hypothesis import settings
 
 from rerank_plugins.resources import keep_shared
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from tests.command_line import BLEU, done
 
 settings.register_profile("patient", deadline=None)  # kernels compile and models load within the first example
 settings.register_profile("quick", settings.get_profile("patient"), max_examples=30)  # for tests that set no number
@@ -31,6 +32,13 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED_DATA = ROOT.parent / "shared" / "data"
+DECODER_FEATURES = (
+    "Distortion0",
+    "LM0",
+    "WordPenalty0",
+    "PhrasePenalty0",
+    *(f"TranslationModel0_{i}" for i in range(4)),
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -133,4 +141,24 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
             text = (example / f"{name}.{language}").read_text(encoding="utf-8").splitlines(keepends=True)
             (folder / f"{name}.{language}").write_text("".join(text[:20]), encoding="utf-8")
     (folder / "lm.arpa").write_bytes((example / "lm.arpa").read_bytes())
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tuned(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of the tuning lists, and weights tuned on it."""
+    folder = tmp_path_factory.mktemp("tuned")
+    features = (
+        "-f",
+        "length",
+        "-f",
+        "consensus,max_order=2,length=false",
+        "-f",
+        f"ngram-lm,label=lm,model={small}/lm.arpa",
+    )
+    done("extract", small / "tune.nbest", "--source", small / "tune.de", *features, "-o", folder / "tune.npz")
+    done(
+        *("tune", small / "tune.nbest", "--table", folder / "tune.npz", "-r", small / "tune.en", *BLEU),
+        *("-t", "mira,passes=10", "-o", folder / "weights.toml"),
+    )
     return folder
