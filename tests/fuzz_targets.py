@@ -52,6 +52,8 @@ from rerank_plugins.models.headlex import model_file as headlex_file
 from rerank_plugins.models.headlex import training as headlex
 from rerank_plugins.models.hhmm.model_file import read_hhmm, write_empirical
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.models.joint_lm import model_file as joint_file
+from rerank_plugins.models.joint_lm import training as joint
 from rerank_plugins.models.missing_words import model_file as missing_file
 from rerank_plugins.models.missing_words import training as missing
 from rerank_plugins.models.ngram import training as ngram
@@ -478,8 +480,17 @@ def models() -> Iterable[Target]:
         lambda path: alignment_file.write_model(alignment.train(PAIRS, alignment.Settings("hmm", 2)).model, path),
         alignment_file.read_model,
     )
+    yield model("joint model", joint_model, joint_file.read_model)
     yield model("similarity", similarity_model, similarity.read_similarity)
     yield Target("unigrams", "u.tsv.xz", write_unigrams, unigrams.read_embedded)
+
+
+def joint_model(path: Path) -> None:
+    """A network of a few units."""
+    settings = joint.Settings(embedding=2, hidden=2, epochs=1, draws=2)
+    joint_file.write_model(
+        joint.train(PAIRS, alignment.train(PAIRS, alignment.Settings("hmm", 1)).model, settings), path
+    )
 
 
 def write_unigrams(path: Path) -> None:

@@ -38,7 +38,7 @@ NAMES = {character: name for name, character in BRACKETS.items()}
 # letters as written; scores by line; the words of the user's own model, or of the user's own sentence pairs
 OF_THE_TEXT_ITSELF = {
     *("character-length", "column", "ngram-lm", "language-model-ratio", "referential-lm", "substitutes"),
-    *("word-translation", "word-lexicon", "translation-memory", "dependency-agreement"),
+    *("word-translation", "word-lexicon", "joint-lm", "translation-memory", "dependency-agreement"),
 }
 OPTIONS = {"hhmm-lm": {"beam": 20}, "hhmm": {"beam": 20}, "random-indexing": {"model": "micro.ri"}}
 EMBEDDED = ["unigram", "pcfg", "hhmm", "treelet-lm"]  # language models

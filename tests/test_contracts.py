@@ -11,6 +11,9 @@ from rerank_plugins.builder import Builder
 from rerank_plugins.models.headlex import model as headlex_model
 from rerank_plugins.models.headlex import training as headlex_training
 from rerank_plugins.models.headlex.model_file import write_model as write_headlex
+from rerank_plugins.models.joint_lm.model_file import write_model as write_joint
+from rerank_plugins.models.joint_lm.training import Settings as JointSettings
+from rerank_plugins.models.joint_lm.training import train as train_joint
 from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.random_indexing.training import train as train_vectors
@@ -83,6 +86,7 @@ CASES = {
             },
         ],
         "word-lexicon": [{"model": "micro.lexicon"}],
+        "joint-lm": [{"model": "micro.joint", "alignment": "micro.align"}],
         "word-translation": [
             {"model": "micro.align"},
             {"model": "micro.align", "values": ["coverage", "forward"], "bound": 0.5},
@@ -242,9 +246,13 @@ def test_features(name, options, tmp_path):
         write_lexicon(train_lexicon(pairs, LexiconSettings(source_count=1, target_count=1)), tmp_path / "micro.lexicon")
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
-    if name in ("word-translation", "dependency-agreement"):
+    if name in ("word-translation", "dependency-agreement", "joint-lm"):
         pairs = [("der Hund lief", "the dog ran"), ("eine Katze", "a cat"), ("der Satz", "the sentence")]
-        write_alignment(train_alignment(pairs, AlignmentSettings("hmm", 2)).model, tmp_path / "micro.align")
+        alignment = train_alignment(pairs, AlignmentSettings("hmm", 2)).model
+        write_alignment(alignment, tmp_path / "micro.align")
+        write_joint(
+            train_joint(pairs, alignment, JointSettings(embedding=4, hidden=4, epochs=1)), tmp_path / "micro.joint"
+        )
         check_feature_extractor(built("feature", name, options, tmp_path))
         return
     if name == "translation-memory":

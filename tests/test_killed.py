@@ -63,12 +63,13 @@ RUNS = {
     "train dependency-parser": "train dependency-parser trees.conllu --language en --epochs 1 -o OUT",
     "train word-alignment": "train word-alignment pairs --iterations 1 -o OUT",
     "train translation-memory": "train translation-memory pairs -o OUT",
+    "train joint-lm": "train joint-lm pairs -a pairs.align --epochs 1 --embedding 4 --hidden 4 -o OUT",
     "train word-lexicon": "train word-lexicon pairs --epochs 1 -o OUT",
 }
 
 
 @pytest.fixture
-def place(tmp_path, monkeypatch, treebank_path):
+def place(request, tmp_path, monkeypatch, treebank_path):
     """A folder with the inputs of all commands, and a cache of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path / "cache"))
@@ -76,6 +77,8 @@ def place(tmp_path, monkeypatch, treebank_path):
     files = {"lists": LISTS, "refs": "the dog saw it\n" * 6, "text": TEXT, "pairs": PAIRS, "bank": BRACKETS * 4}
     for name, content in {**files, "trees.conllu": trees, "job.toml": CONFIG}.items():
         (tmp_path / name).write_text(content, encoding="utf-8")
+    if "joint" in request.node.name:
+        done("train", "word-alignment", "pairs", "--iterations", 1, "-o", "pairs.align")
     return tmp_path
 
 

@@ -83,3 +83,22 @@ def test_wrong_models_are_reported_before_any_work(place, old, new, message):
 def test_a_run_says_how_a_missing_model_is_trained(place):
     error = refused("run", place / "job.toml")
     assert "en.ngram: this model is missing; `rerank prepare" in error
+
+
+def test_an_option_may_name_a_model_that_is_trained_before(place):
+    (place / "job.toml").write_text(
+        """
+        nbest = { use = "moses" }
+        [[model]]
+        train = "word-alignment"
+        inputs = ["pairs.de-en"]
+        output = "models/words.align"
+        [[model]]
+        train = "joint-lm"
+        inputs = ["pairs.de-en"]
+        output = "models/pairs.joint"
+        options = { alignment = "models/words.align", epochs = 1, embedding = 2, hidden = 2 }
+        """
+    )
+    assert "trained 2 models of 2" in done("prepare", place / "job.toml").err
+    assert "trained 0 models of 2" in done("prepare", place / "job.toml").err

@@ -14,6 +14,7 @@ def register_feature_extractors(register: Register) -> None:
     from rerank_plugins.features.edit_to_1best import EditToFirstFeature
     from rerank_plugins.features.grammar_violations import GrammarViolationsFeature
     from rerank_plugins.features.hhmm_lm import HhmmFeature
+    from rerank_plugins.features.joint_lm import JointLMFeature
     from rerank_plugins.features.language_model_ratio import LanguageModelRatioFeature
     from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
     from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
@@ -56,6 +57,7 @@ def register_feature_extractors(register: Register) -> None:
     register("translation-memory", TranslationMemoryFeature)
     register("decoder-alignment", DecoderAlignmentFeature)
     register("word-lexicon", WordLexiconFeature)
+    register("joint-lm", JointLMFeature)
     register("consensus", ConsensusFeature)
     register("random-indexing", RandomIndexingFeature)
     register("svs-similarity", SvsSimilarityFeature)

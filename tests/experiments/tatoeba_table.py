@@ -52,7 +52,7 @@ FAMILIES = {  # family -> what its features use; features of other kinds belong 
     TREELETS: ("treelet-lm", "slr"),
     HHMM: ("hhmm-lm",),
     SVS: ("svs-similarity",),
-    SOURCE: ("word-translation", "word-lexicon", "translation-memory", "language-model-ratio"),
+    SOURCE: ("word-translation", "word-lexicon", "joint-lm", "translation-memory", "language-model-ratio"),
 }
 FIRST, DECODER, EVERYTHING, WITHOUT_SYNTAX = "1-best", "decoder's features", "everything", "everything without syntax"
 ALL_SYNTAX, MBR = "+ all syntactic families", "everything, MBR"

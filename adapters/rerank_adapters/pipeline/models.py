@@ -39,7 +39,7 @@ def arguments_of(config: Config, model: Model) -> list[str]:
     not set and an input that does not exist.
     """
     inputs = [config.path(path) for path in model.inputs]
-    outputs = {config.path(other.output) for other in config.model}
+    outputs = _outputs(config)
     for path in inputs:
         if path not in outputs and not path.exists():  # outputs may still be trained
             raise ConfigError(f"[[model]] {model.output.name}: inputs: {path}: no such file")
@@ -84,7 +84,12 @@ def _expanded(config: Config, key: str, value: str) -> str:
     if key == TEXT:
         return TextPipeline((value,), config.base).rebased(Path())[0]
     path = config.path(value)
-    return str(path) if value and ("$" in value or path.is_file()) else value
+    names_file = bool(value) and ("$" in value or path.is_file() or path in _outputs(config))
+    return str(path) if names_file else value
+
+
+def _outputs(config: Config) -> set[Path]:
+    return {config.path(model.output) for model in config.model}
 
 
 def _plain(value: Any) -> Any:

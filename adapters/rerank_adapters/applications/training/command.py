@@ -9,7 +9,7 @@ from rerank_adapters.commands.lazy_group import LazyGroup
 MODELS = (
     *("ngram", "word-classes", "dependency-lm", "treelet-lm", "dependency-parser"),
     *("grammar", "hhmm", "svs", "random-indexing", "esa", "missing-words"),
-    *("word-alignment", "word-lexicon", "translation-memory"),
+    *("word-alignment", "word-lexicon", "joint-lm", "translation-memory"),
 )
 MODULES = {name: f"{__package__}.{name.replace('-', '_')}" for name in MODELS}
 

@@ -1,0 +1,75 @@
+"""A neural network joint model of translation: target words, given those before them and the source about their own.
+
+Each word of the hypothesis is affiliated with a source word by a word alignment model (models/joint_lm/affiliation.py).
+With p the probabilities of the m words of a hypothesis and of its `</s>`, by models/joint_lm:
+
+    total        sum ln p
+    per_word     total / (m + 1)
+    improbable   -#{words with p < 0.01}
+
+Unknown words share one probability. Higher is better. Equal contexts within a list are computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.features.lexical_overlap import source_of
+from rerank_plugins.interfaces import FeatureExtractor, option
+from rerank_plugins.nbest import NBestList
+from rerank_plugins.pickling import PickledFields
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.joint_lm.model import JointModel
+    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+
+IMPROBABLE = np.log(0.01)
+
+
+@dataclass(frozen=True)
+class JointLMFeature(FeatureExtractor, PickledFields):
+    """Neural network joint model (Devlin et al. 2014): ln p of words, given the source and the words before.
+
+    Raises ModelError for a file that is missing, damaged, or of another kind.
+    """
+
+    model: Path = option(doc="model from `rerank train joint-lm`")
+    alignment: Path = option(doc="model from `rerank train word-alignment`, best the one that `model` was trained with")
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """`total`, `per_word`, `improbable`."""
+        return ("total", "per_word", "improbable")
+
+    @cached_property
+    def _model(self) -> JointModel:
+        from rerank_plugins.models.joint_lm.model_file import read_model
+
+        return read_model(self.model)
+
+    @cached_property
+    def _alignment(self) -> WordAlignmentModel:
+        from rerank_plugins.models.word_alignment.model_file import read_model  # loads numba, at the first use
+
+        return read_model(self.alignment)
+
+    def extract(self, nbest: NBestList) -> FloatArray:
+        """(n, 3) values, natural logs. Raises ConfigError for a list without a source, ModelError as above."""
+        from rerank_plugins.models.joint_lm.affiliation import affiliations
+
+        if not len(nbest):
+            return np.zeros((0, len(self.components)))
+        source = source_of(nbest, "joint-lm")
+        places = affiliations(self._alignment, source, nbest.texts)
+        ln_p = self._model.ln_p(self._model.numbering.contexts([(source, nbest.texts, places)]))
+        sizes = np.array([len(of_words) + 1 for of_words in places])
+        rows = np.repeat(np.arange(len(nbest)), sizes)
+        total = np.bincount(rows, ln_p, len(nbest))
+        improbable = np.bincount(rows, ln_p < IMPROBABLE, len(nbest))
+        return np.column_stack([total, total / sizes, 0.0 - improbable])

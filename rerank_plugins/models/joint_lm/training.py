@@ -1,0 +1,191 @@
+"""Training of the network: stochastic gradient descent over the target words of sentence pairs, in random order.
+
+Embeddings and output weights belong to words, and a batch has few of them: each row has a step of its own, which falls
+with the squares of its gradients (Adagrad, with one sum for a row). The hidden layer moves by Adam. All steps fall
+linearly to 0 at the end of the last pass. A part of the pairs is held out, to tell how well the network predicts.
+The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from rerank_plugins.errors import ModelError
+from rerank_plugins.models.joint_lm.affiliation import affiliations
+from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering, source_words, target_words
+from rerank_plugins.models.joint_lm.model import JointModel, Weights
+from rerank_plugins.models.joint_lm.sampled_softmax import Gradient, Sampling, gradient
+
+if TYPE_CHECKING:
+    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of training.
+
+    `window` source words on either side of the affiliated one and `history` target words are the context of a word;
+    rarer source words than `source_count` and rarer target words than `target_count` are unknown. `embedding` and
+    `hidden` are the sizes of the layers. There are `epochs` passes over the words, in batches; the first steps are
+    `word_step` of embeddings and outputs and `step` of the hidden layer. `draws` outputs are drawn for a batch, and the
+    share `dropout` of the hidden layer is left out for each word. Up to `held_out` pairs, at most one of 20, are not
+    learnt from.
+    """
+
+    window: int = 5
+    history: int = 4
+    source_count: int = 2
+    target_count: int = 2
+    embedding: int = 64
+    hidden: int = 192
+    epochs: int = 6
+    batch: int = 512
+    word_step: float = 0.03
+    step: float = 0.001
+    draws: int = 500
+    dropout: float = 0.2
+    held_out: int = 2000
+    lowercase: bool = True
+    seed: int = 1
+
+
+class Epoch(NamedTuple):
+    """A pass over the words: its number, and perplexities per word, `</s>` included, of training and held-out words.
+
+    That of training words is an estimate, from sampled outputs while the network learnt.
+    """
+
+    number: int
+    training: float
+    held_out: float
+
+
+@dataclass
+class Optimiser:
+    """Moves a model along gradients; `squares` are sums of squared gradients, `moments` those of Adam."""
+
+    model: JointModel
+    squares: tuple[Weights, Weights] = field(init=False)
+    moments: dict[str, tuple[Weights, Weights]] = field(init=False)
+    batches: int = 0
+
+    def __post_init__(self) -> None:
+        size = len(self.model.embeddings), len(self.model.output)
+        self.squares = np.full(size[0], 1e-6, np.float32), np.full(size[1], 1e-6, np.float32)
+        self.moments = {
+            name: (np.zeros_like(weights), np.zeros_like(weights))
+            for name, weights in (("hidden", self.model.hidden), ("hidden_bias", self.model.hidden_bias))
+        }
+
+    def move(self, symbols: np.ndarray, chosen: np.ndarray, change: Gradient, word_step: float, step: float) -> None:
+        """A step against the gradient of a batch."""
+        from rerank_plugins.models.joint_lm.kernels import move_rows  # loads numba
+
+        model, (inputs, outputs) = self.model, self.squares
+        move_rows(symbols, change.inputs, np.float32(word_step), inputs, model.embeddings)
+        rows = change.output.shape[1] + 1
+        outputs[chosen] += ((change.output**2).sum(axis=1) + change.output_bias**2) / rows
+        rate = word_step / np.sqrt(outputs[chosen])
+        model.output[chosen] -= rate[:, None] * change.output
+        model.output_bias[chosen] -= rate * change.output_bias
+        self.batches += 1
+        scale = step * np.sqrt(1 - 0.999**self.batches) / (1 - 0.9**self.batches)
+        for name, (mean, square) in self.moments.items():
+            slope = getattr(change, name)
+            mean += 0.1 * (slope - mean)
+            square += 0.001 * (slope**2 - square)
+            weights = getattr(model, name)
+            weights -= np.float32(scale) * mean / (np.sqrt(square) + np.float32(1e-8))
+
+
+def train(
+    pairs: Iterable[tuple[str, str]],
+    alignment: WordAlignmentModel,
+    settings: Settings,
+    *,
+    report: Callable[[Epoch], None] = lambda epoch: None,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> JointModel:
+    """The model of tokenised sentence pairs (source, target); pairs with an empty side are left out.
+
+    `alignment` says which source word each target word belongs to. `report` is called after each epoch, and `progress`
+    with the name of each stage. Raises ModelError where fewer than two pairs are left.
+    """
+    progress("reading")
+    sentences = [(f, e) for f, e in pairs if f.split() and e.split()]
+    if len(sentences) < 2:
+        raise ModelError(f"{len(sentences)} sentence pairs with words on both sides, expected 2 or more to learn from")
+    generator = np.random.default_rng(settings.seed)
+    numbering = Numbering(
+        _frequent((source_words(f, settings.lowercase) for f, _ in sentences), settings.source_count),
+        _frequent((target_words(e) for _, e in sentences), settings.target_count),
+        settings.window, settings.history, settings.lowercase,
+    )  # fmt: skip
+    order = generator.permutation(len(sentences)).tolist()
+    number_held_out = max(min(settings.held_out, len(order) // 20), 1)
+    progress("aligning words")
+    parts = [
+        numbering.contexts((f, [e], affiliations(alignment, f, [e])) for f, e in (sentences[i] for i in chosen))
+        for chosen in (order[:number_held_out], order[number_held_out:])
+    ]
+    held_out, learnt = parts
+    model = _first_model(numbering, learnt, settings, generator)
+    model = replace(model, settings={**asdict(settings), "pairs": len(sentences), "words": len(learnt)})
+    for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
+        report(epoch)
+    return model
+
+
+def _epochs(
+    model: JointModel, learnt: Contexts, held_out: Contexts, settings: Settings, generator: Generator,
+    progress: Callable[[str], None],
+) -> Iterable[Epoch]:  # fmt: skip
+    counts = np.bincount(learnt.outputs, minlength=model.numbering.outputs).astype(np.float64)
+    predicted, drawn = (np.minimum(c / c.sum(), 1 - 1e-9) for c in (counts, counts**0.75))
+    sampling, optimiser = Sampling(drawn, predicted, settings.draws), Optimiser(model)
+    for number in range(settings.epochs):
+        order, loss = generator.permutation(len(learnt)), 0.0
+        for start in range(0, len(order), settings.batch):
+            if start % (64 * settings.batch) == 0:
+                progress(f"epoch {number + 1} of {settings.epochs}, {start / len(order):.0%}")
+            batch = order[start : start + settings.batch]
+            symbols, outputs = learnt.symbols(batch), learnt.outputs[batch]
+            chosen, ln_pi = sampling.draw(outputs, generator)
+            shape = len(batch), settings.hidden
+            kept = (generator.random(shape, np.float32) >= settings.dropout).astype(np.float32)
+            kept /= np.float32(1 - settings.dropout)
+            scale = 1 - (number + start / len(order)) / settings.epochs
+            change = gradient(model, symbols, outputs, chosen, ln_pi, kept)
+            optimiser.move(symbols, chosen, change, settings.word_step * scale, settings.step * scale)
+            loss += change.loss
+        yield Epoch(number + 1, float(np.exp(loss / len(order))), float(np.exp(-model.ln_p(held_out).mean())))
+
+
+def _first_model(numbering: Numbering, learnt: Contexts, settings: Settings, generator: Generator) -> JointModel:
+    """Small random weights; the outputs begin with the frequencies of words."""
+    inputs = (2 * settings.window + 1 + settings.history) * settings.embedding
+    counts = np.bincount(learnt.outputs, minlength=numbering.outputs)
+
+    def random(rows: int, columns: int, deviation: float) -> Weights:
+        return generator.standard_normal((rows, columns), np.float32) * np.float32(deviation)
+
+    return JointModel(
+        numbering,
+        random(numbering.symbols, settings.embedding, 0.1),
+        random(inputs, settings.hidden, inputs**-0.5),
+        np.zeros(settings.hidden, np.float32),
+        random(numbering.outputs, settings.hidden, 0.05),
+        np.log((counts + 0.1) / (counts + 0.1).sum()).astype(np.float32),
+    )
+
+
+def _frequent(sentences: Iterable[Sequence[str]], least: int) -> tuple[str, ...]:
+    """The words that occur at least `least` times, the most frequent first."""
+    counts = Counter(word for words in sentences for word in words)
+    return tuple(sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word)))
