@@ -42,8 +42,8 @@ class Settings:
     history: int = 4
     source_count: int = 2
     target_count: int = 2
-    embedding: int = 64
-    hidden: int = 192
+    embedding: int = 96
+    hidden: int = 256
     epochs: int = 6
     batch: int = 512
     word_step: float = 0.03

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
               help="Number of source words seen on either side of the affiliated one.")  # fmt: skip
 @click.option("--history", type=click.IntRange(0), default=4, show_default=True,
               help="Number of target words seen before the predicted one.")  # fmt: skip
-@click.option("--embedding", type=click.IntRange(1), default=64, show_default=True,
+@click.option("--embedding", type=click.IntRange(1), default=96, show_default=True,
               help="Size of the vector of a word.")  # fmt: skip
-@click.option("--hidden", type=click.IntRange(1), default=192, show_default=True, help="Size of the hidden layer.")
+@click.option("--hidden", type=click.IntRange(1), default=256, show_default=True, help="Size of the hidden layer.")
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True, help="Passes over the words.")
 @click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
               help="Share of the hidden layer that is left out for each word.")  # fmt: skip
