@@ -1,6 +1,7 @@
 """The neural network joint model: contexts and ln p against the obvious twin, gradients, training, file, feature."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ from hypothesis import strategies as st
 from rerank_plugins import ConfigError, ModelError
 from rerank_plugins.features.joint_lm import JointLMFeature
 from rerank_plugins.models.joint_lm.affiliation import affiliations, filled
-from rerank_plugins.models.joint_lm.model_file import read_model, write_model
-from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
+from rerank_plugins.models.joint_lm.model_file import ARRAYS, read_model, write_model
+from rerank_plugins.models.joint_lm.optimiser import Optimiser
+from rerank_plugins.models.joint_lm.sampled_softmax import Gradient, Sampling, gradient
 from rerank_plugins.models.joint_lm.training import Settings, train
 from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
 from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
@@ -123,6 +125,36 @@ def test_sampled_sums_are_without_bias():
         chosen, ln_pi = sampling.draw(generator.choice(30, 5, p=p).astype(np.int32), generator)
         sums.append(np.exp(scores[chosen] - ln_pi).sum())
     assert np.mean(sums) == pytest.approx(np.exp(scores).sum(), abs=4 * np.std(sums) / 4000**0.5)
+
+
+def test_steps_are_those_of_adagrad_and_adam(trained):
+    """Two steps; a symbol that stands twice in a batch moves twice, as each gradient comes."""
+    generator = np.random.default_rng(4)
+    model = replace(trained[0], **{name: getattr(trained[0], name).copy() for name in ARRAYS})
+    expected = {name: getattr(model, name).astype(float) for name in ARRAYS}
+    optimiser, squares = Optimiser(model), {"embeddings": {}, "output": {}}
+    moments = dict.fromkeys(("hidden", "hidden_bias"), (0.0, 0.0))
+    symbols, chosen = np.array([[1, 2], [2, 3]], np.int32), np.array([0, 4])
+    for number in (1, 2):
+        shapes = (2, 2, 8), model.hidden.shape, (16,), (2, 16), (2,)
+        change = Gradient(0.0, *(generator.standard_normal(shape).astype(np.float32) for shape in shapes))
+        optimiser.move(symbols, chosen, change, 0.5, 0.1)
+        for row, slope in zip(symbols.ravel(), change.inputs.reshape(-1, 8), strict=True):
+            total = squares["embeddings"][row] = squares["embeddings"].get(row, 1e-6) + (slope**2).mean()
+            expected["embeddings"][row] -= 0.5 / total**0.5 * slope
+        for row, slope, of_bias in zip(chosen, change.output, change.output_bias, strict=True):
+            mean_square = np.append(slope, of_bias).astype(float) ** 2
+            total = squares["output"][row] = squares["output"].get(row, 1e-6) + mean_square.mean()
+            expected["output"][row] -= 0.5 / total**0.5 * slope
+            expected["output_bias"][row] -= 0.5 / total**0.5 * of_bias
+        for name, (mean, square) in moments.items():
+            slope = getattr(change, name).astype(float)
+            mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
+            moments[name] = mean, square
+            root = np.sqrt(square / (1 - 0.999**number))
+            expected[name] -= 0.1 * (mean / (1 - 0.9**number)) / (root + 1e-8)
+    for name in ARRAYS:
+        assert getattr(model, name) == pytest.approx(expected[name], abs=1e-4), name
 
 
 def test_training_learns_to_translate(trained, alignment):

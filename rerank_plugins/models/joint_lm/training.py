@@ -1,16 +1,14 @@
 """Training of the network: stochastic gradient descent over the target words of sentence pairs, in random order.
 
-Embeddings and output weights belong to words, and a batch has few of them: each row has a step of its own, which falls
-with the squares of its gradients (Adagrad, with one sum for a row). The hidden layer moves by Adam. All steps fall
-linearly to 0 at the end of the last pass. A part of the pairs is held out, to tell how well the network predicts.
-The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
+All steps fall linearly to 0 at the end of the last pass. A part of the pairs is held out, to tell how well the network
+predicts. The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +18,8 @@ from rerank_plugins.errors import ModelError
 from rerank_plugins.models.joint_lm.affiliation import affiliations
 from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering, source_words, target_words
 from rerank_plugins.models.joint_lm.model import JointModel, Weights
-from rerank_plugins.models.joint_lm.sampled_softmax import Gradient, Sampling, gradient
+from rerank_plugins.models.joint_lm.optimiser import Optimiser
+from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
@@ -64,44 +63,6 @@ class Epoch(NamedTuple):
     number: int
     training: float
     held_out: float
-
-
-@dataclass
-class Optimiser:
-    """Moves a model along gradients; `squares` are sums of squared gradients, `moments` those of Adam."""
-
-    model: JointModel
-    squares: tuple[Weights, Weights] = field(init=False)
-    moments: dict[str, tuple[Weights, Weights]] = field(init=False)
-    batches: int = 0
-
-    def __post_init__(self) -> None:
-        size = len(self.model.embeddings), len(self.model.output)
-        self.squares = np.full(size[0], 1e-6, np.float32), np.full(size[1], 1e-6, np.float32)
-        self.moments = {
-            name: (np.zeros_like(weights), np.zeros_like(weights))
-            for name, weights in (("hidden", self.model.hidden), ("hidden_bias", self.model.hidden_bias))
-        }
-
-    def move(self, symbols: np.ndarray, chosen: np.ndarray, change: Gradient, word_step: float, step: float) -> None:
-        """A step against the gradient of a batch."""
-        from rerank_plugins.models.joint_lm.kernels import move_rows  # loads numba
-
-        model, (inputs, outputs) = self.model, self.squares
-        move_rows(symbols, change.inputs, np.float32(word_step), inputs, model.embeddings)
-        rows = change.output.shape[1] + 1
-        outputs[chosen] += ((change.output**2).sum(axis=1) + change.output_bias**2) / rows
-        rate = word_step / np.sqrt(outputs[chosen])
-        model.output[chosen] -= rate[:, None] * change.output
-        model.output_bias[chosen] -= rate * change.output_bias
-        self.batches += 1
-        scale = step * np.sqrt(1 - 0.999**self.batches) / (1 - 0.9**self.batches)
-        for name, (mean, square) in self.moments.items():
-            slope = getattr(change, name)
-            mean += 0.1 * (slope - mean)
-            square += 0.001 * (slope**2 - square)
-            weights = getattr(model, name)
-            weights -= np.float32(scale) * mean / (np.sqrt(square) + np.float32(1e-8))
 
 
 def train(
