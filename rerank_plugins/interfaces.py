@@ -77,11 +77,11 @@ class FeatureExtractor(ABC):
     def check_lists(self, nbests: Sequence[NBestList]) -> None:  # noqa: B027 -- most take any lists
         """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:  # noqa: ARG002
         """What each word adds to the values, for `rerank explain`; None (the default) if it cannot be said of words.
 
-        One array for each sentence, of len(sentence) or, with a value for `</s>`, len(sentence) + 1: ln p of each word
-        by a language model (`LanguageModel.word_scores`), or another score that the words of a sentence sum to.
+        One array for each hypothesis, of the number of its words or, with a value for `</s>`, one more: ln p of each
+        word by a language model (`LanguageModel.word_scores`), or another score that the words sum to.
         """
         return None
 

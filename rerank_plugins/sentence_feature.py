@@ -29,3 +29,11 @@ class SentenceFeature(FeatureExtractor):
             return []
         values = self.values([text.split() for nbest in nbests for text in nbest.texts])
         return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])
+
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to the values, as `word_scores` has it; None (the default) if it cannot be said."""
+        return None
+
+    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
+        """What each word of the hypotheses adds, as `word_values` computes it."""
+        return self.word_values([text.split() for text in nbest.texts])

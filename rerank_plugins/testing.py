@@ -96,8 +96,8 @@ def check_feature_extractor(
     together = extractor.extract_all(lists)
     assert len(together) == len(lists), f"extract_all returned {len(together)} arrays for {len(lists)} lists"
     again = pickle.loads(pickle.dumps(extractor))
-    _check_word_scores(extractor, [text.split() for nbest in lists for text in nbest.texts])
     for nbest, values in zip(lists, together, strict=True):
+        _check_word_scores(extractor, nbest)
         where = f"list {nbest.segment_id}"
         wanted = (len(nbest), len(names))
         assert values.shape == wanted, f"{where}: shape {values.shape}, wanted {wanted} (hypotheses, components)"
@@ -119,13 +119,13 @@ def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance
     np.testing.assert_allclose(values, wanted, tolerance, tolerance, err_msg=message)
 
 
-def _check_word_scores(extractor: FeatureExtractor, sentences: Sequence[Sentence]) -> None:
+def _check_word_scores(extractor: FeatureExtractor, nbest: NBestList) -> None:
     """Check the scores by word of an extractor, if it has any."""
-    scores = extractor.word_scores(sentences)
+    scores = extractor.word_scores(nbest)
     if scores is None:
         return
-    assert len(scores) == len(sentences), f"word_scores returned {len(scores)} arrays for {len(sentences)} sentences"
-    for words, values in zip(sentences, scores, strict=True):
+    assert len(scores) == len(nbest), f"word_scores returned {len(scores)} arrays for {len(nbest)} hypotheses"
+    for words, values in zip((hypothesis.words for hypothesis in nbest), scores, strict=True):
         lengths = (len(words), len(words) + 1)
         assert len(values) in lengths, f"{words}: {len(values)} word scores, wanted {lengths[0]} or {lengths[1]}"
         assert np.isfinite(values).all(), f"{words}: word scores must be finite, found {values}"

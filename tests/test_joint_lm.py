@@ -183,11 +183,12 @@ def test_the_feature(trained, alignment, tmp_path):
     feature = JointLMFeature(tmp_path / "joint", tmp_path / "align")
     texts = ["dog sees red house", "red red red", "", "dog sees red house"]
     nbest = NBestList("0", tuple(Hypothesis(text) for text in texts), source="Hund sieht Haus rot")
-    values = feature.extract(nbest)
+    values, scores = feature.extract(nbest), feature.word_scores(nbest)
     for row, text, places in zip(values, texts, affiliations(alignment, nbest.source, texts), strict=True):
         ln_p = naive_sentence(trained[0], nbest.source, text, places)
         expected = [sum(ln_p), sum(ln_p) / len(ln_p), -sum(value < math.log(0.01) for value in ln_p)]
         assert row == pytest.approx(expected, abs=1e-3)
+        assert scores[texts.index(text)] == pytest.approx(ln_p, abs=1e-4)
     assert values[0, 1] > values[1, 1]
     with pytest.raises(ConfigError, match="joint-lm compares with the source sentence"):
         feature.extract(NBestList("0", nbest.hypotheses))

@@ -69,7 +69,7 @@ class DependencyFeature(SentenceFeature, PickledFields):
         """The parser of the trees."""
         return (self._parser,)
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word given its ancestors, or, in a sentence without a tree, in its worst context; no `</s>`."""
         return [
             self._model.floor(words) if parse.dependencies is None else self._model.score([parse.dependencies])[0]

@@ -61,15 +61,17 @@ class JointLMFeature(FeatureExtractor, PickledFields):
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values, natural logs. Raises ConfigError for a list without a source, ModelError as above."""
+        scores = self.word_scores(nbest)
+        values = [(ln_p.sum(), ln_p.mean(), -float((ln_p < IMPROBABLE).sum())) for ln_p in scores]
+        return np.array(values, np.float64).reshape(-1, len(self.components)) + 0.0  # no -0
+
+    def word_scores(self, nbest: NBestList) -> list[FloatArray]:
+        """Ln p of each word and of `</s>`. Raises ConfigError for a list without a source, ModelError as above."""
         from rerank_plugins.models.joint_lm.affiliation import affiliations
 
         if not len(nbest):
-            return np.zeros((0, len(self.components)))
+            return []
         source = source_of(nbest, "joint-lm")
         places = affiliations(self._alignment, source, nbest.texts)
         ln_p = self._model.ln_p(self._model.numbering.contexts([(source, nbest.texts, places)]))
-        sizes = np.array([len(of_words) + 1 for of_words in places])
-        rows = np.repeat(np.arange(len(nbest)), sizes)
-        total = np.bincount(rows, ln_p, len(nbest))
-        improbable = np.bincount(rows, ln_p < IMPROBABLE, len(nbest))
-        return np.column_stack([total, total / sizes, 0.0 - improbable])
+        return np.split(ln_p, np.cumsum([len(of_words) + 1 for of_words in places])[:-1])

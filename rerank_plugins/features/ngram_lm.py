@@ -66,7 +66,7 @@ class NgramFeature(SentenceFeature, PickledFields):
         """The parsers of the language model."""
         return self._lm.parsers
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """The word scores of the language model."""
         return self._lm.word_scores(sentences)
 

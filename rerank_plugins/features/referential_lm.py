@@ -38,7 +38,7 @@ class ReferentialFeature(ReferentialOptions, SentenceFeature):
         """The words of the grammar, and of the world's taxonomy where the grammar has a place for them."""
         return self._lm
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word, `</s>` last."""
         return self._lm.word_scores(sentences)
 

@@ -67,7 +67,7 @@ class SlrFeature(SentenceFeature, PickledFields):
         """The parsers of the language model."""
         return self._lm.parsers
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """The word scores of the language model, less ln p of each word alone."""
         scores = self._lm.word_scores(sentences)
         if scores is None:

@@ -46,7 +46,7 @@ class UnigramFeature(SentenceFeature, PickledFields):
         """The words that have a frequency."""
         return self._unigrams
 
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
+    def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
         """Ln p of each word, without `</s>`."""
         return [np.array([self._unigrams.ln(word) for word in words], np.float64) for words in sentences]
 

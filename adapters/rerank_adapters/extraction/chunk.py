@@ -79,7 +79,7 @@ def extract_chunk(plan: Plan, task: Task) -> Extracted:
     sizes = np.cumsum([len(nbest) for nbest in task.nbests])[:-1]
     values: dict[str, FloatArray] = {}
     seconds: dict[str, float] = {}
-    through = cache(lambda text, source: _through(task.nbests, text, source))
+    through = cache(lambda text, source: as_read(task.nbests, text, source))
     for label, rows in task.wanted.items():
         extractor = plan.extractors[label]
         started = time.process_time()
@@ -104,7 +104,7 @@ def extract_lists(plan: Plan, nbests: Sequence[NBestList]) -> Extracted:
     return extract_chunk(plan, Task(nbests, {label: np.ones(rows, bool) for label in plan.extractors}))
 
 
-def _through(nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline) -> list[NBestList]:
+def as_read(nbests: Sequence[NBestList], text: TextPipeline, source: TextPipeline) -> list[NBestList]:
     """The lists as an extractor reads them."""
     if not text.steps and not source.steps:
         return list(nbests)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rerank_adapters.extraction.chunk import as_read
 from rerank_adapters.extraction.plan import column_names
 from rerank_adapters.pipeline.apply import aligned, apply_weights
 from rerank_adapters.pipeline.job import Job, through
@@ -166,18 +167,19 @@ def _row(table: FeatureTable, row: int) -> FloatArray:
     return np.concatenate([table.values[row], sparse])
 
 
-def word_scores(job: Job, texts: tuple[str, str]) -> tuple[WordScores, ...]:
-    """The word scores of both texts by each feature of the job that has some, then by other language models of it.
+def word_scores(job: Job, both: NBestList) -> tuple[WordScores, ...]:
+    """The word scores of two hypotheses by each feature of the job that has some, then by its other language models.
 
     Features that give the same scores to the same words share a row.
     """
     rows: list[WordScores] = []
-    pipelines = job.pipelines("text")
+    pipelines, of_source = job.pipelines("text"), job.pipelines("source_text")
     for label, extractor in job.extractors.items():
-        sentences = _sentences(pipelines.get(label, TextPipeline()), texts)
-        _add(rows, label, sentences, extractor.word_scores(sentences))
+        texts, source = pipelines.get(label, TextPipeline()), of_source.get(label, TextPipeline())
+        (seen,) = as_read([both], texts, source)
+        _add(rows, label, [hypothesis.words for hypothesis in seen], extractor.word_scores(seen))
     for name in job.config.language_model:
-        sentences = _sentences(TextPipeline(), texts)
+        sentences = [hypothesis.words for hypothesis in both]
         _add(rows, name, sentences, job.language_model(name).word_scores(sentences))
     return tuple(rows)
 
@@ -265,6 +267,6 @@ def explain(
         side(choices[0], first),
         side(choices[1], second),
         contributions(job, in_order, vector, weights.trees, first, second),
-        word_scores(job, texts_of),
+        word_scores(job, nbest.select([first, second])),
         parses_of(job, texts_of, parsers),
     )

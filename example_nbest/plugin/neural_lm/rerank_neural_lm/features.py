@@ -56,9 +56,9 @@ class NeuralFeature(PickledFields, FeatureExtractor):
         """The words without an unknown piece."""
         return self._lm
 
-    def word_scores(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray] | None:
+    def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:
         """The scores of the words."""
-        return self._lm.word_scores(sentences)
+        return self._lm.word_scores([hypothesis.words for hypothesis in nbest])
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 2) natural logs."""
