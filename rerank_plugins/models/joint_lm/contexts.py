@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.models.word_alignment.bitext import split_words
 
 UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
 TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's
@@ -84,10 +84,10 @@ class Numbering:
         source, target, about, after, outputs = ([np.zeros(0, np.int64)] for _ in range(5))
         source_size = target_size = 0
         for text, targets, affiliated in groups:
-            words = [self._source_numbers.get(word, UNKNOWN) for word in source_words(text, self.lowercase)]
+            words = [self._source_numbers.get(word, UNKNOWN) for word in split_words(text, self.lowercase)]
             source.append(np.array([BEFORE] * self.window + words + [AFTER] * (self.window + 1), np.int64))
             for translation, places in zip(targets, affiliated, strict=True):
-                numbers = np.array([self._target_numbers.get(w, 0) for w in target_words(translation)], np.int64)
+                numbers = np.array([self._target_numbers.get(w, 0) for w in split_words(translation, False)], np.int64)
                 inputs = np.where(numbers > 0, numbers, TARGET_UNKNOWN)
                 target.append(first_target + np.concatenate([np.full(self.history, TARGET_BEFORE), inputs]))
                 about.append(source_size + np.append(np.minimum(places, max(len(words) - 1, 0)), len(words)))
@@ -100,14 +100,3 @@ class Numbering:
         )
         starts = np.concatenate(about), np.concatenate(after)
         return Contexts(source_symbols, target_symbols, *starts, predicted, self.window, self.history)
-
-
-def source_words(text: str, lowercase: bool) -> list[str]:
-    """The words of a tokenised source text, in the form in which the model has them."""
-    text = normal_text(text)
-    return (text.lower() if lowercase else text).split()
-
-
-def target_words(text: str) -> list[str]:
-    """The words of a tokenised target text, whose case is kept."""
-    return normal_text(text).split()

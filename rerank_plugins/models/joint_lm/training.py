@@ -16,10 +16,11 @@ from numpy.random import Generator
 
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.joint_lm.affiliation import affiliations
-from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering, source_words, target_words
+from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
 from rerank_plugins.models.joint_lm.model import JointModel, Weights
 from rerank_plugins.models.joint_lm.optimiser import Optimiser
 from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
+from rerank_plugins.models.word_alignment.bitext import split_words
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
@@ -84,8 +85,8 @@ def train(
         raise ModelError(f"{len(sentences)} sentence pairs with words on both sides, expected 2 or more to learn from")
     generator = np.random.default_rng(settings.seed)
     numbering = Numbering(
-        _frequent((source_words(f, settings.lowercase) for f, _ in sentences), settings.source_count),
-        _frequent((target_words(e) for _, e in sentences), settings.target_count),
+        _frequent((split_words(f, settings.lowercase) for f, _ in sentences), settings.source_count),
+        _frequent((split_words(e, False) for _, e in sentences), settings.target_count),
         settings.window, settings.history, settings.lowercase,
     )  # fmt: skip
     order = generator.permutation(len(sentences)).tolist()
