@@ -21,6 +21,7 @@ from rerank_plugins.models.joint_lm.model import JointModel, Weights
 from rerank_plugins.models.joint_lm.optimiser import Optimiser
 from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
 from rerank_plugins.models.word_alignment.bitext import split_words
+from rerank_plugins.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
@@ -77,7 +78,8 @@ def train(
     """The model of tokenised sentence pairs (source, target); pairs with an empty side are left out.
 
     `alignment` says which source word each target word belongs to. `report` is called after each epoch, and `progress`
-    with the name of each stage. Raises ModelError where fewer than two pairs are left.
+    with the name of each stage. The model does not depend on the number of cores. Raises ModelError where fewer than
+    two pairs are left.
     """
     progress("reading")
     sentences = [(f, e) for f, e in pairs if f.split() and e.split()]
@@ -99,8 +101,9 @@ def train(
     held_out, learnt = parts
     model = _first_model(numbering, learnt, settings, generator)
     model = replace(model, settings={**asdict(settings), "pairs": len(sentences), "words": len(learnt)})
-    for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
-        report(epoch)
+    with one_blas_thread():
+        for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
+            report(epoch)
     return model
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager
-from functools import cache
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +13,7 @@ from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
 from rerank_plugins.parsers.biaffine.states import lower_states, upper_states
+from rerank_plugins.threads import one_blas_thread
 from rerank_plugins.trees.dependency import DependencyTree
 
 BATCH = 2_000  # words
@@ -30,22 +28,6 @@ def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[Depen
             for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
                 trees[position] = tree
     return [tree for tree in trees if tree is not None]
-
-
-def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which matrix products use one thread; work is spread over processes instead.
-
-    The products are small, and a second thread that waits for a busy core costs ten times what it could gain.
-    """
-    limited: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limited
-
-
-@cache
-def _blas() -> Any:
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def batches(lengths: Sequence[int], words: int) -> Iterator[list[int]]:

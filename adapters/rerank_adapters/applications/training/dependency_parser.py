@@ -68,9 +68,9 @@ def train_parser(
 
     from rerank_adapters.formats.compressed import open_text
     from rerank_plugins.parsers.biaffine.network import Sizes
-    from rerank_plugins.parsers.biaffine.parsing import one_blas_thread
     from rerank_plugins.parsers.biaffine.training import Schedule, train
     from rerank_plugins.parsers.biaffine.vectors import word_vectors
+    from rerank_plugins.threads import one_blas_thread
     from rerank_plugins.trees.dependency import read_conllu
 
     treebanks = [path for path in paths if TREEBANK in path.suffixes]
