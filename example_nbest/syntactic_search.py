@@ -192,7 +192,7 @@ def main(arguments: argparse.Namespace, lists: Path) -> None:
     if more := arguments.more:
         larger = replace(plain, pops=more, stack_size=arguments.stack * more // arguments.pops)
         results.decode(f"n-grams, {more} pops", larger)
-    for grammar in (None, *arguments.grammar):
+    for grammar in () if arguments.plain else (None, *arguments.grammar):
         label = f", {grammar.stem}" if grammar else ""
         model = HhmmLanguageModel(grammar, beam=arguments.beam, threshold=THRESHOLD)
         model.score([["the", "dog"]])  # compiled and laid out before the time is taken
@@ -229,6 +229,7 @@ def options() -> argparse.Namespace:
     ):
         parser.add_argument(f"--{name}", type=int, default=value, help=f"{what} (default: {value})")
     parser.add_argument("--tuner", default="mira", help="default: mira")
+    parser.add_argument("--plain", action="store_true", help="only the decoder without the syntactic model")
     parser.add_argument("--grammar", type=Path, action="append", default=[], help="one more grammar; repeatable")
     parser.add_argument("--lists", type=Path, help="folder for the n-best lists (default: a temporary one)")
     return parser.parse_args()

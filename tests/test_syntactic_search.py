@@ -200,3 +200,38 @@ def test_the_experiment_runs(tmp_path):
     for row in rows:
         assert 0 <= float(row[32:39]) <= 100
     assert [int(row.split()[-1]) > 0 for row in rows] == [False, False, False, True]
+
+
+@pytest.mark.slow
+def test_only_the_plain_decoder(tmp_path):
+    settings = {"tune": 4, "test": 3, "rounds": 1, "n": 5, "pops": 20, "stack": 10, "more": 0}
+    done = subprocess.run(
+        [sys.executable, FOLDER / "syntactic_search.py", "--plain", "--lists", tmp_path,
+         *(f"--{name}={n}" for name, n in settings.items())],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert [row[:32].strip() for row in done.stdout.splitlines()[1:]] == ["n-grams"]
+    assert {path.name for path in tmp_path.glob("*.nbest")} == {"plain.tune.1.nbest", "n-grams.test.nbest"}
+
+
+def test_held_out_pairs(tmp_path):
+    """The three parts are disjoint, and no held-out sentence begins like one of the training text."""
+    import held_out_pairs
+
+    ten = "eins zwei drei vier fünf sechs sieben acht neun"
+    pairs = [(f"nummer {n} {ten}", f"number {n} is a sentence of some words") for n in range(20)]
+    alike = [(f"Nummer 3, {ten} .", "another translation"), ("kurz", "Number 7 is a sentence of some words !")]
+    short = [("zu kurz", "too short"), ("a " * 41, "too long")]
+    with lzma.open(tmp_path / "train.de-en.xz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{de} ||| {en}\n" for de, en in [*pairs, *alike, *short])
+    held_out_pairs.main(tmp_path, tmp_path / "parts", 4, 16)
+    lines = {name: (tmp_path / "parts" / name).read_text(encoding="utf-8").splitlines()
+             for name in ("tune.src", "tune.ref", "test.src", "test.ref")}  # fmt: skip
+    tuned, tested = (list(zip(lines[f"{part}.src"], lines[f"{part}.ref"], strict=True)) for part in ("tune", "test"))
+    assert (len(tuned), len(tested)) == (4, 16)
+    assert sorted(tuned + tested) == sorted(pairs)
+    with lzma.open(tmp_path / "parts/train.de-en.xz", "rt", encoding="utf-8") as file:
+        left = [line.rstrip("\n") for line in file]
+    assert left == [" ||| ".join(pair) for pair in short]
+    with pytest.raises(SystemExit, match="wanted at least 25"):
+        held_out_pairs.main(tmp_path, tmp_path / "parts", 5, 20)
