@@ -16,16 +16,16 @@ import lzma
 import sys
 from pathlib import Path
 
+import make
+from larger_corpus import read_pairs
+
 SHORTEST, LONGEST = 10, 40
 BEGINNING = 45  # letters and digits by which sentences are compared
-
-Pair = tuple[str, str]
 
 
 def main(corpus: Path, folder: Path, tune: int = 1200, test: int = 3000) -> None:
     """Write the three parts into the folder."""
-    with lzma.open(corpus / "train.de-en.xz", "rt", encoding="utf-8") as lines:
-        pairs = [tuple(line.rstrip("\n").split(" ||| ")) for line in lines]
+    pairs = read_pairs(corpus)
     held_out = choose(pairs, tune + test)
     beginnings = {beginning(text) for pair in held_out for text in pair}
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,10 +38,10 @@ def main(corpus: Path, folder: Path, tune: int = 1200, test: int = 3000) -> None
     for part, in_tune in (("tune", True), ("test", False)):
         chosen = [pair for number, pair in enumerate(held_out) if (number in tuned) == in_tune]
         for column, kind in enumerate(("src", "ref")):
-            (folder / f"{part}.{kind}").write_text("".join(f"{pair[column]}\n" for pair in chosen), encoding="utf-8")
+            make.save(folder / f"{part}.{kind}", (pair[column] for pair in chosen))
 
 
-def choose(pairs: list[Pair], count: int) -> list[Pair]:
+def choose(pairs: list[list[str]], count: int) -> list[list[str]]:
     """So many pairs of long sentences, at even distances, no two of which begin alike in either language."""
     seen: set[str] = set()
     candidates = []

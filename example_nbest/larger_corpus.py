@@ -18,8 +18,7 @@ import make
 def main(corpus: Path, folder: Path, count: int | None = None) -> None:
     """Write text and models into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    with lzma.open(corpus / "train.de-en.xz", "rt", encoding="utf-8") as lines:
-        pairs = [line.rstrip("\n").split(" ||| ") for line in lines]
+    pairs = read_pairs(corpus)
     if count:
         pairs = pairs[:: max(1, len(pairs) // count)][:count]
     for column, language in enumerate(("de", "en")):
@@ -30,6 +29,12 @@ def main(corpus: Path, folder: Path, count: int | None = None) -> None:
                 folder / f"{part}.{language}", (corpus / f"{part}.{kind}").read_text(encoding="utf-8").splitlines()
             )
     make.train(folder)
+
+
+def read_pairs(corpus: Path) -> list[list[str]]:
+    """The training pairs of a corpus."""
+    with lzma.open(corpus / "train.de-en.xz", "rt", encoding="utf-8") as lines:
+        return [line.rstrip("\n").split(" ||| ") for line in lines]
 
 
 if __name__ == "__main__":

@@ -138,8 +138,8 @@ RUNS = {
         "{lists} {table} mira,passes=2 mira,passes=2,start=decoder,select=true,metric=chrf --folds 2 --seeds 1 --noise 2 --jobs 1",
         r"\| mira,passes=2,start=decoder,select=true,metric=chrf \| [\d.]+ \| [\d.]+ \| [+-][\d.]+ ± [\d.]+ \|",
     ),
-    "tuning_set_size": ("{job} --sizes 2,3", r"\| 2 \| \d \|( [\d.]+( ± [\d.]+)? \|){2} [+-][\d.]+"),
     "tuner_table": ("{lists} length --tuners mira,mbr --seeds 1", r"\| mira \| [\d.]+ \| [\d.]+ \|"),
+    "tuning_set_size": ("{job} --sizes 2,3", r"\| 2 \| \d \|( [\d.]+( ± [\d.]+)? \|){2} [+-][\d.]+"),
 }  # fmt: skip
 
 

@@ -123,13 +123,10 @@ class Lists:
 @click.option("--no-test", is_flag=True, help="Print only held-out scores, and leave the test set alone.")
 def main(config: Path, seeds: int, jobs: int | None, no_test: bool) -> None:
     """Extract the features once, tune and compare all systems, and print the tables."""
-    settings = read_config(config)
-    job = Job.create(settings.model_copy(update={"jobs": jobs} if jobs else {}), load_plugins(BUILTIN))
-    if job.config.tune is None or not job.config.test:
-        raise RerankError(f"{config}: no [tune] or no [[test]] table, expected both")
+    job, of_tune, of_test = job_of(config, jobs)
     systems = list(systems_of(job))
-    tune = Lists(job, job.config.tune)
-    test = None if no_test else Lists(job, job.config.test[0])
+    tune = Lists(job, of_tune)
+    test = None if no_test else Lists(job, of_test)
     outputs = {} if test is None else {FIRST: [nbest[0].text for nbest in test.data.nbests]}
     held_out, columns = {FIRST: ""}, {FIRST: ""}
     for system in systems:
@@ -161,6 +158,15 @@ def main(config: Path, seeds: int, jobs: int | None, no_test: bool) -> None:
     for number, metric in enumerate(evaluation.metrics):
         more = (columns, held_out) if number == 0 else None
         print(markdown_table(table_of(evaluation, metric, over, more)))
+
+
+def job_of(config: Path, jobs: int | None) -> tuple[Job, DataSet, DataSet]:
+    """The job of a config, its tuning set, and its first test set; `jobs` processes, if not as the config says."""
+    settings = read_config(config)
+    job = Job.create(settings.model_copy(update={"jobs": jobs} if jobs else {}), load_plugins(BUILTIN))
+    if job.config.tune is None or not job.config.test:
+        raise RerankError(f"{config}: no [tune] or no [[test]] table, expected both")
+    return job, job.config.tune, job.config.test[0]
 
 
 def start_of(job: Job, data: Data, table: FeatureTable) -> np.ndarray:

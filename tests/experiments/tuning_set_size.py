@@ -17,17 +17,13 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.config import read_config
-from rerank_adapters.pipeline.job import Job
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
 from rerank_adapters.tuning import held_out_score
 from rerank_adapters.tuning.data import take_segments
 from rerank_plugins import RerankError
-from rerank_plugins.plugins import load_plugins
 from tests.experiments.experiment import FILE, Listed, experiment, say
-from tests.experiments.tatoeba_table import EVERYTHING, WITHOUT_SYNTAX, Lists, start_of, systems_of
+from tests.experiments.tatoeba_table import EVERYTHING, WITHOUT_SYNTAX, Lists, job_of, start_of, systems_of
 
 
 @experiment("tuning_set_size", __doc__)
@@ -37,14 +33,11 @@ from tests.experiments.tatoeba_table import EVERYTHING, WITHOUT_SYNTAX, Lists, s
 @click.option("--jobs", type=click.IntRange(1), help="Extract features in this many processes.")
 def main(config: Path, sizes: tuple[int, ...], parts: int, jobs: int | None) -> None:
     """Extract the features once, tune on all parts, and print the table."""
-    settings = read_config(config)
-    job = Job.create(settings.model_copy(update={"jobs": jobs} if jobs else {}), load_plugins(BUILTIN))
-    if job.config.tune is None or not job.config.test:
-        raise RerankError(f"{config}: no [tune] or no [[test]] table, expected both")
+    job, of_tune, of_test = job_of(config, jobs)
     systems = {system.name: system for system in systems_of(job)}
     if WITHOUT_SYNTAX not in systems:
         raise RerankError(f"{config}: no feature of a syntactic family to leave out")
-    tune, test = Lists(job, job.config.tune), Lists(job, job.config.test[0])
+    tune, test = Lists(job, of_tune), Lists(job, of_test)
     segments = len(tune.data.nbests)
     if not 1 <= min(sizes) <= max(sizes) <= segments:
         raise RerankError(f"sizes from {min(sizes)} to {max(sizes)}, expected 1 to the {segments} segments of {config}")

@@ -12,6 +12,8 @@ gradients are products of dense matrices.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -21,16 +23,21 @@ from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.models.joint_lm.model import JointModel, Weights
 
 
-class Sampling(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Sampling:
     """The distributions q (outputs), from which outputs are drawn, and p (outputs) of predicted words."""
 
     drawn: FloatArray
     predicted: FloatArray
     draws: int
 
+    @cached_property
+    def _cumulative(self) -> FloatArray:
+        return np.cumsum(self.drawn)
+
     def draw(self, outputs: IntArray, generator: Generator) -> tuple[LongArray, Weights]:
         """The outputs C of a batch, ascending, and their (C) ln pi."""
-        noise = np.searchsorted(np.cumsum(self.drawn), generator.random(self.draws)).clip(0, len(self.drawn) - 1)
+        noise = np.searchsorted(self._cumulative, generator.random(self.draws)).clip(0, len(self.drawn) - 1)
         chosen = np.unique(np.concatenate([outputs, noise]))
         absent = self.draws * np.log1p(-self.drawn[chosen]) + len(outputs) * np.log1p(-self.predicted[chosen])
         return chosen, np.log(-np.expm1(absent)).astype(np.float32)

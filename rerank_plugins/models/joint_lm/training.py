@@ -6,8 +6,7 @@ predicts. The cost of a word is proportional to H (K D + outputs of a batch) mul
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +19,7 @@ from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
 from rerank_plugins.models.joint_lm.model import JointModel, Weights
 from rerank_plugins.models.joint_lm.optimiser import Optimiser
 from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
+from rerank_plugins.models.vocabulary.frequent_words import frequent_words
 from rerank_plugins.models.word_alignment.bitext import split_words
 from rerank_plugins.threads import one_blas_thread
 
@@ -87,8 +87,8 @@ def train(
         raise ModelError(f"{len(sentences)} sentence pairs with words on both sides, expected 2 or more to learn from")
     generator = np.random.default_rng(settings.seed)
     numbering = Numbering(
-        _frequent((split_words(f, settings.lowercase) for f, _ in sentences), settings.source_count),
-        _frequent((split_words(e, False) for _, e in sentences), settings.target_count),
+        frequent_words((split_words(f, settings.lowercase) for f, _ in sentences), settings.source_count),
+        frequent_words((split_words(e, False) for _, e in sentences), settings.target_count),
         settings.window, settings.history, settings.lowercase,
     )  # fmt: skip
     order = generator.permutation(len(sentences)).tolist()
@@ -148,9 +148,3 @@ def _first_model(numbering: Numbering, learnt: Contexts, settings: Settings, gen
         random(numbering.outputs, settings.hidden, 0.05),
         np.log((counts + 0.1) / (counts + 0.1).sum()).astype(np.float32),
     )
-
-
-def _frequent(sentences: Iterable[Sequence[str]], least: int) -> tuple[str, ...]:
-    """The words that occur at least `least` times, the most frequent first."""
-    counts = Counter(word for words in sentences for word in words)
-    return tuple(sorted((word for word, n in counts.items() if n >= least), key=lambda word: (-counts[word], word)))

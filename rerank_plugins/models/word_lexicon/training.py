@@ -7,7 +7,6 @@ block stay in the processor's cache. The cost of an epoch is O(words of all pair
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import ModelError
+from rerank_plugins.models.vocabulary.frequent_words import frequent_words
 from rerank_plugins.models.word_lexicon.model import WordLexicon, source_words, target_words
 
 BLOCK = 512  # target words that are trained together
@@ -68,8 +68,8 @@ def train(
     """
     sentences = [(source_words(f, settings.lowercase), target_words(e)) for f, e in pairs]
     sentences = [(f, e) for f, e in sentences if f and e]
-    sources = _vocabulary((f for f, _ in sentences), settings.source_count)
-    targets = _vocabulary((e for _, e in sentences), settings.target_count)
+    sources = frequent_words((set(f) for f, _ in sentences), settings.source_count)
+    targets = frequent_words((set(e) for _, e in sentences), settings.target_count)  # blocks of like words
     if not sources or not targets:
         raise ModelError(f"no words to learn from: {len(sentences)} pairs, in which no word is frequent enough")
     f_side = _sides([f for f, _ in sentences], {word: i + 1 for i, word in enumerate(sources)}, always=0)
@@ -101,12 +101,6 @@ def train(
     for epoch, sums in enumerate(zip(*(sums for _, sums in blocks), strict=True), 1):
         report(epoch, sum(sums) / len(sentences))
     return _lexicon(sources, targets, [weights for weights, _ in blocks], {**asdict(settings), "pairs": len(sentences)})
-
-
-def _vocabulary(sentences: Iterable[Sequence[str]], least: int) -> tuple[str, ...]:
-    """The words of at least `least` sentences, the most frequent first, which makes blocks of like words."""
-    counts = Counter(word for words in sentences for word in set(words))
-    return tuple(sorted((w for w, n in counts.items() if n >= least), key=lambda word: (-counts[word], word)))
 
 
 def _sides(sentences: Sequence[Sequence[str]], numbers: dict[str, int], always: int | None = None) -> Sides:
