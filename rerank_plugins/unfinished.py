@@ -24,11 +24,12 @@ def unfinished(path: Path) -> Iterator[Path]:
     where the temporary file cannot be created.
     """
     _remove_abandoned(path)
-    try:
-        temporary, descriptor = _created(path)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from None
-    try:
+    temporary, descriptor = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp"), None
+    try:  # from before the file is there, since a signal may come as soon as it is
+        try:
+            descriptor = _create(temporary)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
@@ -36,17 +37,16 @@ def unfinished(path: Path) -> Iterator[Path]:
             os.close(descriptor)
 
 
-def _created(path: Path) -> tuple[Path, int | None]:
-    """A new temporary file, and a descriptor that holds its lock; None where there are no locks."""
+def _create(temporary: Path) -> int | None:
+    """Create the file; return a descriptor that holds its lock, or None where there are no locks."""
     while True:
-        temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         descriptor = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
         if not _locks_exist():  # as on Windows, where open files cannot be renamed
             os.close(descriptor)
-            return temporary, None
+            return None
         _lock(descriptor)
         if os.fstat(descriptor).st_nlink:
-            return temporary, descriptor
+            return descriptor
         os.close(descriptor)  # another process locked the file before this one did, and removed it
 
 

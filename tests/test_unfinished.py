@@ -50,3 +50,14 @@ def test_a_file_that_cannot_be_created_is_named_as_the_user_names_it(tmp_path):
     with pytest.raises(FileNotFoundError) as caught, unfinished(tmp_path / "none" / "a.npz"):
         pass
     assert caught.value.filename == str(tmp_path / "none" / "a.npz")
+
+
+def test_a_signal_before_the_file_is_locked_leaves_none_behind(tmp_path, monkeypatch):
+    def interrupted(descriptor):
+        assert len(list(tmp_path.iterdir())) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rerank_plugins.unfinished._lock", interrupted)
+    with pytest.raises(KeyboardInterrupt), unfinished(tmp_path / "out"):
+        pass
+    assert not list(tmp_path.iterdir())
