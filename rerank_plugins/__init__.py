@@ -31,7 +31,7 @@ from rerank_plugins.sparse_block import SparseBlock
 
 install()
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BatchedLM",
     "ConfigError",
