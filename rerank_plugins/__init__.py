@@ -24,10 +24,15 @@ from rerank_plugins.interfaces import (
     option,
 )
 from rerank_plugins.kernel_cache import install
+from rerank_plugins.model_file import read_model, word_array, words_from, write_model
 from rerank_plugins.nbest import Hypothesis, NBestList
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
 from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.text_files import open_atomic, open_text
+from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.scored import ScoredTree
 
 install()
 
@@ -35,6 +40,7 @@ __version__ = "0.2.0"
 __all__ = [
     "BatchedLM",
     "ConfigError",
+    "DependencyTree",
     "FeatureExtractor",
     "FeatureTable",
     "FloatArray",
@@ -53,14 +59,22 @@ __all__ = [
     "PluginError",
     "RerankError",
     "Rescored",
+    "ScoredTree",
     "Scorer",
     "SentenceFeature",
     "SparseBlock",
+    "Tree",
     "Tuner",
     "TuningData",
     "TuningResult",
     "TuningStep",
     "check_texts",
     "hookimpl",
+    "open_atomic",
+    "open_text",
     "option",
+    "read_model",
+    "word_array",
+    "words_from",
+    "write_model",
 ]

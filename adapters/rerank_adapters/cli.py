@@ -19,7 +19,7 @@ import click
 
 from rerank_adapters import applications, commands
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.closed_pipes import drop_unread
+from rerank_plugins.closed_pipes import drop_unread
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly

@@ -15,11 +15,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.formats import compressed as compressed_files
-from rerank_adapters.formats.compressed import _decoded, _lines, open_atomic, open_text
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import stream_nbest
+from rerank_plugins import text_files
 from rerank_plugins.errors import FormatError, RerankError
+from rerank_plugins.text_files import _decoded, _lines, open_atomic, open_text
 
 TEXT = "eins\u2028zwei\r\ndrei\x0b\x1c\x85 \n\nvier ||| fünf 😀\nno end".encode()
 LINES = ["eins\u2028zwei\r\n", "drei\x0b\x1c\x85 \n", "\n", "vier ||| fünf 😀\n", "no end"]
@@ -122,7 +122,7 @@ def test_text_survives(text):
 @pytest.mark.slow
 def test_standard_input_and_output(tmp_path):
     program = (
-        "from rerank_adapters.formats.compressed import *\n"
+        "from rerank_plugins.text_files import *\n"
         "with open_text('-') as lines, open_atomic('-') as out: out.writelines(lines)"
     )
     for kind in COMPRESS:
@@ -240,10 +240,10 @@ def test_streaming_takes_bounded_memory(tmp_path):
 @compressed
 def test_small_files_of_huge_lines(tmp_path, kind, monkeypatch):
     """A compressed file may have 45 million times its size: it is inflated step by step, and a line has a limit."""
-    monkeypatch.setattr(compressed_files, "LONGEST_LINE", 1 << 22)
+    monkeypatch.setattr(text_files, "LONGEST_LINE", 1 << 22)
     (tmp_path / "f").write_bytes(COMPRESS[kind](bytes(1 << 24)))
     steps: list[int] = []
-    inflate = compressed_files._stepwise
+    inflate = text_files._stepwise
 
     def seen(*arguments):
         for step in inflate(*arguments):
@@ -251,7 +251,7 @@ def test_small_files_of_huge_lines(tmp_path, kind, monkeypatch):
             yield step
         return b""
 
-    monkeypatch.setattr(compressed_files, "_stepwise", seen)
+    monkeypatch.setattr(text_files, "_stepwise", seen)
     with open_text(tmp_path / "f") as lines, pytest.raises(FormatError, match="f: a line of more than 4 MiB, expected"):
         list(lines)
     assert 0 < max(steps) <= 8 << 20
