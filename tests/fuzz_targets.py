@@ -18,7 +18,7 @@ from rerank_adapters.applications.restoration.imputation_file import parse_rows
 from rerank_adapters.applications.restoration.incomplete import parse_incomplete
 from rerank_adapters.applications.similarity import system as similarity
 from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
-from rerank_adapters.applications.speech.systems import read_lists, read_system
+from rerank_adapters.applications.speech.systems import read_lists, read_systems
 from rerank_adapters.applications.tables.files import load as load_table
 from rerank_adapters.applications.training.treebanks import read_treebank
 from rerank_adapters.builtin import BUILTIN
@@ -32,7 +32,7 @@ from rerank_adapters.formats.line_lists import read_values
 from rerank_adapters.formats.number_columns import read_columns
 from rerank_adapters.formats.outputs import read_segments
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import read_outputs, read_references
+from rerank_adapters.formats.references import read_references
 from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.formats.symbols import read_symbols
 from rerank_adapters.pipeline.reranker import Reranker
@@ -161,7 +161,7 @@ def reader_of_references(form: Any) -> Callable[[Path], object]:
         ids = references.ids
         references.for_segments(ids)
         if form not in ("stm", "ctm"):
-            read_outputs(path, ids, form)
+            read_references([path]).as_outputs(ids, form)
 
     return read
 
@@ -281,7 +281,7 @@ def texts() -> Iterable[Target]:
     for form, content in REFERENCES.items():
         yield text(f"references {form}", content, reader_of_references(form))
     yield text("references auto stm", STM, reader_of_references("auto"), "refs.stm")
-    yield text("system ctm", CTM, lambda path: read_system(path, "auto"), "system.ctm")
+    yield text("system ctm", CTM, lambda path: read_systems([path], "auto"), "system.ctm")
     moses = REGISTRY.entries["format"]["moses"].factory()
     lists = head(GOLDEN / "moses.nbest", 6)
     yield text("system lists", lists, lambda path: read_lists(path, moses, "score", 1.0))

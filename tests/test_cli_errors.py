@@ -396,7 +396,7 @@ FAULTS = {
     ),
     "shape": ("values = values.ravel()", r"feature 'wrong' \(.*Wrong\), segment 1: shape \(1,\), wanted \(1, 1\)"),
     "type": ("values = [0.0]", r"feature 'wrong' \(.*Wrong\), segment 1: found list, wanted a numpy array of float64"),
-    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong\), segments 0 to 1: KeyError: 'x'"),
+    "exception": ("{}['x']", r"feature 'wrong' \(.*Wrong\), segment 1: KeyError: 'x'"),
 }
 
 

@@ -113,6 +113,9 @@ class Broken(FeatureExtractor):
             "list": values.tolist(),
         }.get(self.how) if self.how != "raise" else {}["oops"]  # fmt: skip
 
+    def extract_all(self, nbests):
+        return {}["oops"] if self.how == "together" and len(nbests) > 1 else super().extract_all(nbests)
+
 
 @dataclass(frozen=True)
 class Interrupted(FeatureExtractor):
@@ -315,7 +318,8 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, 
         ("rows", r"segment 7: shape \(\d+, 1\), wanted \(\d+, 1\)"),
         ("integers", "segment 7: found int64, wanted a numpy array of float64"),
         ("list", "segment 7: found list, wanted a numpy array of float64"),
-        ("raise", "segments .* to .*: KeyError: 'oops'"),
+        ("raise", "segment 7: KeyError: 'oops'"),
+        ("together", "[0-9]+ segments together, [0-9] among them: KeyError: 'oops'"),
     ],
 )
 def test_what_an_extractor_must_not_do(how, message):

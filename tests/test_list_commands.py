@@ -42,7 +42,7 @@ def test_utterances_and_transcripts_are_matched_by_id(references, tmp_path, monk
     assert said == "refs: segment id 'atis_0001' is not a number: it names no line of this file"
     Path("refs").write_text("atis_0000 so it was\n")
     said = refused("tune", "lists", *speech, "-o", "w.toml")
-    assert said.startswith("refs: no reference for segment id 'atis_0001' among the 1 ids (atis_0000")
+    assert said.startswith("refs: no line for segment id 'atis_0001' among the 1 ids (atis_0000")
 
 
 def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
@@ -55,12 +55,66 @@ def test_systems_with_ids_beside_references_with_ids(tmp_path, monkeypatch):
     ran = done(*evaluate, "--reference-form", "trn", "by_id", "by_line")
     systems = json.loads(ran.out)["metrics"][0]["systems"]
     assert [system["score"] for system in systems] == [20.0, 20.0]
-    assert (
-        refused(*evaluate, "--reference-form", "trn", "less") == "less: no output for segment id 'u1' among the 1 ids"
-    )
+    said = refused(*evaluate, "--reference-form", "trn", "less")
+    assert said.startswith("less: no line for segment id 'u1' among the 1 ids")
     said = refused(*evaluate, "by_id")
     assert said.startswith("ref: each line ends with what may be an id, as (u0): name the reference form")
     done(*evaluate, "--reference-form", "lines", "by_id")
+
+
+IDS = [f"sp{n % 2}-{n:04d}" for n in range(12)]
+SPOKEN = [f"word{n % 5} {'is ' * (n % 3)}here" for n in range(12)]
+
+
+@pytest.fixture
+def spoken(tmp_path, monkeypatch):
+    """References, and two systems in other orders with a wrong word in 4 and 5 of 32: in Kaldi's form and as trn."""
+    monkeypatch.chdir(tmp_path)
+    for name, order, wrong in (("ref", 1, 0), ("one", -1, 4), ("two", 5, 5)):
+        texts = ["wrong" + text[5:] if n < wrong else text for n, text in enumerate(SPOKEN)]
+        lines = sorted(zip(IDS, texts, strict=True), key=lambda line: order * int(line[0][-4:]) % 13)
+        Path(name).write_text("".join(f"{id_} {text}\n" for id_, text in lines))
+        Path(f"{name}.trn").write_text("".join(f"{text} ({id_})\n" for id_, text in lines))
+        Path(f"{name}.text").write_text("".join(f"{text}\n" for text in texts))
+
+
+def rates(*arguments):
+    systems = json.loads(done("evaluate", *arguments, "-m", "wer", "--as", "json").out)["metrics"][0]["systems"]
+    return [round(system["score"], 2) for system in systems]
+
+
+def test_ids_that_all_files_share_are_no_words(spoken):
+    wanted = [round(100 * wrong / 36, 2) for wrong in (4, 5)]
+    assert rates("-r", "ref", "--reference-form", "kaldi", "one", "two") == wanted
+    assert rates("-r", "ref", "one", "two") == wanted
+    assert rates("-r", "ref.trn", "one.trn", "two", "one.text") == [*wanted, wanted[0]]
+    assert rates("-r", "ref", "one.trn") == wanted[:1]
+    assert rates("-r", "ref.text", "one.text") == wanted[:1]
+    said = done("evaluate", "-r", "ref", "one", "-m", "wer").err.splitlines()[0]
+    assert said == "rerank: the lines of ref, one have ids: they are read in kaldi form"
+
+
+def test_a_file_that_alone_has_ids_needs_its_form(spoken):
+    asked = "each line begins with what may be an id, as {}: name the reference form, kaldi for ids or lines for text (--reference-form)"
+    assert refused("evaluate", "-r", "ref", "one.text") == f"ref: {asked.format('sp0-0000')}"
+    assert refused("evaluate", "-r", "ref.text", "one").startswith("one: each line begins with what may be an id")
+    assert rates("-r", "ref", "one.text", "--reference-form", "kaldi") == [round(400 / 36, 2)]
+    assert len(rates("-r", "ref.text", "one", "--reference-form", "lines")) == 1
+    Path("lists").write_text("".join(f"{n} ||| {text} ||| a= 1 ||| 1\n" for n, text in enumerate(SPOKEN)))
+    for command in (("evaluate", "--nbest"), ("tune", "-o", "w.toml")):
+        assert refused(*command, "lists", "-r", "ref", "-m", "wer") == f"ref: {asked.format('sp0-0000')}"
+    said = refused("evaluate", "--nbest", "lists", "-r", "ref.text", "-m", "wer", "one")
+    assert said.startswith("one: each line begins with what may be an id")
+    Path("few").write_text("u1 the cat sat\nu2 a dog ran\n")
+    assert refused("evaluate", "-r", "few", "few", "-m", "wer") == f"few: {asked.format('u1')}"
+
+
+def test_systems_with_ids_vote_by_id(spoken):
+    by_id = done("rover", "one", "two", "ref").out
+    assert by_id == Path("one").read_text()  # in which two of the three agree
+    assert done("rover", "one", "two", "ref", "--reference-form", "kaldi").out == by_id
+    assert done("rover", "one.trn", "two", "ref.trn", "--output-form", "kaldi").out == by_id
+    assert "one: each line begins with what may be an id" in refused("rover", "one", "ref.text")
 
 
 def test_compressed_and_piped_everything(small, tuned, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters.formats.outputs import output_lines, read_segments
-from rerank_adapters.formats.references import read_outputs, read_references
+from rerank_adapters.formats.references import read_references, settled
 from rerank_plugins.errors import ConfigError, FormatError
 
 
@@ -69,17 +69,52 @@ def test_references_with_ids_are_matched_by_id(tmp_path, name, text, form):
         assert sorted(references.ids) == list(TEXTS)
 
 
-def test_ids_that_are_numbers_are_lines_unless_told_otherwise(tmp_path):
+def test_first_words_that_are_the_numbers_of_the_segments_are_ids_or_words_as_is_said(tmp_path):
     (tmp_path / "a").write_text("1 one\n0 null\n")
-    assert read_references([tmp_path / "a"]).for_segments(["0", "1"]) == [("1 one",), ("0 null",)]
+    with pytest.raises(FormatError, match=r"a: each line begins with what may be an id, as 1: name the reference form"):
+        read_references([tmp_path / "a"]).for_segments(["0", "1"])
+    assert read_references([tmp_path / "a"], "lines").for_segments(["0", "1"]) == [("1 one",), ("0 null",)]
     assert read_references([tmp_path / "a"], "kaldi").for_segments(["0", "1"]) == [("null",), ("one",)]
+
+
+MANY = [f"{word} y\n" for word in "abcdefghijklmnopqrst"]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "form"),
+    [
+        ("u1 a\n", "u1 b\n", "lines"),  # of one line nothing can be told
+        ("The cat\nA dog\nSo\n", "The dog\nA cat\nSo so\n", "lines"),  # few words, which are no ids
+        ("in 1990\nin 1990\n", "in 1990\nin 1990\n", "lines"),
+        ("u1\nu2\n", "u1\nu2\n", "lines"),  # words without text
+        ("".join(MANY[:19]), "".join(MANY[:19]), "lines"),
+        ("".join(MANY), "".join(MANY), None),
+        ("".join(MANY), "".join(["z" + MANY[0], *MANY[1:]]), "lines"),
+        ("The cat\nA dog\n", "A dog\nThe cat\n", None),  # the same words in another order
+        ("1. a\n2. b\n", "1. a\n2. c\n", "lines"),
+        ("1 a\n2 b\n", "1 a\n2 c\n", None),
+        ("Q1 a\nQ2 b\n", "Q1 a\nQ2 c\n", None),
+        ("a (1)\nb (2)\n", "a\nb\n", None),
+        *(("".join(f"u{n} x\n" for n in range(lines)),) * 2 + (form,) for lines, form in ((9, None), (10, "kaldi"))),
+        ("".join(f"x (u{n})\n" for n in range(10)), "".join(f"u{n} x\n" for n in range(10)), "trn"),
+    ],
+)
+def test_whether_first_words_are_ids(tmp_path, one, other, form):
+    for name, text in (("a", one), ("b", other)):
+        (tmp_path / name).write_text(text)
+    texts = [read_references([tmp_path / name]) for name in "ab"]
+    if form is not None:
+        assert settled(texts)[0].form == form
+    else:
+        with pytest.raises(FormatError, match=r"a: each line (begins|ends) with what may be an id"):
+            settled(texts)
 
 
 @pytest.mark.parametrize(
     ("text", "form", "said"),
     [
-        (KALDI, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
-        (TRN, "auto", r"a: no reference for segment id 'utt_d' among the 3 ids"),
+        (KALDI, "auto", r"a: no line for segment id 'utt_d' among the 3 ids \(utt_b, utt_a, …\)"),
+        (TRN, "auto", r"a: no line for segment id 'utt_d' among the 3 ids"),
         (KALDI, "trn", r"a:1: no id at the end of the line"),
         (KALDI + "utt_a again\n", "kaldi", "a:4: the id 'utt_a' occurs twice"),
         (KALDI + "utt_a again\n", "auto", "a:4: the id 'utt_a' occurs twice"),
@@ -102,7 +137,7 @@ def test_the_transcripts_of_hyporadise_are_references_by_number_and_by_id(tmp_pa
     assert references.for_segments(["1", "0"]) == [("oh no",), ("so it is",)]
     assert references.for_segments(["u-a", "u-b"]) == [("oh no",), ("so it is",)]
     assert references.ids == ["0", "1"]
-    with pytest.raises(FormatError, match=r"a: no reference for segment id 'u-c' among the 2 ids .* in 'json' form"):
+    with pytest.raises(FormatError, match=r"a: no line for segment id 'u-c' among the 2 ids .* in 'json' form"):
         references.for_segments(["u-a", "u-c"])
     (tmp_path / "nemo").write_text('{"audio_filepath": "wav/u-a.wav", "text": "oh no"}\n')
     assert read_references([tmp_path / "nemo"]).for_segments(["u-a"]) == [("oh no",)]
@@ -136,7 +171,7 @@ def test_outputs_have_the_form_in_which_they_have_all_ids(tmp_path):
     (tmp_path / "kaldi").write_text(KALDI)
     for name in ("trn", "kaldi"):
         for form in ("trn", "kaldi"):
-            texts = read_outputs(tmp_path / name, ["utt_c", "utt_b"], form)
+            texts = read_references([tmp_path / name]).as_outputs(["utt_c", "utt_b"], form)
             assert texts == ["", "so it is"], (name, form)
 
 
@@ -146,7 +181,7 @@ def test_stm_and_ctm(tmp_path):
     stm, ctm = read_references([tmp_path / "a.stm"]), read_references([tmp_path / "b.ctm"])
     assert stm.for_segments(["call-2", "call-1"]) == [("",), ("so it is oh no",)]
     assert ctm.for_segments(["call-2", "call-1"]) == [("oh",), ("so it",)]
-    assert read_outputs(tmp_path / "b.ctm", ["call-2", "call-1"], "kaldi") == ["oh", "so it"]
+    assert read_references([tmp_path / "b.ctm"]).as_outputs(["call-2", "call-1"], "kaldi") == ["oh", "so it"]
     (tmp_path / "c").write_text("call-1 1 x\n")
     with pytest.raises(FormatError, match=r"c:1: found 3 columns, expected file, channel, speaker, start, end and the"):
         read_references([tmp_path / "c"], "stm")

@@ -84,6 +84,28 @@ def test_run_does_the_whole_job(config, small):
     assert (work / "tune.npz").read_bytes() == table
 
 
+def test_run_writes_the_ids_of_utterances_before_their_1_bests(tmp_path):
+    lists = "".join(
+        f"u{s}-{rank} {text}\n" for s in range(6) for rank, text in ((1, "so it was"), (2, "so it is"), (3, ""))
+    )
+    (tmp_path / "lists").write_text(lists)
+    (tmp_path / "text").write_text("".join(f"u{s} so it {'is' if s else 'was'}\n" for s in (3, 2, 1, 0, 5, 4)))
+    data = 'nbest = ["lists"]\nreferences = ["text"]\n'
+    (tmp_path / "asr.toml").write_text(
+        f'[tune]\n{data}[[test]]\n{data}[[metric]]\nuse = "wer"\n[[feature]]\nuse = "character-length"\n'
+        "[evaluation]\nbootstrap = 9\nrandomisation = 9\nweight_samples = 0\n"
+    )
+    work = tmp_path / "work"
+    done("run", tmp_path / "asr.toml", "--work", work)
+    best = (work / "test.1best").read_text().splitlines()
+    assert best == [f"u{s} so it is" for s in range(6)]
+    evaluation = Evaluation.from_json((work / "test.report.json").read_text())
+    assert [system.score for system in evaluation.metrics[0].systems] == pytest.approx([500 / 18, 100 / 18])
+    ran = done("evaluate", "-r", tmp_path / "text", "--nbest", tmp_path / "lists", "-m", "wer", work / "test.1best",
+               "--as", "json")  # fmt: skip
+    assert Evaluation.from_json(ran.out).metrics[0].systems[1].score == pytest.approx(100 / 18)
+
+
 def test_run_names_its_files_and_takes_jobs(config, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", "")
     work = config.parent / "work"

@@ -159,6 +159,28 @@ def test_equal_systems_do_not_differ():
     assert matched_pairs([]).p == 1.0
 
 
+@pytest.mark.parametrize("utterances", [1, 2, 40])
+def test_equal_differences_have_no_p(utterances):
+    result = matched_pairs([pairs("a b c d", "x b c d", "a b c d")] * utterances)
+    assert (result.segments, result.mean, result.z, result.p) == (utterances, 1.0, None, None)
+
+
+def test_the_report_warns_of_few_stretches_and_has_no_p_without_spread():
+    def table(first, second, utterances):
+        systems = {"one": [first] * utterances, "two": [*[second] * (utterances - 1), second + " x"]}
+        result = evaluate(systems, [["a b c d"]] * utterances, {"wer": WER()}, bootstrap=0, randomisation=0)
+        assert Evaluation.from_json(result.to_json()) == result
+        return error_table(result, result.metrics[0])
+
+    same = table("x b c d", "a b c d", 2)  # stretches with (1, 0), (1, 0) and (0, 1) errors
+    assert same.rows[1][-1] not in ("", "none")
+    assert any("Warning: it takes Z to be normal, which 3 stretches with errors" in note for note in same.notes)
+    assert not any("Warning" in note for note in table("x b c d", "a b c d", 40).notes)
+    equal = table("a b c d", "x b c d", 1)
+    assert equal.rows[1][-1] == "none"
+    assert any("no p where all stretches" in note for note in equal.notes)
+
+
 @needs_sclite
 @pytest.mark.skipif(len(SCLITE) < 2, reason="sc_stats is called through sctk")
 def test_stretches_are_those_of_sc_stats(tmp_path):

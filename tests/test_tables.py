@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
 from tests.command_line import done, refused
 
@@ -84,6 +85,56 @@ def test_joined_tables_tune_and_say_how_they_were_made(folder):
     )
     assert "extracted now" not in chosen.err
     assert '"length"' in weights.read_text() or "length =" in weights.read_text()
+
+
+@pytest.fixture
+def computed_elsewhere(tmp_path):
+    """Ten lists in which the decoder's feature LM decides, and a table of a column that is worthless."""
+    lists = [(s, text, score) for s in range(10) for text, score in (("a b", 1), ("a", 2 * (s % 2)))]
+    (tmp_path / "n").write_text("".join(f"{s} ||| {text} ||| LM= {lm} ||| {lm}\n" for s, text, lm in lists))
+    (tmp_path / "refs").write_text("".join("a\n" if s % 2 else "a b\n" for s in range(10)))
+    (tmp_path / "nmt.txt").write_text("1\n" * 20)
+    done("table", "from-text", tmp_path / "nmt.txt", "--nbest", tmp_path / "n", "-o", tmp_path / "nmt.npz")
+    return tmp_path
+
+
+def test_scores_computed_elsewhere_stand_beside_the_features_of_the_lists(computed_elsewhere):
+    folder = computed_elsewhere
+    lists = (folder / "n", "-r", folder / "refs", "-m", "accuracy", "--table", folder / "nmt.npz")
+    tuned = done("tune", *lists, "-o", folder / "w.toml")
+    assert f"{folder}/nmt.npz: beside its columns, the decoder's features are taken from the lists" in tuned.err
+    assert set(read_weights(folder / "w.toml").dense) == {"LM", "nmt"}
+    best = done("apply", folder / "n", "-w", folder / "w.toml", "--table", folder / "nmt.npz").lines
+    assert best == (folder / "refs").read_text().splitlines()
+    said = refused("apply", folder / "n", "-w", folder / "w.toml")
+    assert said.endswith("lacks feature 'nmt'; if it was computed elsewhere, name a table of these lists that has it with"
+                         " --table")  # fmt: skip
+    done("tune", *lists, "-f", "length", "-o", folder / "w.toml")
+    assert list(read_weights(folder / "w.toml").dense) == ["LM", "nmt", "length"]
+    assert "100.00" in done("cross-validate", *lists, "-t", "mira", "--folds", 2, "--seeds", 1).out
+    ablated = done("ablate", *lists, "--by", "feature", "--folds", 2, "--as", "tsv").out
+    assert "LM" in ablated
+
+
+def test_lists_without_scores_get_their_ranks_beside_scores_computed_elsewhere(computed_elsewhere):
+    folder = computed_elsewhere
+    lines = [line.split(" ||| ")[1] for line in (folder / "n").read_text().splitlines()]
+    (folder / "plain").write_text("".join(f"{line}\n" for line in lines))
+    lists = (folder / "plain", "--format", "plain,n=2")
+    done("table", "from-text", folder / "nmt.txt", "--nbest", *lists, "-o", folder / "nmt.npz")
+    done(
+        "tune", *lists, "-r", folder / "refs", "-m", "accuracy", "--table", folder / "nmt.npz", "-o", folder / "w.toml"
+    )
+    assert set(read_weights(folder / "w.toml").dense) == {"reciprocal-rank", "nmt"}
+
+
+def test_a_column_that_is_named_as_a_feature_of_the_lists_needs_another_name(computed_elsewhere):
+    folder = computed_elsewhere
+    done("table", "from-text", folder / "nmt.txt", "--nbest", folder / "n", "--name", "LM", "-o", folder / "nmt.npz")
+    said = refused("tune", folder / "n", "-r", folder / "refs", "--table", folder / "nmt.npz", "-o", folder / "w.toml")
+    assert said == (
+        f"{folder}/nmt.npz: its column 'LM' has other values than that feature of the lists: give it another name"
+    )
 
 
 def test_a_prefix_parts_equal_names(folder):

@@ -219,7 +219,8 @@ def table_of(evaluation: Evaluation) -> Table:
         line = [score.system, f"{score.score:.2f}", kinds, "", "", "", ""]
         if (against := score.comparison) is not None and against.interval and errors.matched_pairs:
             line[3:5] = [f"{against.difference:+.2f}", f"{against.interval.low:+.2f} to {against.interval.high:+.2f}"]
-            line[5] = f"{against.bootstrap_p:.3f}, {against.randomisation_p:.3f}, {errors.matched_pairs.p:.3f}"
+            p_values = (against.bootstrap_p, against.randomisation_p, errors.matched_pairs.p)
+            line[5] = ", ".join("none" if p is None else f"{p:.3f}" for p in p_values)
             line[6] = f"{(first - score.score) / max(first - result.oracle.best, 1e-9):.0%}"
         rows.append(tuple(line))
     rows.append(("oracle", f"{result.oracle.best:.2f}", "", f"{result.oracle.best - first:+.2f}", "", "", ""))

@@ -123,12 +123,13 @@ def command(
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
         pairs = stream_tables(job, lists if at_once else once(lists, paths[0]), at_once=at_once)
+    advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     lists_read = 0
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
-        for read, rescored in apply_weights(job, tuned, pairs):
+        for read, rescored in apply_weights(job, tuned, pairs, advice=advice):
             best.writelines(output_lines(form, read.segment_id, read[rescored.order[0]].text, spans))
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))

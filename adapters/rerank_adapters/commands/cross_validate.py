@@ -94,7 +94,7 @@ def command(
         name for name, entry in known if not entry.needs_options and not getattr(entry.factory, "extra", "")
     )
     built = {name: job.builder.build("tuner", plugin_table(name), f"--tuner {name}") for name in names}
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     values = features_of(job, data, values, table)
 
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in data.nbests]}, data.references):

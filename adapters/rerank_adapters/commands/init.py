@@ -66,7 +66,7 @@ def command(
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
     from rerank_adapters.formats.compressed import open_atomic
-    from rerank_adapters.pipeline.starting.assignment import assign, sets_of
+    from rerank_adapters.pipeline.starting.assignment import assign, lines_of, sets_of
     from rerank_adapters.pipeline.starting.draft import Draft
     from rerank_adapters.pipeline.starting.languages import language_of
     from rerank_adapters.pipeline.starting.recognition import recognise
@@ -96,10 +96,10 @@ def command(
     if sets[0].role != "tune" or not sets[0].references:
         missing = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
         raise ConfigError(f"{sets[0].lists[0].path}: weights need {missing}; name the file too")
-    firsts, texts = sets[0].lists[0].firsts, _lines(sets[0].references[0], sets[0].lists[0].ids)
+    firsts, texts = sets[0].lists[0].firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids)
     language = language or language_of(texts) or ask_language(asking)
     source = sets[0].source
-    source_language = language_of(_lines(source, sets[0].lists[0].ids)) if source else None
+    source_language = language_of(lines_of(source, sets[0].lists[0].ids)) if source else None
     look = look_of(firsts, texts, language)
     metric = metric or ("wer" if look.spoken and not source else "bleu")
     weights = next(iter(recognised.weights), None)
@@ -144,12 +144,6 @@ def ask_language(asking: bool) -> str | None:
     question = "The language of the hypotheses, as a code of two letters (none: leave it open)"
     answer: str = click.prompt(question, default="none", err=True) if asking else "none"
     return None if answer == "none" else answer
-
-
-def _lines(path: Path, ids: Sequence[str]) -> list[str]:
-    from rerank_adapters.formats.references import read_references
-
-    return [texts[0] for texts in read_references([path]).for_segments(ids)]
 
 
 def _checked(draft: Draft, output: Path, registry: Registry) -> Check:

@@ -125,7 +125,7 @@ def reference_form_option(command: Command) -> Command:
         type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
         help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
         " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
-        " segments are numbers, else by whichever form has all ids.",
+        " segments are numbers, else by whichever form has all ids; without lists, by ids that all files share.",
     )(command)  # fmt: skip
 
 

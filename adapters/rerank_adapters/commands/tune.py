@@ -90,7 +90,7 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     nbests = data.nbests
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)

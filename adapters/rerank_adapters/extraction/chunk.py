@@ -142,8 +142,7 @@ def _checked(
     except RerankError:
         raise
     except Exception as error:  # the code of a plugin: say whose it is, and where it failed
-        where = f"segments {nbests[0].segment_id} to {nbests[-1].segment_id}"
-        raise PluginError(f"{who}, {where}: {type(error).__name__}: {error}") from error
+        raise PluginError(f"{who}, {_where_it_fails(extractor, nbests)}: {type(error).__name__}: {error}") from error
     if len(arrays) != len(nbests):
         raise PluginError(f"{who}: extract_all returned {len(arrays)} arrays for {len(nbests)} lists")
     for nbest, original, values in zip(nbests, whole, arrays, strict=True):
@@ -160,3 +159,13 @@ def _checked(
             name = f"component {extractor.components[column]!r} " if extractor.components[column] else ""
             raise PluginError(f"{where}, row {row}: {name}is {value}, wanted a finite number (text: {text[:60]!r})")
     return arrays
+
+
+def _where_it_fails(extractor: FeatureExtractor, nbests: Sequence[NBestList]) -> str:
+    """The first segment whose list alone makes the extractor fail; lists of a chunk are in the order of their costs."""
+    for nbest in nbests:
+        try:
+            extractor.extract_all([nbest])
+        except Exception:
+            return f"segment {nbest.segment_id}"
+    return f"{len(nbests)} segments together, {nbests[0].segment_id} among them"

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rerank_adapters.formats.ctm import read_ctm
-from rerank_adapters.formats.line_lists import stem, value
+from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
 from rerank_adapters.formats.speech.icefall import LINE as ICEFALL
 from rerank_adapters.formats.speech.icefall import words_of
 from rerank_plugins.documents import read_json
@@ -73,9 +73,10 @@ AGGREGATED: Mapping[str, Callable[[Iterable[str], str], dict[str, str]]] = {
 
 
 def shown_form(path: str, lines: Iterable[str]) -> str | None:
-    """The form of a file that its name or its first line shows: ctm, stm, icefall or json; None for other forms."""
-    for form in ("ctm", "stm"):
-        if path.endswith(f".{form}"):
+    """The form that a file's name or first line shows: ctm, stm, trn, icefall or json; None for other forms."""
+    name = next((path.removesuffix(ending) for ending in COMPRESSED if path.endswith(ending)), path)
+    for form in ("ctm", "stm", "trn"):
+        if name.endswith(f".{form}"):
             return form
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):

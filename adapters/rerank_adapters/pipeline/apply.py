@@ -20,18 +20,19 @@ from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, N
 
 
 def apply_weights(
-    job: Job, weights: Weights, pairs: Iterable[tuple[NBestList, FeatureTable]]
+    job: Job, weights: Weights, pairs: Iterable[tuple[NBestList, FeatureTable]], *, advice: str = ""
 ) -> Iterator[tuple[NBestList, Rescored]]:
     """Yield each list with its new order; `pairs` are lists with their own tables of one segment each.
 
-    Raises ConfigError where the weights are for other features than a table has.
+    Raises ConfigError where the weights are for other features than a table has, with `advice` where features are
+    missing.
     """
     measure = job.measures[0] if weights.decision == "mbr" else None
     added = feature_names(job.extractors) if RECORDED in weights.provenance else None
     for nbest, table in pairs:
         yield from rerank(
             [nbest],
-            *aligned(job, weights, nbest, table),
+            *aligned(job, weights, nbest, table, advice),
             utility=measure.metric if measure else None,
             scale=weights.scale,
             evidence=weights.evidence or None,
@@ -41,10 +42,12 @@ def apply_weights(
         )
 
 
-def aligned(job: Job, weights: Weights, nbest: NBestList, table: FeatureTable) -> tuple[FeatureTable, FloatArray]:
+def aligned(
+    job: Job, weights: Weights, nbest: NBestList, table: FeatureTable, advice: str = ""
+) -> tuple[FeatureTable, FloatArray]:
     """The table of a list with the features of the weights in their order, and the weights as a vector.
 
-    Raises ConfigError where the weights are for other features than the table has.
+    Raises ConfigError as `apply_weights` does.
     """
     rule = dense_rule(job)
     dense = weights.dense_for(table.all_names, frozenset(table.sparse.names))
@@ -53,7 +56,8 @@ def aligned(job: Job, weights: Weights, nbest: NBestList, table: FeatureTable) -
         in_order = align(table, tuple(dense), sparse, absent_is_zero=bool(rule and rule.absent_is_zero))
     except ConfigError as error:
         origin = weights.provenance.get("file", "weights")
-        raise ConfigError(f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}") from None
+        message = f"{origin}: not the weights for these lists: segment {nbest.segment_id}: {error}"
+        raise ConfigError(message + advice * bool(dense.keys() - {*table.all_names})) from None
     return in_order, np.array([*dense.values(), *(weights.sparse[name] for name in sparse)], np.float64)
 
 

@@ -17,6 +17,7 @@ from rerank_adapters.evaluation import Evaluation
 from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
+from rerank_adapters.formats.outputs import form_for, output_lines
 from rerank_adapters.pipeline import steps as step_inputs
 from rerank_adapters.pipeline import weight_intervals
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
@@ -203,11 +204,12 @@ class _Run:
             nbests, tuned = self._lists(name, data).nbests, read_weights(work / weights_file(label))
             table = chosen_columns(system.for_set(name), nbests, FeatureTable.load(path), path, folder=work)
             table = columns_of(system, tuned, table)
+            form = form_for(nbest.segment_id for nbest in nbests)
             with ExitStack() as files:
                 texts = files.enter_context(open_atomic(best[label]))
                 lists = files.enter_context(open_atomic(ranked)) if label == RERANKED else None
                 for nbest, rescored in apply_weights(system, tuned, table_pairs(nbests, table)):
-                    texts.write(nbest[rescored.order[0]].text + "\n")
+                    texts.writelines(output_lines(form, nbest.segment_id, nbest[rescored.order[0]].text))
                     if lists is not None:
                         lists.writelines(job.format.write(nbest, rescored))
 
@@ -333,7 +335,10 @@ class _Run:
 
     def _evaluation(self, data: Data, best: Mapping[str, Path]) -> Evaluation:
         """The comparison of the decoder's 1-bests with those of each system, which the files `best` hold."""
+        ids = [nbest.segment_id for nbest in data.nbests]
         outputs = {system: path.read_bytes().decode().split("\n")[:-1] for system, path in best.items()}
+        if form_for(ids) != "lines":
+            outputs = {system: [line.partition(" ")[2] for line in lines] for system, lines in outputs.items()}
         with StatusLine(f"evaluating {data.name}"):
             return compare(
                 self.job,
@@ -341,7 +346,7 @@ class _Run:
                 data.references,
                 nbests=data.nbests,
                 sources=[nbest.source for nbest in data.nbests],
-                segment_ids=[nbest.segment_id for nbest in data.nbests],
+                segment_ids=ids,
                 groups=data.groups,
                 pairs=[(RERANKED, system) for system in outputs if system != RERANKED],
             )

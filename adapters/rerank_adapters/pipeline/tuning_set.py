@@ -11,18 +11,26 @@ from rerank_adapters.formats.references import ReferenceForm, read_references
 from rerank_adapters.pipeline.extract import dense_rule, extract_with
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.lists import for_lists
-from rerank_adapters.pipeline.table_columns import chosen_columns
+from rerank_adapters.pipeline.table_columns import chosen_columns, records_extraction
 from rerank_adapters.progress import StatusLine
 from rerank_plugins import FeatureTable
 
 
 def read_tuning_set(
-    job: Job, nbest: Sequence[str], references: Sequence[Path], form: ReferenceForm, source: Path | None, *, ranks: bool
+    job: Job,
+    nbest: Sequence[str],
+    references: Sequence[Path],
+    form: ReferenceForm,
+    source: Path | None,
+    values: FeatureTable | None,
 ) -> tuple[Job, Data]:
-    """Read lists and references; return them with the job that these lists ask for (`for_lists`)."""
+    """Read lists and references; return them with the job that these lists ask for (`for_lists`).
+
+    `values` is the feature table that the command names: one that was extracted has the ranks where they are needed.
+    """
     with StatusLine("reading the lists"):
         nbests = read_nbest([Path(path) for path in nbest], job.format, source)
-    job = for_lists(job, nbests, ranks=ranks)
+    job = for_lists(job, nbests, ranks=values is None or not records_extraction(values))
     ids = [segment.segment_id for segment in nbests]
     return job, Data("tune", nbests, read_references(references, form).for_segments(ids))
 

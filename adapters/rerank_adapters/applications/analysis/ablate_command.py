@@ -85,6 +85,7 @@ def command(
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.lists import for_lists
     from rerank_adapters.pipeline.provenance import check_same_lists, job_of_table
+    from rerank_adapters.pipeline.table_columns import records_extraction
     from rerank_adapters.pipeline.tune import start_weights, tuning_data
     from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
     from rerank_adapters.progress import CountingBar, StatusLine
@@ -111,9 +112,9 @@ def command(
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")
         with StatusLine("reading the lists"):
             data = job.read(job.config.tune)
-        job = for_lists(job, data.nbests, ranks=not table)
+        job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
     else:
-        job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+        job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.nbests, values)

@@ -72,7 +72,7 @@ def command(
     """  # noqa: D301
     import numpy as np
 
-    from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_system, utterances
+    from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_systems, utterances
     from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
     from rerank_adapters.commands.options import JobFlags
     from rerank_adapters.formats.compressed import open_atomic
@@ -90,7 +90,7 @@ def command(
         lists = Job.create(JobFlags(format_=format_).settings, registry).format
         voters = [read_lists(path, lists, posterior, scale) for path in paths]
     else:
-        voters = [read_system(path, reference_form) for path in paths]
+        voters = read_systems(paths, reference_form)
     if alpha < 1 or reference is not None:
         check_confidences(voters)
     ids = utterances(voters)

@@ -84,7 +84,7 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
     metric = job.measures[0].name

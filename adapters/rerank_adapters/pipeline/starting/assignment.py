@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.references import read_references
+from rerank_adapters.formats.merging import is_number
+from rerank_adapters.formats.references import References, read_references
 from rerank_adapters.pipeline.starting.recognition import Lists
 from rerank_plugins import ConfigError, FormatError
 
@@ -118,11 +119,22 @@ def _versions(one: Lists, other: Lists) -> bool:
     return one.ids == other.ids and shared_words(one.firsts, other.firsts) >= SAME
 
 
+def lines_of(path: Path, ids: Sequence[str]) -> list[str]:
+    """The line of a text for each segment. Raises FormatError for a segment that has none."""
+    return [texts[0] for texts in _text(path, ids).for_segments(ids)]
+
+
+def _text(path: Path, ids: Sequence[str]) -> References:
+    """A text, whose lines are matched by number where all ids are numbers: a check asks whether its lines have ids."""
+    text = read_references([path])
+    return replace(text, form="lines") if text.form == "auto" and all(map(is_number, ids)) else text
+
+
 def _fit(path: Path, one: Set) -> tuple[float, float] | None:
     """The share of words and the correlation of lengths with the 1-bests; None for a text without the segments."""
     lists = one.lists[0]
     try:
-        references = read_references([path])
+        references = _text(path, lists.ids)
         lines = [texts[0] for texts in references.for_segments(lists.ids)]
     except FormatError:
         return None
