@@ -39,7 +39,10 @@ from rerank_adapters.tuning.contributions import Contribution, Contributions
 from rerank_adapters.tuning.cross_validation import CrossValidationRow
 from rerank_plugins import ConfigError
 from tests import naive_evaluation as naive
+from tests.command_line import done
+from tests.conftest import ROOT
 
+EXAMPLES = ROOT / "example_nbest"
 WORDS = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)
 REFERENCES = [["the <b>cat</b> sat"], ["a dog ran away"], ["it was old"], ["so it was then"]]
 BASELINE = ["the <b>cat</b> sat", "a dog sat", "it is old", "so"]
@@ -237,6 +240,19 @@ def test_a_table_that_fits_is_left_as_it_is():
     table = Table("t", ("a long head", "b"), (("x", "1"),))
     assert list(fitted(table, 80)) == [table]
     assert [part.header for part in fitted(table, 12)] == [("a\nlong\nhead", "b")]
+
+
+def test_tables_of_the_applications_are_at_most_80_columns_wide():
+    features = ("-f", "unigram,label=a-feature-with-a-very-long-label", "-f", "length", "-f", "character-length")
+    grammar, completion = EXAMPLES / "grammaticality", EXAMPLES / "completion"
+    outputs = [
+        done("acceptability", "pairs", grammar / "pairs.tsv", *features).out,
+        done("acceptability", "sentences", grammar / "dev.tsv", grammar / "test.tsv", *features).out,
+        done("complete", completion / "questions.tsv", *features).out,
+        done("similarity", "evaluate", EXAMPLES / "similarity" / "pairs.tsv", "--measure", "tfidf.stems").out,
+    ]
+    for output in outputs:
+        assert [line for line in output.splitlines() if len(line.rstrip()) > 80] == []
 
 
 def test_reports_of_many_systems_fit_80_columns():
