@@ -44,7 +44,7 @@ def failure_records(pairs: Sequence[Pair], systems: Sequence[Preferences]) -> li
     """A record for each system and pair whose good sentence it does not prefer, in the order of the file."""
     records = []
     for system in systems:
-        for place in np.flatnonzero(system.credit < 1):
+        for place in np.flatnonzero(system.credit < 1).tolist():
             pair = pairs[place]
             record = {"line": pair.line, "margin": float(system.margin[place]), "good": pair.good, "bad": pair.bad}
             records.append({"system": system.system, **pair.groups, **record})
