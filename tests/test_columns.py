@@ -188,6 +188,14 @@ def test_a_job_with_scores_for_each_set(job, tmp_path):
     assert (tmp_path / "work" / "dev.1best").read_text() == "a a\nb a\n"
 
 
+def test_check_measures_the_scores_of_the_first_set(job, tmp_path):
+    said = done("check", job).out
+    assert "nmt" in next(line for line in said.splitlines() if "milliseconds a text" in line)
+    job.write_text(CONFIG.replace('[tune]\nnbest = ["a.nbest"]\nreferences = ["refs"]\n', ""), encoding="utf-8")
+    (tmp_path / "tune.scores").unlink()
+    assert "milliseconds a text: nmt" in done("check", job).out
+
+
 def test_a_wrong_number_of_lines_is_found_by_check_and_run(job, tmp_path):
     scores(tmp_path, 0, 1, 0, 1, 1, name="dev.scores")
     assert "a surplus line: the lists have 4 hypotheses" in rerank("check", job).out

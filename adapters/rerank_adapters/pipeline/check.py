@@ -49,10 +49,10 @@ class Check:
     def run(self) -> list[Finding]:
         """Check everything in the order of a run; return the findings."""
         config = self.job.config
-        readable = self._plugins()
         sets = [("tune", config.tune)] if config.tune else []
-        named = [*sets, *((test.name, test) for test in config.test)] if readable else []
-        read = [(name, self._data(name, data)) for name, data in named]
+        named = [*sets, *((test.name, test) for test in config.test)]
+        readable = self._plugins(self.job.for_set(named[0][0]) if named else self.job)
+        read = [(name, self._data(name, data)) for name, data in named if readable]
         present = [(name, data) for name, data in read if data is not None]
         if not sets and not config.test:
             self._say("error", "config", "neither [tune] nor [[test]] names any n-best lists")
@@ -74,10 +74,12 @@ class Check:
             self._estimate([data for _, data in present])
         return self.findings
 
-    def _plugins(self) -> bool:
-        """Build each plugin that the config names, by itself; return whether the lists can be read."""
-        job = self.job
-        format_ = self._try("[nbest]", lambda: job.format)
+    def _plugins(self, job: Job) -> bool:
+        """Build each plugin that the config names, by itself; return whether the lists can be read.
+
+        `job` is the one for the first set, on which the features are measured.
+        """
+        format_ = self._try("[nbest]", lambda: self.job.format)
         labels = self._try("[[feature]]", lambda: job.labels) or ()
         for label in labels:
             with without_cache():  # a measurement must not find what an earlier run has kept
