@@ -103,7 +103,7 @@ def test_ties_count_half_and_rounding_is_a_tie():
     system = Preferences.of_scores("x", np.array([0.1 + 0.2, -5.0, 1.0, 2.0]), np.array([0.3, -6.0, 2.0, 1.0]))
     assert system.credit.tolist() == [0.5, 1, 0, 1]
     assert (system.accuracy, system.ties) == (0.625, 1)
-    test = system.against(Preferences("y", np.array([1.0, 1, 0, 0])))
+    test = system.against(Preferences("y", np.array([1.0, 1, 0, 0]), np.zeros(4)))
     assert (test.first_only, test.second_only, test.p_value) == (1, 1, 1.0)
 
 
@@ -267,6 +267,26 @@ def test_pairs_by_phenomenon(written):
     records = json.loads(as_json.out)
     assert {record["system"] for record in records} == {"character-length", "lm.total"}
     assert {record["group"] for record in records} == {"", "x", "y", "z"}
+
+
+def test_pairs_that_are_not_preferred_are_listed(written, tmp_path):
+    pairs = written("longer\tshort\tx\nshort\tlonger\ty\n\nab\tba\tz\n")
+    ran = done("acceptability", "pairs", pairs, "-f", "character-length", "--failures", tmp_path / "failures.tsv")
+    assert "wrote 2 failures to" in ran.err
+    assert (tmp_path / "failures.tsv").read_text().splitlines() == [
+        "system\tphenomenon\tline\tmargin\tgood\tbad",
+        "character-length\ty\t2\t-1\tshort\tlonger",
+        "character-length\tz\t4\t0\tab\tba",
+    ]
+
+
+def test_columns_of_many_systems_are_headed_by_name(written):
+    pairs = written("a b\ta\tgroup-of-a-very-long-name\nb\ta b\tanother\n")
+    features = [f for number in range(6) for f in ("-f", f"length,label=a-system-of-number-{number}")]
+    by_name = done("acceptability", "pairs", pairs, *features).out.partition("Compared with")[0]
+    assert "Accuracy (%) by phenomenon (continued)" in by_name
+    assert by_name.count("system-") == 6
+    assert max(map(len, by_name.splitlines())) <= 80
 
 
 def test_weights_from_pairs_judge_other_pairs(written, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.pipeline.carried import from_json
+from rerank_adapters.pipeline.family_contributions import from_json
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.boosted import Boosted, _drawn
 from rerank_adapters.tuners.mira import Mira
@@ -265,7 +265,7 @@ def test_commands_choose_by_trees(folder, monkeypatch):
     assert "Moses has no place for them" in refused("weights", folder / "w.toml")
     done("weights", folder / "w.toml", "--to", "toml", "-o", folder / "copy.toml")
     assert done("apply", lists, "-w", folder / "copy.toml").out == best
-    carried = from_json((work / "contributions.json").read_text())
-    assert not carried.linear
-    assert "leaves out the boosted trees" in contribution_table(carried, "BLEU").notes[0]
+    contributions = from_json((work / "contributions.json").read_text())
+    assert not contributions.linear
+    assert "leaves out the boosted trees" in contribution_table(contributions, "BLEU").notes[0]
     assert json.loads((work / "contributions.json").read_text())["linear"] is False

@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from rerank_adapters.applications.analysis.explanation_report import outline
+from rerank_adapters.applications.analysis.explanation_report import explanation_lines, outline
+from rerank_adapters.pipeline.explanation import Contribution, Explanation, Side
 from rerank_plugins.trees.constituency import read_trees
 from tests.command_line import done, refused
 
@@ -119,6 +120,14 @@ def test_the_report_fits_a_terminal(job):
     assert re.search(r"What makes A lead by [+-]", text)
     assert re.search(r"^  \d+ other features", text, re.M)
     assert "  by family: " in text
+
+
+def test_numbers_do_not_run_into_each_other():
+    side = Side("a hypothesis", 1, 1, "a b", 0.0, {})
+    row = Contribution("f", "f", 12345.678, 0.083333, -0.00020754, -0.000123456, 0.0001234)
+    explanation = Explanation("1", None, (), "map", 2, side, side, (row,) * 3, (), ())
+    numbers = [line.split() for line in explanation_lines(explanation, 1, 80) if line.startswith("  f ")]
+    assert numbers == [["f", "1.235e+04", "0.08333", "-0.000208", "-0.000123", "+0.000123", "|█████"]]
 
 
 TWO = """# sent_id = 1\n1\tshe\t_\tPRON\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\t_\tVERB\t_\t_\t0\troot\t_\t_\n

@@ -146,6 +146,13 @@ def test_summaries_are_the_first_lines_of_the_commands_docstrings():
         assert command.help.splitlines()[0] == cli.summaries[name]
 
 
+def test_a_summary_does_not_end_within_a_citation(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = done("train", "--help").out
+    assert "Train a discriminative word lexicon (Mauser et al. 2009) on tokenised sentence pairs." in text
+    assert "et al.\n" not in text
+
+
 def commands_of(group, context, path=""):
     """The names and commands of a group, with those of its subgroups."""
     for name in group.list_commands(context):

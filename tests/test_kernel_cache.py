@@ -117,7 +117,7 @@ def test_the_cache_command_shows_and_clears_kernels(tmp_path):
     kernels = tmp_path / kernel_cache.FOLDER
     kernels.mkdir()
     cache_file(kernels).save("int", "c" * 300_000)
-    assert done("cache", "--folder", tmp_path).lines[-1] == f"{kernels}: 0.3 MB of compiled kernels"
+    assert done("cache", "--folder", tmp_path).lines[-2] == f"{kernels}: 0.3 MB of compiled kernels"
     done("cache", "--folder", tmp_path, "--clear")
     assert not kernels.exists()
 

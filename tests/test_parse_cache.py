@@ -420,18 +420,24 @@ def test_where_the_cache_is(tmp_path, monkeypatch):
 
 def test_command_cache_shows_and_clears(tmp_path, monkeypatch):
     monkeypatch.setenv("RERANK_CACHE", str(tmp_path))
-    assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
+    empty = [f"{tmp_path / FILE}: 0.0 MB", f"{tmp_path}: 0.0 MB in all"]
+    assert done("cache").lines == empty
+    CachedParser(ChainParser(relation="nsubj")).parse([[str(i)] for i in range(20)])
     CachedParser(ChainParser(relation="obj")).parse([[str(i)] for i in range(2000)])
-    first, second = done("cache").lines
-    assert first.startswith(f"{tmp_path / FILE}: 0.")
-    assert second == "2000 sentences, 0.1 MB: ChainParser(relation=obj)"
+    database, *parsers, total = done("cache").lines
+    assert database.startswith(f"{tmp_path / FILE}: 0.")
+    assert parsers == [  # the largest comes first
+        "2000 sentences, 0.1 MB: ChainParser(relation=obj)",
+        "20 sentences, 0.0 MB: ChainParser(relation=nsubj)",
+    ]
+    assert total == f"{tmp_path}: {database.split()[-2]} MB in all"
     assert "pruned, 0.0 MB freed" in done("cache", "--prune").out
     assert "pruned, 0." in done("cache", "--prune", "80k").out
     assert 0 < int(done("cache").lines[1].split()[0]) < 2000
     assert refused("cache", "--prune", "much").startswith("--prune is 'much'; wanted a number of bytes")
     assert "cleared, 0." in done("cache", "--clear").out
-    assert done("cache").lines == [f"{tmp_path / FILE}: 0.0 MB"]
-    assert done("cache", "--folder", tmp_path / "other").lines == [f"{tmp_path / 'other' / FILE}: 0.0 MB"]
+    assert done("cache").lines == empty
+    assert done("cache", "--folder", tmp_path / "other").lines[0] == f"{tmp_path / 'other' / FILE}: 0.0 MB"
     monkeypatch.setenv("RERANK_CACHE", "")
     assert refused("cache") == "nothing is kept, because RERANK_CACHE is set to nothing"
 

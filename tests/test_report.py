@@ -39,7 +39,10 @@ from rerank_adapters.tuning.contributions import Contribution, Contributions
 from rerank_adapters.tuning.cross_validation import CrossValidationRow
 from rerank_plugins import ConfigError
 from tests import naive_evaluation as naive
+from tests.command_line import done
+from tests.conftest import ROOT
 
+EXAMPLES = ROOT / "example_nbest"
 WORDS = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)
 REFERENCES = [["the <b>cat</b> sat"], ["a dog ran away"], ["it was old"], ["so it was then"]]
 BASELINE = ["the <b>cat</b> sat", "a dog sat", "it is old", "so"]
@@ -239,6 +242,19 @@ def test_a_table_that_fits_is_left_as_it_is():
     assert [part.header for part in fitted(table, 12)] == [("a\nlong\nhead", "b")]
 
 
+def test_tables_of_the_applications_are_at_most_80_columns_wide():
+    features = ("-f", "unigram,label=a-feature-with-a-very-long-label", "-f", "length", "-f", "character-length")
+    grammar, completion = EXAMPLES / "grammaticality", EXAMPLES / "completion"
+    outputs = [
+        done("acceptability", "pairs", grammar / "pairs.tsv", *features).out,
+        done("acceptability", "sentences", grammar / "dev.tsv", grammar / "test.tsv", *features).out,
+        done("complete", completion / "questions.tsv", *features).out,
+        done("similarity", "evaluate", EXAMPLES / "similarity" / "pairs.tsv", "--measure", "tfidf.stems").out,
+    ]
+    for output in outputs:
+        assert [line for line in output.splitlines() if len(line.rstrip()) > 80] == []
+
+
 def test_reports_of_many_systems_fit_80_columns():
     systems = {f"system-of-a-long-name-{i}": SYSTEM for i in range(4)}
     metrics = {name: naive.WordF() for name in ("BLEU", "chrF", "TER", "another-metric")}
@@ -315,7 +331,7 @@ def test_page_stands_alone(evaluation):
 
 def test_page_has_every_segment_and_the_changed_ones_first(evaluation):
     body = html_page(evaluation).partition('<table id="segments">')[2]
-    rows = re.findall(r'<tr tabindex="-1"[^>]*><td data-label="segment">(\d+)</td>.*?</tr>', body, re.S)
+    rows = re.findall(r'<tbody tabindex="-1"[^>]*><tr><td data-label="segment">(\d+)</td>.*?</tbody>', body, re.S)
     assert sorted(rows) == ["10", "11", "12", "13"]
     assert rows[0] == "11"
     assert rows[-1] == "10"
@@ -333,14 +349,14 @@ def test_headline(evaluation):
 
 
 def test_facts_of_a_run_are_on_the_page(evaluation):
-    row = Contribution("lm", 2, 0.5, 40.0, 1.25)
+    row = Contribution("lm", 2, 0.5, 40.0, 1.25, 0.5)
     facts = RunFacts(
         job="mt",
         system="re_ranked",
         tuner="mira",
         tuning_score=31.4159,
         tuned_at="2026-01-02 03:04",
-        contributions=Contributions((row,), 41.25, 5),
+        contributions=Contributions((row, replace(row, family="all of syntax", error=2.0)), 41.25, 5, 100),
         weights=(WeightShare("lm.total", 0.125, 0.5, Interval(0.25, 0.75)), WeightShare("length", -1.0, -0.1)),
         samples=50,
         curve=((30.0, 31.0), (29.0, 31.4)),
@@ -357,13 +373,17 @@ def test_facts_of_a_run_are_on_the_page(evaluation):
         "31.42 errors",
         "mira",
         "2026-01-02 03:04",
-        "What carried it",
+        "Contribution of each family",
+        "all of syntax",
+        "With 100 segments, 1 of 2 intervals include zero: such a loss, and its sign, cannot be told from noise.",
         "lm.total",
         "restart 2",
         "Score against n",
     ):
         assert text_ in words
+    assert re.findall(r'<g class="(\w+)"><title>(?:lm|all of syntax): \+1.25<', written) == ["good", "s5"]
     assert words.count("Why") == 1
+    assert re.search(r'<tr><td colspan="5"><details class="why" data-segment="11">', written)  # trees need all columns
     data = re.search(r'id="explanations">([^<]*)<', written)[1]
     assert json.loads(gzip.decompress(base64.b64decode(data))) == {"11": {"a": [0.33333, None]}}
 

@@ -14,7 +14,9 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(chromium.browser() is None, reason="there is no Chromium here"),
 ]
-TREE = "(ROOT (S (NP (DT the) (NN cat)) (VP (VBD sat))))"
+TREE = (
+    "(ROOT (S (NP (DT the) (JJ old) (JJ grey) (NN cat)) (VP (VBD sat) (PP (IN on) (NP (DT the) (JJ blue) (NN mat))))))"
+)
 ARCS = [
     {"word": "the", "head": 2, "relation": "det"},
     {"word": "cat", "head": 3, "relation": "nsubj"},
@@ -33,11 +35,23 @@ EXPLANATION = {
 SCRIPT = """
 const press = key => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
 press("j"); press("j"); press("k");
-document.body.dataset.at = document.activeElement.cells[0].textContent;
+document.body.dataset.at = document.activeElement.rows[0].cells[0].textContent;
 press("Enter");
 (function wait() {
   document.body.dataset.width = document.documentElement.scrollWidth;
   if (!document.querySelector(".why > div")) setTimeout(wait, 50);
+})();
+"""
+
+
+MEASURES = """
+document.querySelector(".why").open = true;
+(function wait() {
+  const details = document.querySelector(".why > div"), wide = document.querySelector(".wide");
+  if (!details) return setTimeout(wait, 50);
+  document.body.dataset.part = details.clientWidth / document.getElementById("segments").clientWidth;
+  document.body.dataset.clipped = [...details.querySelectorAll(".scroll")].some(one => one.scrollWidth > one.clientWidth);
+  document.body.dataset.shades = getComputedStyle(wide).backgroundAttachment;
 })();
 """
 
@@ -68,10 +82,21 @@ def page() -> str:
 def test_a_page_on_a_phone(page):
     shown = chromium.text_after(page, SCRIPT, width=390)
     assert int(re.search(r'data-width="(\d+)"', shown)[1]) <= 390
-    first = re.search(r'<tr tabindex="-1"[^>]*><td data-label="segment">(\w+)<', page)[1]
+    first = re.search(r'<tbody tabindex="-1"[^>]*><tr><td data-label="segment">(\w+)<', page)[1]
     assert f'data-at="{first}"' in shown
     details = shown.partition('<details class="why" data-segment="' + first)[2].partition("</details>")[0]
     assert details.count("<svg") == 3
     assert "&lt;cat&gt;<sub>−∞</sub>" in details
     assert "8 others" in details
     assert "nsubj" in details
+
+
+def test_trees_have_the_width_of_the_page_on_a_desk(page):
+    shown = chromium.text_after(page, MEASURES, width=1280)
+    assert float(re.search(r'data-part="([\d.]+)"', shown)[1]) > 0.95
+    assert 'data-clipped="false"' in shown
+
+
+def test_what_a_phone_cuts_off_is_shaded(page):
+    shown = chromium.text_after(page, MEASURES, width=390)
+    assert 'data-shades="local, local, scroll, scroll"' in shown

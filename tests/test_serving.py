@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from rerank_adapters.applications.serving.bodies import Request
+from rerank_adapters.applications.serving.limits import Limits
+from rerank_adapters.applications.serving.work import Serving
 from tests.command_line import refused, start
 
 httpx = pytest.importorskip("httpx")
@@ -113,6 +116,15 @@ def test_lists_in_json(server):
     sparse = simple("a", "bbb")
     sparse["hypotheses"][0]["features"]["wt_a"] = 1
     assert server.rerank(sparse).json()["lists"][0]["best"] == "a"
+
+
+def test_a_request_without_the_source_that_features_need_is_told_the_key(tmp_path, monkeypatch):
+    monkeypatch.setenv("RERANK_CACHE", "")  # as the process of a server sets it
+    weights = '[dense]\n"lexical-overlap.source" = 1\n[provenance.job]\nfeature = [{use = "lexical-overlap"}]\n'
+    (tmp_path / "w.toml").write_text(weights)
+    answer = Serving(tmp_path / "w.toml", (), Limits())(Request(b'{"hypotheses": ["a", "b"]}', is_json=True))
+    assert answer.status == 422
+    assert "give it as `source`" in answer.body.decode()
 
 
 def test_lists_in_a_format(server):

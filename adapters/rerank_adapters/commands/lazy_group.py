@@ -6,6 +6,7 @@ A plugin adds a subcommand by `cli.subgroup("train").add_command(command)` in it
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -63,7 +64,7 @@ class GroupOfPlugins(click.Group):
         """The first sentence of a command's help."""
         command = self.get_command(ctx, name)
         assert command is not None  # it is one of ours
-        return command.get_short_help_str(limit=1000)
+        return _first_sentence(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -142,5 +143,11 @@ class GroupWithHeadings(GroupOfPlugins):
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
         """The first sentence of a command's help; neither lazy commands nor plugins are imported for it."""
         if name in self.commands:
-            return self.commands[name].get_short_help_str(limit=1000)
+            return _first_sentence(self.commands[name])
         return self.summaries[name]
+
+
+def _first_sentence(command: click.Command) -> str:
+    """The first sentence of a command's help; one in which `et al.` stands goes on until a capital letter follows."""
+    paragraph = (command.short_help or command.help or "").partition("\n\n")[0]
+    return re.split(r"(?<=\.) (?=[A-Z])", " ".join(paragraph.split()))[0]

@@ -74,8 +74,8 @@ def command(
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     shown = job.config.evaluation.changes if changes is None else changes
-    carried = outcome.contributions
-    tables = [] if carried is None else [contribution_table(carried, job.measures[0].name)]
+    contributions = outcome.contributions
+    tables = [] if contributions is None else [contribution_table(contributions, job.measures[0].name)]
     for evaluation in outcome.evaluations.values():
         print_evaluation(evaluation, report_console(), changes=shown, changed=[RERANKED], tables=tables)
     for page in outcome.pages:

@@ -21,11 +21,11 @@ from rerank_adapters.formats.outputs import form_for, output_lines
 from rerank_adapters.pipeline import steps as step_inputs
 from rerank_adapters.pipeline import weight_intervals
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.carried import as_json, from_json, what_carried_it
 from rerank_adapters.pipeline.evaluate import compare
 from rerank_adapters.pipeline.extract import dense_rule, feature_table
 from rerank_adapters.pipeline.facts import facts_of_tuning, with_lists
 from rerank_adapters.pipeline.families import columns_of, families
+from rerank_adapters.pipeline.family_contributions import as_json, family_contributions, from_json
 from rerank_adapters.pipeline.job import Data, Job, lists_size
 from rerank_adapters.pipeline.lists import Wanted, wanted_by, with_wanted
 from rerank_adapters.pipeline.mismatch import style_mismatch
@@ -160,7 +160,7 @@ class _Run:
             weights = read_weights(work / weights_file(RERANKED))
             table = columns_of(job, weights, FeatureTable.load(path))
             with open_atomic(shares) as stream:
-                stream.write(as_json(what_carried_it(job, self._rehearsed, table, weights)))
+                stream.write(as_json(family_contributions(job, self._rehearsed, table, weights)))
 
         def resample(tell: Tell) -> None:  # noqa: ARG001
             weights = read_weights(work / weights_file(RERANKED))
@@ -235,10 +235,10 @@ class _Run:
             self._say_reused(name, reused)
             self.say(f"{name}: there are no references, so nothing is evaluated")
             return None
-        carried = [work / file for file in FACTS]
+        shown = [work / file for file in FACTS]
         tuned = work / weights_file(RERANKED)
-        inputs = partial(step_inputs.inputs_of_report, self.name, job, data, best, tuned, path, carried)
-        reused += self._step("report", name, inputs, reports, evaluate, [*best.values(), tuned, *carried])
+        inputs = partial(step_inputs.inputs_of_report, self.name, job, data, best, tuned, path, shown)
+        reused += self._step("report", name, inputs, reports, evaluate, [*best.values(), tuned, *shown])
         self._say_reused(name, reused)
         if self.planned is not None:
             return None

@@ -19,6 +19,7 @@ from rerank_adapters.config import DataSet
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.value_identity import code_of, value_identity
 from rerank_adapters.formats.compressed import open_atomic
+from rerank_adapters.pipeline.family_contributions import families_together
 from rerank_adapters.pipeline.job import Job, Measure
 from rerank_adapters.pipeline.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.weights import read_weights, trees_file
@@ -97,14 +98,15 @@ def inputs_of_lists(job: Job, data: DataSet) -> Inputs:
 
 
 def inputs_of_contributions(job: Job, data: DataSet, folder: Path, table: Path, weights: Path) -> Inputs:
-    """What contributions depend on: all that the weights do, the weights, and the number of folds."""
+    """What contributions depend on: all that the weights do, the weights, the folds, and what is judged together."""
     own = inputs_of_weights(job, data, folder, table)
     if own is None:
         return None
     tuned = read_weights(weights)
     folds = job.config.evaluation.contribution_folds
     learnt = [tuned.dense, tuned.sparse, tuned.trees is None]
-    return {**own, "folds": folds, "weights": learnt, "families": list(job.labels)}
+    together = families_together(job.config.system, job.labels)
+    return {**own, "folds": folds, "weights": learnt, "families": list(job.labels), "together": together}
 
 
 def inputs_of_weight_shares(job: Job, data: DataSet, folder: Path, table: Path, weights: Path, samples: int) -> Inputs:

@@ -80,22 +80,30 @@ def cross_validation_table(result: CrossValidation, metric: str) -> Table:
 
 
 def contribution_table(result: Contributions, metric: str) -> Table:
-    """A row per family of features: its share of the spread of the scores, and the held-out score without it."""
-    rows = tuple(
-        (row.family, str(row.columns), f"{row.spread:.2f}", numbers.score(row.held_out), f"{row.loss:+.2f}")
-        for row in sorted(result.rows, key=lambda row: -row.loss)
-    )
+    """A row per family of features, and per families together: their spread, and the held-out score without them."""
+    rows = []
+    for row in sorted(result.rows, key=lambda row: -row.loss):
+        loss = f"{row.loss:+.2f} ±{row.half_width:.2f}"
+        rows.append((row.family, str(row.columns), f"{row.spread:.2f}", numbers.score(row.held_out), loss))
     notes = (
         "Weight × spread is the standard deviation within lists of a family's weighted sum, as a share of the whole "
         "score's.",
         f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
         f"others without the family. With all families it is {numbers.score(result.held_out)}; the loss is the "
-        "difference.",
+        "difference, with its 95 % interval.",
+        noise(result),
     )
     if not result.linear:
-        notes = (f"{notes[0]} It leaves out the boosted trees, which have no weights.", notes[1])
-    header = ("family", "features", "weight × spread", "held out without", "loss")
-    return Table(f"What carried it: {metric}", header, rows, notes)
+        notes = (f"{notes[0]} It leaves out the boosted trees, which have no weights.", *notes[1:])
+    header = ("family", "features", "weight × spread", "held out", "loss")
+    return Table(f"Contribution of each family: {metric}", header, tuple(rows), notes)
+
+
+def noise(result: Contributions) -> str:
+    """A sentence about the losses that cannot be told from noise."""
+    unsure = sum(not row.certain for row in result.rows)
+    counts = f"With {result.segments} segments, {unsure} of {len(result.rows)} intervals include zero"
+    return f"{counts}: such a loss, and its sign, cannot be told from noise."
 
 
 def selection_table(result: Selection, metric: str) -> Table:

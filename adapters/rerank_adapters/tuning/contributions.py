@@ -1,13 +1,19 @@
-"""What each family of features contributes: its share of the score's spread, and the held-out score without it."""
+"""What families of features contribute: their part of the score's spread, and the held-out score without them.
+
+Families that model the same thing stand in for each other: each is missed little alone, and all of them may be missed
+much. Such families are judged together too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
 from rerank_adapters.tuning.family_trials import Families, FamilyTrials
+from rerank_adapters.tuning.selection import standard_error
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.interfaces import Tuner, TuningData
@@ -15,13 +21,14 @@ from rerank_plugins.interfaces import Tuner, TuningData
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one family of features contributes.
+    """What one family of features contributes, or several that are left out together.
 
-    `columns`   the number of its features
-    `spread`    the standard deviation within lists of its weighted sum, as a share of that of the whole score; families
-                that agree or cancel each other make these shares sum to less or more than 1
-    `held_out`  the corpus score of choices on held-out folds, where all families but this one were tuned on the others
+    `columns`   the number of their features
+    `spread`    the standard deviation within lists of their weighted sum, divided by that of the whole score; families
+                that agree or cancel each other make these ratios sum to less or more than 1
+    `held_out`  the corpus score of choices on held-out folds, where all other families were tuned on the other folds
     `loss`      by how much that is worse than with all families; negative where the choices are better without it
+    `error`     the standard error of the loss over segments
     """
 
     family: str
@@ -29,11 +36,22 @@ class Contribution:
     spread: float
     held_out: float
     loss: float
+    error: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95 % interval of the loss, in normal approximation."""
+        return 1.96 * self.error
+
+    @property
+    def certain(self) -> bool:
+        """Whether the interval excludes zero."""
+        return abs(self.loss) > self.half_width
 
 
 @dataclass(frozen=True)
 class Contributions:
-    """The contributions of all families, and the held-out score with all of them, over so many folds.
+    """The contributions of all families, and the held-out score with all of them, over so many folds of segments.
 
     `linear` is false where the tuned weights are only a part of the model, of which the spreads are shares.
     """
@@ -41,6 +59,7 @@ class Contributions:
     rows: tuple[Contribution, ...]
     held_out: float
     folds: int
+    segments: int
     linear: bool = True
 
 
@@ -53,28 +72,28 @@ def contributions(
     *,
     folds: int,
     seed: int,
+    together: Mapping[str, Sequence[str]] | None = None,
     threads: int = 1,
 ) -> Contributions:
     """Measure the contributions of families (name -> feature names) to the tuned `weights`.
 
-    A family is left out by weights fixed at 0. `weights` and `start` are in the order of `data.table.all_names`.
+    A family is left out by weights fixed at 0. `together` names families that are left out together as well (name ->
+    families); their rows follow the others. `weights` and `start` are in the order of `data.table.all_names`.
     Raises ConfigError for fewer than two folds or more folds than segments, and where a name is not a feature.
     """
     trials = FamilyTrials(data, families, tuner, start, folds, (seed,), threads)
     whole = spread(data.table, weights, np.arange(len(weights))) or 1.0
-    full, *reduced = trials.scores([families, *(set(families) - {family} for family in families)])
+    parts = [*((family, (family,)) for family in families), *(together or {}).items()]
+    full, *reduced = trials.statistics([families, *(set(families).difference(members) for _, members in parts)])
     sign = 1.0 if data.metric.higher_is_better else -1.0
-    rows = [
-        Contribution(
-            family,
-            len(names),
-            spread(data.table, weights, trials.columns(family)) / whole,
-            score,
-            sign * (full - score),
-        )
-        for (family, names), score in zip(families.items(), reduced, strict=True)
-    ]
-    return Contributions(tuple(rows), full, folds)
+    rows = []
+    for (name, members), statistics in zip(parts, reduced, strict=True):
+        columns = np.concatenate([trials.columns(family) for family in members])
+        score = trials.score(statistics)
+        error = standard_error(data.metric, full, statistics)
+        part = spread(data.table, weights, columns) / whole
+        rows.append(Contribution(name, len(columns), part, score, sign * (trials.score(full) - score), error))
+    return Contributions(tuple(rows), trials.score(full), folds, data.table.segments)
 
 
 def spread(table: FeatureTable, weights: FloatArray, columns: LongArray) -> float:

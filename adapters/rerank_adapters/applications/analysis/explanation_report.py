@@ -68,17 +68,23 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     yield f"  {'feature':<{name}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
     longest = max((abs(row.lead) for row in rows), default=0.0) or 1.0
     for row in rows[:count]:
-        cells = "".join(f"{value:>{NUMBER}.4g}" for value in (row.weight, row.first, row.second))
-        cells += "".join(f"{value:>+{NUMBER}.4g}" for value in ([row.trees] if trees else []) + [row.lead])
+        cells = "".join(f"{_number(value):>{NUMBER}}" for value in (row.weight, row.first, row.second))
+        cells += "".join(f"{_number(value, '+'):>{NUMBER}}" for value in ([row.trees] if trees else []) + [row.lead])
         yield f"  {_cut(row.feature, name):<{name}}{cells} {_bar(row.lead / longest)}".rstrip()
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"
-        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{sum(row.lead for row in others):>+{NUMBER}.4g}"
+        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{_number(sum(row.lead for row in others), '+'):>{NUMBER}}"
     families = _families(rows)
     if len(families) < len(rows):
         sums = "by family: " + ", ".join(f"{name} {value:+.4g}" for name, value in families if value)
         yield from wrap(sums, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _number(value: float, sign: str = "-") -> str:
+    """The value in four digits, or in three where a blank before it would otherwise find no room in its column."""
+    written = f"{value:{sign}.4g}"
+    return written if len(written) < NUMBER else f"{value:{sign}.3g}"
 
 
 def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:

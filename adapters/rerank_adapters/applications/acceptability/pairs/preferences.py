@@ -19,20 +19,24 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Preferences:
-    """The preferences of a system: `credit` (pairs) is 1 where the good sentence scores higher, ½ at a tie, else 0."""
+    """The preferences of a system: `credit` (pairs) is 1 where the good sentence scores higher, ½ at a tie, else 0.
+
+    `margin` (pairs) is the score of the good sentence less that of the bad one.
+    """
 
     system: str
     credit: FloatArray
+    margin: FloatArray
 
     @classmethod
     def of_scores(cls, system: str, good: FloatArray, bad: FloatArray) -> Preferences:
         """The preferences that follow from the scores (pairs) of good and of bad sentences; higher is better."""
         tied = np.isclose(good, bad, rtol=ROUNDING, atol=ROUNDING)
-        return cls(system, np.where(tied, 0.5, good > bad))
+        return cls(system, np.where(tied, 0.5, good > bad), good - bad)
 
     def among(self, pairs: BoolArray) -> Preferences:
         """The preferences of the same system on the pairs of a mask (pairs)."""
-        return Preferences(self.system, self.credit[pairs])
+        return Preferences(self.system, self.credit[pairs], self.margin[pairs])
 
     @property
     def accuracy(self) -> float:

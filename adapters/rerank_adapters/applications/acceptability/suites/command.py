@@ -52,7 +52,6 @@ def command(
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
-    from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
     from rerank_plugins.language_models.parsed import ParsedLanguageModel
 
@@ -73,7 +72,7 @@ def command(
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
-    write_records(suite_records(results), fitted(suite_table(results), kept=3), style, output)
+    write_records(suite_records(results), [suite_table(results)], style, output)
     if str(output) != "-":
         closing.wrote(f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}", output)
     if surprisals is not None:

@@ -1,12 +1,14 @@
-"""What carried a result: the contributions of the decoder's features and of each feature of the config."""
+"""The contributions of the decoder's features, of each feature of the config, and of those that systems leave out."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 import numpy as np
 
+from rerank_adapters.config import System
 from rerank_adapters.pipeline.families import families, fast_tuner
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.tune import start_weights, tuning_data
@@ -28,11 +30,24 @@ def from_json(text: str) -> Contributions | None:
         tuple(Contribution(**row) for row in record["rows"]),
         record["held_out"],
         record["folds"],
-        record.get("linear", True),
+        record["segments"],
+        record["linear"],
     )
 
 
-def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
+def families_together(systems: Sequence[System], labels: Sequence[str]) -> dict[str, list[str]]:
+    """By name, those of the features `labels` that a system leaves out, where these are several: they stand in for each
+    other, and are judged together too.
+    """
+    together = {}
+    for system in systems:
+        name = system.name.removeprefix("without ")
+        whole = f"all of {name}" if name != system.name else f"all that {name!r} lacks"
+        together[whole] = [label for label in labels if label in system.without]
+    return {whole: left_out for whole, left_out in together.items() if len(left_out) > 1}
+
+
+def family_contributions(job: Job, data: Data, table: FeatureTable, weights: Weights) -> Contributions | None:
     """Measure the contributions to tuned weights on the tuning lists; None where the config asks for no folds.
 
     The weights of each fold are tuned by the job's tuner if that is MIRA, and by MIRA with its defaults if not: a run
@@ -40,6 +55,7 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
     """
     folds = min(job.config.evaluation.contribution_folds, table.segments)
     present = set(table.names)
+    systems = job.config.system
     job = job.without([label for label in job.labels if not present.issuperset(families(job, table)[label])])
     by_family = families(job, table)
     if folds < 2 or len(by_family) < 2:
@@ -54,6 +70,7 @@ def what_carried_it(job: Job, data: Data, table: FeatureTable, weights: Weights)
             start_weights(job, data, table),
             folds=folds,
             seed=job.config.seed,
+            together=families_together(systems, job.labels),
             threads=job.config.jobs,
         )
     return replace(result, linear=weights.trees is None)
