@@ -1,8 +1,8 @@
 """Builds objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
 
-The value of a field typed `Parser`, `LanguageModel` or `Metric` is a name: that of a table in the config
-(`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every parser is
-wrapped in a cache.
+The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name: that of a table in the
+config (`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every
+parser is wrapped in a cache. A field typed `LanguageModel` takes models that give probabilities to words alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,18 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rerank_plugins.errors import ConfigError, PluginError, RerankError
-from rerank_plugins.interfaces import LanguageModel, Metric, Parser
+from rerank_plugins.interfaces import LanguageModel, Metric, Parser, SentenceModel
+from rerank_plugins.language_models.abilities import with_words
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.paths import resolve
 from rerank_plugins.registry import Entry, Option, Registry, suggestion
 
-INJECTED: dict[type, str] = {Parser: "parser", LanguageModel: "language_model", Metric: "metric"}
+INJECTED: dict[type, str] = {
+    Parser: "parser",
+    LanguageModel: "language_model",
+    SentenceModel: "language_model",
+    Metric: "metric",
+}
 
 
 @dataclass
@@ -67,11 +73,11 @@ class Builder:
             raise ConfigError(f"{where}: {entry.name}: {error}") from error
 
     def _value(self, option: Option, value: Any, where: str) -> Any:
-        kind = _injected_kind(option.type)
-        if kind and isinstance(value, list | tuple):
-            return tuple(self.named_object(kind, name, where) for name in value)
-        if kind and value is not None:
-            return self.named_object(kind, value, where)
+        injected = _injected_type(option.type)
+        if injected and isinstance(value, list | tuple):
+            return tuple(self._injected(injected, name, f"{where}: option {option.name!r}") for name in value)
+        if injected and value is not None:
+            return self._injected(injected, value, f"{where}: option {option.name!r}")
         from pydantic import TypeAdapter, ValidationError
 
         try:
@@ -81,6 +87,10 @@ class Builder:
             message = f"{where}: option {option.name!r} is {value!r}; wanted {option.type_name}: {problem}"
             raise ConfigError(message) from None
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
+
+    def _injected(self, type_: type, name: str, where: str) -> Any:
+        plugin = self.named_object(INJECTED[type_], name, where)
+        return with_words(plugin, f"{where} is {name!r}") if type_ is LanguageModel else plugin
 
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""
@@ -96,6 +106,6 @@ class Builder:
         return self._built[kind, name]
 
 
-def _injected_kind(type_: Any) -> str | None:
-    """The kind of a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
-    return next((INJECTED[part] for part in (type_, *get_args(type_)) if part in INJECTED), None)
+def _injected_type(type_: Any) -> type | None:
+    """`Parser` for a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
+    return next((part for part in (type_, *get_args(type_)) if part in INJECTED), None)

@@ -65,7 +65,7 @@ class FeatureExtractor(ABC):
         return ("",)
 
     @property
-    def vocabulary(self) -> LanguageModel | frozenset[str] | None:
+    def vocabulary(self) -> SentenceModel | frozenset[str] | None:
         """The words that the extractor's model knows, for the warnings of `rerank check`; None if it has no model."""
         return None
 
@@ -81,7 +81,7 @@ class FeatureExtractor(ABC):
         """What each word adds to the values, for `rerank explain`; None (the default) if it cannot be said of words.
 
         One array for each hypothesis, of the number of its words or, with a value for `</s>`, one more: ln p of each
-        word by a language model (`LanguageModel.word_scores`), or another score that the words sum to.
+        word by a language model (`SentenceModel.word_scores`), or another score that the words sum to.
         """
         return None
 
@@ -98,8 +98,38 @@ class FeatureExtractor(ABC):
         return [self.extract(nbest) for nbest in nbests]
 
 
-class LanguageModel(ABC):
-    """A model that gives each word of a sentence a probability."""
+class SentenceModel(ABC):
+    """A model that gives each sentence a probability, but its words none, as a sum over the trees of a sentence does.
+
+    `file_kind` is the kind of the model files that the option `model` names, as their header has it; "" if the files
+    are of another program.
+    """
+
+    file_kind: ClassVar[str] = ""
+
+    @abstractmethod
+    def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
+        """(n) ln p of each sentence, its end included."""
+
+    @property
+    def parsers(self) -> tuple[Parser, ...]:
+        """The parsers whose trees the scores depend on, which `rerank explain` shows; () if there are none."""
+        return ()
+
+    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
+        """What each word adds to a score, for people to read; None (the default) if it cannot be said of words.
+
+        Each array may have a value of `</s>` at its end.
+        """
+        return None
+
+    @abstractmethod
+    def __contains__(self, word: str) -> bool:
+        """Whether the word is in the vocabulary; if not, the model takes it for the unknown word."""
+
+
+class LanguageModel(SentenceModel):
+    """A model that gives each word of a sentence a probability, from left to right."""
 
     @abstractmethod
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
@@ -109,24 +139,12 @@ class LanguageModel(ABC):
         """(n) ln p of each sentence, `</s>` included. Override it if it is cheaper than the scores of all words."""
         return np.array([values.sum() for values in self.score(sentences)], np.float64)
 
-    @property
-    def parsers(self) -> tuple[Parser, ...]:
-        """The parsers whose trees the scores depend on, which `rerank explain` shows; () if there are none."""
-        return ()
-
     def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
-        """Scores of the words for people to read: those of `score`, unless only their sums mean something.
-
-        A model of whole sentences returns None, or scores that it can attribute to words, with or without one of `</s>`
-        at the end of each array.
-        """
+        """The values of `score`."""
         return self.score(sentences)
 
-    @abstractmethod
-    def __contains__(self, word: str) -> bool:
-        """Whether the word is in the vocabulary; if not, `score` takes it for the unknown word."""
 
-
+@runtime_checkable
 class IncrementalLM(Protocol[State]):
     """A language model that reads words from left to right. States are values: they are never changed in place.
 

@@ -49,6 +49,29 @@ def is_model_file(path: Path) -> bool:
         return False
 
 
+def model_kind(path: Path) -> str | None:
+    """The kind of a model file, compressed or not, from its header alone; None for a file of another program.
+
+    Raises ModelError for a header that cannot be read.
+    """
+    import zstandard
+
+    try:
+        with open(path, "rb") as stream:
+            compressed = stream.read(len(ZSTD)) == ZSTD
+            stream.seek(0)
+            content = zstandard.ZstdDecompressor().stream_reader(stream) if compressed else stream
+            start = content.read(len(MAGIC) + 8)
+            if start[: len(MAGIC)] != MAGIC:
+                return None
+            length = int.from_bytes(start[len(MAGIC) + 4 :], "little")
+            return str(read_json(content.read(length))["kind"])
+    except OSError:
+        return None
+    except (zstandard.ZstdError, *DAMAGE) as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
+
+
 def write_model(path: Path, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
     """Write a model file, which replaces `path` only once it is complete; return its size in bytes.
 

@@ -130,9 +130,10 @@ def test_masked_scores_are_those_of_one_copy_at_a_time(package, models, whole_wo
         package, "language_model", "neural-masked", model=models / "bert", whole_words=whole_words, batch_tokens=60
     )
     model, tokenizer = opened(models, "bert", "MaskedLM")
-    for values, words in zip(lm.score(WORDS), WORDS, strict=True):
+    for values, words in zip(lm.word_scores(WORDS), WORDS, strict=True):
         wanted = naive.masked(model, tokenizer, words, whole_words=whole_words)
         np.testing.assert_allclose(values, wanted, atol=1e-9)
+    np.testing.assert_allclose(lm.totals(WORDS), [values.sum() for values in lm.word_scores(WORDS)])
     assert "cat" in lm
     assert "ж" not in lm
 
@@ -241,15 +242,10 @@ def test_it_installs_and_the_commands_know_it(package, models, tmp_path: Path, m
     subprocess.run([*install, "--target", tmp_path / "site", package], check=True, capture_output=True, text=True)
     monkeypatch.syspath_prepend(tmp_path / "site")
     (tmp_path / "text").write_text("the cat sat\nthe dog\n", encoding="utf-8")
-    for use, name in (("neural-causal", "gpt2"), ("neural-masked", "bert")):
-        ran = rerank("surprisal", tmp_path / "text", "--lm", f"{use},model={models / name}")
-        assert ran.code == 0, ran.err
-        assert [line.split("\t")[2] for line in ran.out.splitlines()[1:]] == [
-            "the",
-            "cat",
-            "sat",
-            "</s>",
-            "the",
-            "dog",
-            "</s>",
-        ]
+    ran = rerank("surprisal", tmp_path / "text", "--lm", f"neural-causal,model={models / 'gpt2'}")
+    assert ran.code == 0, ran.err
+    words = [line.split("\t")[2] for line in ran.out.splitlines()[1:]]
+    assert words == ["the", "cat", "sat", "</s>", "the", "dog", "</s>"]
+    ran = rerank("surprisal", tmp_path / "text", "--lm", f"neural-masked,model={models / 'bert'}")
+    assert ran.code == 2
+    assert "no probabilities of single words" in ran.err

@@ -5,18 +5,21 @@ import pickle
 import numpy as np
 import pytest
 
+from rerank_adapters.decoding import BeamScorer
 from rerank_adapters.extraction import extract_features
-from rerank_plugins import Hypothesis, NBestList, Parse, Parser
+from rerank_plugins import ConfigError, Hypothesis, LanguageModel, NBestList, Parse, Parser
 from rerank_plugins.features.slr import SlrFeature
 from rerank_plugins.features.treelet_lm import TreeletFeature
 from rerank_plugins.language_models import parsed as parsed_lm
 from rerank_plugins.language_models.headlex import HeadlexLanguageModel
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
+from rerank_plugins.model_file import model_kind, write_model
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
 from rerank_plugins.models.treelet import TreeletModel, model_file
 from rerank_plugins.models.treelet.model_file import read_model
 from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.resources import embedded
 from rerank_plugins.testing import check_feature_extractor, check_language_model
 from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.scored import ScoredTree
@@ -125,7 +128,7 @@ def test_samples(folder):
     ("kind", "file"), [(TreeletLanguageModel, "bank.treelet"), (HeadlexLanguageModel, "bank.headlex")]
 )
 def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind, file):
-    """Equal trees count once; shares of words are equal and sum to the total; floors without a parse."""
+    """Equal trees count once; floors without a parse; no probabilities of words."""
     path = folder / file
     lm = kind(model=path, parser=KnownTrees(), k=3)
     check_language_model(lm)
@@ -137,11 +140,56 @@ def test_a_sentence_is_the_sum_of_its_distinct_parses(folder, kind, file):
     assert found[1:3] == pytest.approx(model.floor(sentences[1:3]))
     one = kind(model=path, parser=KnownTrees(), k=1).totals(sentences)
     assert one[0] == pytest.approx(model.score_trees([first])[0])
-    assert [np.ptp(shares) for shares in lm.score(sentences)] == pytest.approx([0] * 4)
+    assert not isinstance(lm, LanguageModel)
     assert "dog" in lm
     assert "zebra" not in lm
     with pytest.raises(ValueError, match="k is 0"):
         kind(model=path, k=0)
+
+
+def test_what_needs_words_refuses_a_model_of_sentences(folder, tmp_path):
+    """Each command with one line; `score` prints the sentences in a table."""
+    lm = f"treelet-lm,model={folder / 'bank.treelet'},k=1"
+    reason = "gives no probabilities of single words, only of whole sentences; wanted a language model of words"
+    for command in (
+        ("surprisal", folder / "text.txt", "--lm", lm),
+        ("score", folder / "text.txt", "--lm", lm),
+        ("score", folder / "text.txt", "--lm", lm, "--layout", "table", "-d", "2"),
+        ("mix", folder / "text.txt", "--lm", lm, "--lm", "unigram", "-o", tmp_path / "mix.toml"),
+    ):
+        assert reason in refused(*command)
+    config = tmp_path / "mix.toml"
+    config.write_text(
+        f'[language_model.trees]\nuse = "treelet-lm"\nmodel = "{folder}/bank.treelet"\n'
+        '[language_model.both]\nuse = "mixture"\nmodels = ["trees", "unigram"]\nweights = [0.5, 0.5]\n'
+    )
+    said = refused("score", folder / "text.txt", "-c", config, "--lm", "both")
+    assert f"[language_model.both]: option 'models' is 'trees': the model {reason}" in said
+    with pytest.raises(ConfigError, match="reads no words from left to right"):
+        BeamScorer(TreeletLanguageModel(model=folder / "bank.treelet"))
+    rows = [line.split("\t") for line in done("score", folder / "text.txt", "--lm", lm, "--layout", "table").lines[1:]]
+    sentences = [line.split() for line in (folder / "text.txt").read_text().splitlines()]
+    totals = TreeletLanguageModel(model=folder / "bank.treelet", k=1).totals(sentences)
+    assert [float(row[3]) for row in rows] == pytest.approx(totals.tolist())
+
+
+@pytest.mark.parametrize("variant", ["treelet", "headlex"])
+def test_a_model_file_is_known_by_its_header(folder, variant):
+    """The file alone names the language model that reads it."""
+    name = {"treelet": "treelet-lm", "headlex": "headlex"}[variant]
+    path = folder / f"bank.{variant}"
+    flags = ("score", folder / "text.txt", "--layout", "table")
+    assert done(*flags, "--lm", path).out == done(*flags, "-m", path).out
+    assert done(*flags, "--lm", path).out == done(*flags, "--lm", f"{name},model={path}").out
+
+
+def test_a_model_file_of_another_kind_is_no_language_model(folder, tmp_path):
+    write_model(tmp_path / "words.lexicon", "word-lexicon", {}, {"words": np.zeros(1)})
+    assert [model_kind(embedded(name)) for name in ("grammar.pcfg", "unigrams.tsv.xz")] == ["grammar", None]
+    said = refused("score", folder / "text.txt", "--lm", tmp_path / "words.lexicon")
+    assert "words.lexicon: holds a word-lexicon model, which is no language model" in said
+    (tmp_path / "short").write_bytes((folder / "bank.treelet").read_bytes()[:40])
+    assert "its header cannot be read" in refused("score", folder / "text.txt", "--lm", tmp_path / "short")
 
 
 def test_parses_that_become_equal_are_one_tree(folder):

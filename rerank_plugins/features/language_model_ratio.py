@@ -19,7 +19,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.ngram_lm import model_of_file
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.interfaces import Sentence, SentenceModel, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
 
@@ -31,8 +31,8 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
     Raises ValueError unless each of the two models is given once, by name or by file.
     """
 
-    lm: LanguageModel | None = option(None, doc="the language model of the domain, by name")
-    general: LanguageModel | None = option(None, doc="the general language model, by name")
+    lm: SentenceModel | None = option(None, doc="the language model of the domain, by name")
+    general: SentenceModel | None = option(None, doc="the general language model, by name")
     model: Path | None = option(None, doc="model file, ARPA file or KenLM binary of the domain, in place of `lm`")
     general_model: Path | None = option(None, doc="the same of general text, in place of `general`")
 
@@ -50,14 +50,14 @@ class LanguageModelRatioFeature(SentenceFeature, PickledFields):
         return ("total", "per_word")
 
     @cached_property
-    def _models(self) -> tuple[LanguageModel, LanguageModel]:
+    def _models(self) -> tuple[SentenceModel, SentenceModel]:
         return (
             model_of_file(self.model) if self.lm is None else self.lm,
             model_of_file(self.general_model) if self.general is None else self.general,
         )
 
     @property
-    def vocabulary(self) -> LanguageModel:
+    def vocabulary(self) -> SentenceModel:
         """The words that the language model of the domain knows."""
         return self._models[0]
 

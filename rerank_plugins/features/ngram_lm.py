@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, SentenceModel, option
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.language_models.ngram import EMBEDDED, NgramLanguageModel
 from rerank_plugins.model_file import is_model_file
@@ -29,7 +29,7 @@ from rerank_plugins.sentence_feature import SentenceFeature
 class NgramFeature(SentenceFeature, PickledFields):
     """Sentence ln p by a language model: total, per word, and minus the number of unknown words."""
 
-    lm: LanguageModel | None = option(None, doc="a language model of the config, by name")
+    lm: SentenceModel | None = option(None, doc="a language model of the config, by name")
     model: Path | None = option(
         None,
         doc="model file, ARPA file or KenLM binary, instead of a named language model; default: the embedded English "
@@ -53,11 +53,11 @@ class NgramFeature(SentenceFeature, PickledFields):
         return () if self.model or self.lm else (EMBEDDED,)
 
     @cached_property
-    def _lm(self) -> LanguageModel:
+    def _lm(self) -> SentenceModel:
         return model_of_file(self.model) if self.lm is None else self.lm
 
     @property
-    def vocabulary(self) -> LanguageModel:
+    def vocabulary(self) -> SentenceModel:
         """The words that the language model knows."""
         return self._lm
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.interfaces import Sentence, SentenceModel, option
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
@@ -27,7 +27,7 @@ from rerank_plugins.trees.penn import spellings
 class OovCountFeature(SentenceFeature, PickledFields):
     """Minus the number of words outside a vocabulary: a language model's, a word list's, or embedded English."""
 
-    lm: LanguageModel | None = option(None, doc="language model whose vocabulary is used")
+    lm: SentenceModel | None = option(None, doc="language model whose vocabulary is used")
     words: Path | None = option(None, doc="word list, one word per line, instead of a language model")
 
     def __post_init__(self) -> None:
@@ -35,13 +35,13 @@ class OovCountFeature(SentenceFeature, PickledFields):
             raise ValueError("give 'lm' or 'words', not both")
 
     @cached_property
-    def _vocabulary(self) -> LanguageModel | frozenset[str]:
+    def _vocabulary(self) -> SentenceModel | frozenset[str]:
         if self.words is None:
             return UnigramLanguageModel() if self.lm is None else self.lm
         return read_words(self.words)
 
     @property
-    def vocabulary(self) -> LanguageModel | frozenset[str]:
+    def vocabulary(self) -> SentenceModel | frozenset[str]:
         """The words that count as known."""
         return self._vocabulary
 

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, option
-from rerank_plugins.language_models.own_unigrams import with_unigrams
+from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, SentenceModel, option
+from rerank_plugins.language_models.abilities import with_unigrams
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, shared
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.pickling import PickledFields
@@ -33,7 +33,7 @@ class SlrFeature(SentenceFeature, PickledFields):
     Raises ValueError where the language model has no unigrams of its own and `unigram` is not given.
     """
 
-    lm: LanguageModel | None = option(
+    lm: SentenceModel | None = option(
         None, doc="a language model, by name; default: the embedded English treelet model"
     )
     unigram: LanguageModel | None = option(
@@ -47,12 +47,12 @@ class SlrFeature(SentenceFeature, PickledFields):
             )
 
     @cached_property
-    def _lm(self) -> LanguageModel:
+    def _lm(self) -> SentenceModel:
         lm = TreeletLanguageModel() if self.lm is None else self.lm
         return shared(lm) if isinstance(lm, ParsedLanguageModel) else lm
 
     @property
-    def vocabulary(self) -> LanguageModel:
+    def vocabulary(self) -> SentenceModel:
         """The words that the language model knows."""
         return self._lm
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.interfaces import Parser, Sentence, SentenceModel, option
 from rerank_plugins.language_models.parsed import shared
 from rerank_plugins.language_models.treelet import TreeletLanguageModel
 from rerank_plugins.pickling import PickledFields
@@ -45,7 +45,7 @@ class TreeletFeature(SentenceFeature, PickledFields):
         return shared(TreeletLanguageModel(parser=self.parser, k=self.k, model=self.model))
 
     @property
-    def vocabulary(self) -> LanguageModel:
+    def vocabulary(self) -> SentenceModel:
         """The words that the model knows."""
         return self._lm
 

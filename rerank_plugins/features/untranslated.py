@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.interfaces import FeatureExtractor, LanguageModel, option
+from rerank_plugins.interfaces import FeatureExtractor, SentenceModel, option
 from rerank_plugins.nbest import NBestList
 from rerank_plugins.trees.penn import normal_text
 
@@ -25,7 +25,7 @@ class UntranslatedFeature(FeatureExtractor):
 
     ignore_case: bool = option(True, doc="compare tokens in lower case")
     names: bool = option(True, doc="also count words that have a capital letter in the source")
-    lm: LanguageModel | None = option(None, doc="target language model: words of its vocabulary do not count")
+    lm: SentenceModel | None = option(None, doc="target language model: words of its vocabulary do not count")
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 1) minus the number of copied words. Raises ConfigError for a list without a source."""

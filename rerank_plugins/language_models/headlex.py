@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from rerank_plugins.interfaces import option
 from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeModel
@@ -17,6 +18,7 @@ class HeadlexLanguageModel(ParsedLanguageModel):
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
 
+    file_kind: ClassVar[str] = "headlex"
     model: Path = option(doc="model from `rerank train treelet-lm --variant headlex`")
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     version.
     """
 
+    file_kind: ClassVar[str] = "hhmm"
     model: Path | None = option(
         None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
     )

@@ -16,8 +16,8 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.language_models.abilities import with_unigrams
 from rerank_plugins.language_models.batched_steps import advance_all, finish_all
-from rerank_plugins.language_models.own_unigrams import with_unigrams
 
 
 @dataclass(frozen=True)
@@ -48,10 +48,6 @@ class MixtureLanguageModel(LanguageModel):
     def parsers(self) -> tuple[Parser, ...]:
         """The parsers of all models."""
         return tuple(parser for model in self.models for parser in model.parsers)
-
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
-        """Ln p of each word, `</s>` last; None where a model scores whole trees."""
-        return None if self.parsers else self.score(sentences)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by the models' own unigrams, mixed with the models' weights.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ from rerank_plugins.trees.penn import PLAIN, spellings
 if TYPE_CHECKING:
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
-KIND = "ngram"
 EMBEDDED = embedded("ngram.zst")
 MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 State = tuple[int, int]
@@ -45,6 +44,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     missing, cut short, of another version or kind.
     """
 
+    file_kind: ClassVar[str] = "ngram"
     model: Path | None = option(
         None, doc="model file, or ARPA file, plain or compressed; default: the embedded English model"
     )

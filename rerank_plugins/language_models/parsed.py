@@ -3,9 +3,8 @@
     ln p(s) = ln Σ_T p(T) over the k best parses T of s
 
 is a lower bound on ln p(s), so a perplexity computed from it is too high, most of all with one parse. (Pauls and Klein
-2012, §4 and 5.2, sum over 1000 parses; one parse does as well for telling good sentences from bad.) Such a model gives
-no probability to each word, so `score` gives every word, and `</s>`, an equal share of the sentence's ln p. Only the
-sums are meaningful; a word-by-word mixture with other models is not.
+2012, §4 and 5.2, sum over 1000 parses; one parse does as well for telling good sentences from bad.) The parses are
+those of whole sentences, so that such a model has no probability of a word given the words before it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.interfaces import Parser, Sentence, SentenceModel, option
 from rerank_plugins.paths import content_hash
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trees.scored import KBestTrees, ScoredTree
@@ -52,7 +51,7 @@ class TreeModel(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ParsedLanguageModel(LanguageModel, PickledFields):
+class ParsedLanguageModel(SentenceModel, PickledFields):
     """A language model that sums a tree model over the trees that a parser gives a sentence."""
 
     parser: Parser | None = option(None, doc="a parser, by name; default: one over the embedded English grammar")
@@ -107,20 +106,10 @@ class ParsedLanguageModel(LanguageModel, PickledFields):
         totals[unparsed] = self.trees.floor([sentences[i] for i in unparsed])
         return totals
 
-    def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """An equal share of the sentence's ln p for each word and for `</s>`; only their sum is meaningful."""
-        totals = self.totals(sentences)
-        lengths = [len(sentence) + 1 for sentence in sentences]
-        return [np.full(n, total / n) for n, total in zip(lengths, totals.tolist(), strict=True)]
-
     @property
     def parsers(self) -> tuple[Parser, ...]:
         """The parser whose trees are summed over."""
         return (self._parser,)
-
-    def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
-        """None: the model scores whole trees."""
-        return None
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word, `</s>` last, by its frequency in the model's training corpus."""

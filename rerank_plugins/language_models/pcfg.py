@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -43,6 +43,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
     Raises ModelError for a file that is missing, cut short, or of another kind or version.
     """
 
+    file_kind: ClassVar[str] = "grammar"
     model: Path | None = option(None, doc="grammar from `rerank train grammar`; default: the embedded English one")
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.interfaces import Sentence, option
@@ -27,6 +27,7 @@ class TreeletLanguageModel(ParsedLanguageModel):
     Natural logs. Raises ModelError for a file that is missing, cut short, of another version or kind.
     """
 
+    file_kind: ClassVar[str] = "treelet"
     model: Path | None = option(None, doc="model from `rerank train treelet-lm`; default: the embedded English one")
 
     def sampler(self, shortest: int, longest: int) -> TreeletSampler:

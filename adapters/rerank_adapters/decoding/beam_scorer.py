@@ -66,7 +66,8 @@ class BeamScorer(PickledFields):
               tokens of a treebank for "don't"; their ln p are summed, and none give 0. The default takes words as they
               are
 
-    A scorer belongs to one process; a pickled copy remembers nothing. Raises ConfigError if `kept` is below 1.
+    A scorer belongs to one process; a pickled copy remembers nothing. Raises ConfigError if `kept` is below 1, or
+    the model is no `IncrementalLM`.
     """
 
     model: IncrementalLM[Any]
@@ -76,6 +77,8 @@ class BeamScorer(PickledFields):
     def __post_init__(self) -> None:
         if self.kept < 1:
             raise ConfigError(f"kept is {self.kept}, wanted 1 or more states")
+        if not isinstance(self.model, IncrementalLM):
+            raise ConfigError(f"{type(self.model).__name__} reads no words from left to right, as a beam search needs")
 
     @cached_property
     def _recent(self) -> OrderedDict[Step, Taken]:

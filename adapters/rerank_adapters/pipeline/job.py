@@ -17,9 +17,19 @@ from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
 from rerank_adapters.progress import counted
 from rerank_adapters.text import TextPipeline, is_step
-from rerank_plugins import ConfigError, FeatureExtractor, LanguageModel, Metric, NBestFormat, NBestList, Tuner
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    LanguageModel,
+    Metric,
+    NBestFormat,
+    NBestList,
+    SentenceModel,
+    Tuner,
+)
 from rerank_plugins.builder import Builder
-from rerank_plugins.model_file import is_model_file
+from rerank_plugins.language_models.abilities import with_words
+from rerank_plugins.model_file import model_kind
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.plugins import with_files
 from rerank_plugins.registry import Registry, suggestion
@@ -182,23 +192,38 @@ class Job:
     def language_model_table(self, spec: str | Path) -> dict[str, Any]:
         """The config table of a language model, given by its file, its name in the config, or NAME,option=value,….
 
-        A Path is always that of a file. A name in the config takes precedence over a file of the same name.
+        A Path is always that of a file. A name in the config takes precedence over a file of the same name. Raises
+        ConfigError for a model file that no language model reads.
         """
         if isinstance(spec, str) and spec in self.config.language_model:
             return dict(self.config.language_model[spec])
         path = Path(spec)
         if isinstance(spec, Path) or path.is_file():
-            return {"use": "ngram" if is_model_file(path) else "kenlm", "model": str(path.resolve())}
+            return {"use": self._reader(path), "model": str(path.resolve())}
         return plugin_table(spec)
 
-    def language_model(self, spec: str | Path) -> LanguageModel:
+    def _reader(self, path: Path) -> str:
+        """The name of the language model that reads a file: by its header, or `kenlm` for a file without one."""
+        kind = model_kind(path)
+        if kind is None:
+            return "kenlm"
+        for name, entry in self.registry.entries["language_model"].items():
+            if getattr(entry.factory, "file_kind", "") == kind:
+                return name
+        raise ConfigError(f"{path}: holds a {kind} model, which is no language model")
+
+    def language_model(self, spec: str | Path) -> SentenceModel:
         """The language model of `language_model_table`. A model file is read when the model is first used."""
         where = str(spec) if isinstance(spec, Path) else "--lm"
         if isinstance(spec, str) and spec in self.config.language_model:
-            named: LanguageModel = self.builder.named_object("language_model", spec, where)
+            named: SentenceModel = self.builder.named_object("language_model", spec, where)
             return named
-        model: LanguageModel = self.builder.build("language_model", self.language_model_table(spec), where)
+        model: SentenceModel = self.builder.build("language_model", self.language_model_table(spec), where)
         return model
+
+    def word_model(self, spec: str | Path) -> LanguageModel:
+        """The same where probabilities of words are needed. Raises ConfigError for a model of whole sentences."""
+        return with_words(self.language_model(spec), f"language model {spec}")
 
     @property
     def systems(self) -> dict[str, Job]:

@@ -10,13 +10,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins import FloatArray, LanguageModel
+from rerank_adapters.text import TextPipeline
+from rerank_plugins import FloatArray, LanguageModel, SentenceModel
 
 LN10 = math.log(10.0)
+NO_STEPS = TextPipeline()
 ZERO = -99.0 * LN10  # a word whose ln p is not above this is impossible
 FIRST_BLOCK = 8  # sentences scored first; each further block is twice as large, so that progress soon shows
 BLOCK = 2048  # sentences of the largest block
@@ -88,20 +90,45 @@ class Scored:
         )  # fmt: skip
 
 
-def score_lines(model: LanguageModel, lines: Iterable[str], *, lengths: bool = False) -> Iterator[Scored]:
-    """Yield each line scored, in blocks; with `lengths`, with lengths of matched n-grams if the model tells them."""
-    matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
+class Total(NamedTuple):
+    """A sentence: how many words and unknown words it has, and its ln p."""
+
+    words: int
+    oovs: int
+    ln_p: float
+
+
+Block = tuple[list[list[str]], list[list[bool]]]  # sentences, and of each word of them whether it is unknown
+
+
+def _blocks(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> Iterator[Block]:
+    """The words of the lines after the text steps, in blocks of growing size."""
     known: dict[str, bool] = {}
     lines = iter(lines)
     size = FIRST_BLOCK
-    while block := [line.split() for line in islice(lines, size)]:
+    while block := [line.split() for line in text.apply([line.rstrip("\r\n") for line in islice(lines, size)])]:
         size = min(2 * size, BLOCK)
         for word in {word for words in block for word in words} - known.keys():
             known[word] = word in model
+        yield block, [[not known[word] for word in words] for words in block]
+
+
+def score_lines(
+    model: LanguageModel, lines: Iterable[str], text: TextPipeline = NO_STEPS, *, lengths: bool = False
+) -> Iterator[Scored]:
+    """Yield each line scored after the text steps; with `lengths`, with lengths of matched n-grams if the model can."""
+    matches: Callable[..., Any] | None = getattr(model, "matches", None) if lengths else None
+    for block, oovs in _blocks(model, lines, text):
         matched_lengths = matches(block) if matches else [None] * len(block)
-        for words, ln_p, matched in zip(block, model.score(block), matched_lengths, strict=True):
-            unknown = (*(not known[word] for word in words), False)
-            yield Scored((*words, "</s>"), ln_p, unknown, matched)
+        for words, ln_p, unknown, matched in zip(block, model.score(block), oovs, matched_lengths, strict=True):
+            yield Scored((*words, "</s>"), ln_p, (*unknown, False), matched)
+
+
+def total_lines(model: SentenceModel, lines: Iterable[str], text: TextPipeline) -> Iterator[Total]:
+    """Yield the total of each line after the text steps."""
+    for block, oovs in _blocks(model, lines, text):
+        for unknown, ln_p in zip(oovs, model.totals(block).tolist(), strict=True):
+            yield Total(len(unknown), sum(unknown), ln_p)
 
 
 def perplexity(model: LanguageModel, lines: Iterable[str]) -> Totals:

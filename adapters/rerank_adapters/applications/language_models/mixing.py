@@ -38,7 +38,7 @@ def name_models(job: Job, files: Sequence[Path], specs: Sequence[str]) -> tuple[
     if len(names) < 2 or len(set(names)) < len(names):
         raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-m FILE, --lm LM)")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    return job, {name: job.language_model(name) for name in names}
+    return job, {name: job.word_model(name) for name in names}
 
 
 def _new_name(name: str, tables: Iterable[str], job: Job) -> str:

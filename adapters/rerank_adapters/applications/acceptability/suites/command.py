@@ -53,7 +53,6 @@ def command(
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.language_models.parsed import ParsedLanguageModel
 
     closing = Closing()
     if not models:
@@ -63,12 +62,7 @@ def command(
     if len(tables) < len(models):
         raise ConfigError("--lm: two language models have the same name; give them others in a config")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    named = {name: job.language_model(name) for name in tables}
-    for name, model in named.items():
-        if isinstance(model, ParsedLanguageModel):
-            raise ConfigError(
-                f"--lm {name}: the model gives no probabilities of single words, so regions have no surprisal"
-            )
+    named = {name: job.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
