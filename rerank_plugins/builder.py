@@ -2,20 +2,23 @@
 
 The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name: that of a table in the
 config (`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every
-parser is wrapped in a cache. A field typed `LanguageModel` takes models that give probabilities to words alone.
+parser is wrapped in a cache. A parser that is left out is the one that the plugin's `model` was trained with. A field
+typed `LanguageModel` takes models that give probabilities to words alone.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from rerank_plugins.errors import ConfigError, PluginError, RerankError
 from rerank_plugins.interfaces import LanguageModel, Metric, Parser, SentenceModel
 from rerank_plugins.language_models.abilities import with_words
 from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.parsers.of_models import recorded_parser
 from rerank_plugins.paths import resolve
 from rerank_plugins.registry import Entry, Option, Registry, suggestion
 
@@ -45,7 +48,7 @@ class Builder:
         """The object that a table describes; `where` names the table in errors, as in `[[feature]] 2`.
 
         Raises ConfigError for a missing `use` and for an unknown, missing or ill-typed option, PluginError for an
-        unknown name.
+        unknown name, ModelError for a parser of another language than the model's.
         """
         where = where or f"[{kind}]"
         if "use" not in table:
@@ -62,7 +65,28 @@ class Builder:
             if option.required and name not in settings:
                 raise ConfigError(f"{where}: {entry.name} needs the option {name!r} ({option.doc})")
         values = {key: self._value(options[key], value, where) for key, value in settings.items()}
-        return self._make(entry, values, where)
+        if "parser" not in options or _injected_type(options["parser"].type) is not Parser:
+            return self._make(entry, values, where)
+        if values.get("parser") is None and isinstance(values.get("model"), Path):
+            k = values.get("k", options["k"].default) if "k" in options else None
+            values["parser"] = self._recorded_parser(values["model"], k, where)
+        made = self._make(entry, values, where)
+        made.parsers  # noqa: B018  a parser of another language is an error now, not after the features before this one
+        return made
+
+    def _recorded_parser(self, model: Path, k: int | None, where: str) -> CachedParser | None:
+        """The parser of a model's trees, if one is recorded; for `k` trees of a sentence where it gives several."""
+        table = recorded_parser(model)
+        if not table:
+            return None
+        entry = self.registry.entries["parser"].get(table["use"])
+        if k is not None and entry and any(option.name == "k" for option in entry.options()):
+            table["k"] = k
+        key = "parser", json.dumps(table, sort_keys=True)
+        if key not in self._built:
+            plugin = self.build("parser", table, f"{where}: the parser of {model}")
+            self._built[key] = CachedParser(plugin)
+        return cast(CachedParser, self._built[key])
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:

@@ -42,7 +42,7 @@ def describe(value: Any, *, file_names: bool = True) -> Any:
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Path):
-        digest = _path_hash(value)
+        digest = path_hash(value)
         if file_names:
             return {"file": value.name, "sha256": digest}
         return f"sha256:{digest}" if digest else "no file"
@@ -79,11 +79,11 @@ def _hash(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _path_hash(path: Path) -> str | None:
+def path_hash(path: Path) -> str | None:
     """The hash of a file or of all files of a folder; None if it cannot be read, an error that opening it reports."""
     if path.is_dir():
         files = sorted(file for file in path.rglob("*") if file.is_file())
-        return plain_hash([[str(file.relative_to(path)), _path_hash(file)] for file in files])
+        return plain_hash([[str(file.relative_to(path)), path_hash(file)] for file in files])
     try:
         return content_hash(path)
     except OSError:
@@ -96,7 +96,7 @@ def _code_hash(kind: type) -> str:
         file = inspect.getsourcefile(kind)
     except (OSError, TypeError):
         return ""
-    return (_path_hash(Path(file)) or "")[:16] if file else ""
+    return (path_hash(Path(file)) or "")[:16] if file else ""
 
 
 def _pickle_hash(value: Any) -> str:

@@ -19,6 +19,7 @@ from rerank_plugins.arrays import BoolArray, FloatArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.feature_table import FeatureTable
 from rerank_plugins.nbest import NBestList
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 from rerank_plugins.trees.scored import ScoredTree
@@ -34,6 +35,12 @@ def option(default: Any = dataclasses.MISSING, *, doc: str, changes_results: boo
     used again.
     """
     return field(default=default, metadata={"doc": doc, "changes_results": changes_results})
+
+
+class Words(Protocol):
+    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
+
+    def __contains__(self, word: str, /) -> bool: ...
 
 
 class FeatureExtractor(ABC):
@@ -65,7 +72,7 @@ class FeatureExtractor(ABC):
         return ("",)
 
     @property
-    def vocabulary(self) -> SentenceModel | frozenset[str] | None:
+    def vocabulary(self) -> Words | None:
         """The words that the extractor's model knows, for the warnings of `rerank check`; None if it has no model."""
         return None
 
@@ -233,7 +240,22 @@ class Parse:
 
 
 class Parser(ABC):
-    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
+    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`.
+
+    `general` is False for a parser that has trees for the sentences of its files alone.
+    """
+
+    general: ClassVar[bool] = True
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the parser was trained on: models of another language refuse it. By default nothing is known."""
+        return TrainedOn()
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words that the parser knows, if they are enough to tell whether a text is in its language; else None."""
+        return None
 
     @abstractmethod
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:

@@ -1,10 +1,11 @@
 """Model files: settings as JSON, then arrays, which are mapped into memory and thus shared between processes.
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
-(JSON: kind, settings, and the name, type, shape and place of each array); the arrays, each at a multiple of 64 bytes;
-and the checksums of all this (checksums.py). A file may be compressed as a whole by zstd, as the embedded models are;
-it is then decompressed into memory, and its checksums are those of the compressed bytes. In compressed files the bytes
-of arrays are in the order of byte_planes.py, and the header says which columns hold differences.
+(JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
+each at a multiple of 64 bytes; and the checksums of all this (checksums.py). A file may be compressed as a whole by
+zstd, as the embedded models are; it is then decompressed into memory, and its checksums are those of the compressed
+bytes. In compressed files the bytes of arrays are in the order of byte_planes.py, and the header says which columns
+hold differences.
 
 The first reading of a file in a process and its workers checks the whole file, which takes 0.2 s of CPU time for 500
 MB, divided among the cores. Version 2 has arrays as they are, version 3 in byte planes. Files of version 1, which have
@@ -18,6 +19,7 @@ import logging
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +30,8 @@ from rerank_plugins.byte_planes import from_planes, to_planes
 from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_file
 from rerank_plugins.documents import read_json
 from rerank_plugins.errors import DAMAGE, ModelError
+from rerank_plugins.resources import FOLDER
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.unfinished import unfinished
 
 MAGIC = b"rerankLM"
@@ -72,16 +76,23 @@ def model_kind(path: Path) -> str | None:
         raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
 
 
-def write_model(path: Path, kind: str, settings: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> int:
+def write_model(
+    path: Path,
+    kind: str,
+    settings: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    trained_on: TrainedOn | None = None,
+) -> int:
     """Write a model file, which replaces `path` only once it is complete; return its size in bytes.
 
-    `kind` names the type of model, and JSON must be able to hold `settings`. Raises OSError.
+    `kind` names the type of model, and JSON must be able to hold `settings` and `trained_on`. Raises OSError.
     """
     entries, place = [], 0
     for name, array in arrays.items():
         entries.append({"name": name, "type": _describe(array.dtype), "shape": array.shape, "place": place})
         place += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
-    beginning = _beginning(VERSION, {"kind": kind, "settings": settings, "arrays": entries})
+    header = {"kind": kind, "settings": settings, "arrays": entries}
+    beginning = _beginning(VERSION, header | ({"trained_on": asdict(trained_on)} if trained_on else {}))
 
     def write(stream: BinaryIO) -> None:
         stream.write(beginning)
@@ -179,6 +190,23 @@ def read_model(path: Path, *kinds: str) -> tuple[dict[str, Any], Arrays]:
             path, FORMER, path,
         )  # fmt: skip
     return settings, arrays
+
+
+def read_trained_on(path: Path) -> TrainedOn:
+    """What the model of a file was trained on; an embedded one on the language of its folder.
+
+    Nothing is recorded where there is no such file, and little in files of earlier versions: the language of grammars.
+    Raises ModelError for a file that is damaged, cut short, or no model file.
+    """
+    if path.is_relative_to(FOLDER):
+        return TrainedOn(path.parent.name)
+    if not path.is_file():
+        return TrainedOn()
+    _, header, _ = _header(path, *_content(path))
+    try:
+        return TrainedOn(**header.get("trained_on", {"language": header["settings"].get("language", "")}))
+    except DAMAGE as error:
+        raise ModelError(f"{path}: damaged model file: its header cannot be read ({error})") from None
 
 
 def _header(path: Path, content: NDArray[np.uint8], has_checksums: bool) -> tuple[int, dict[str, Any], int]:

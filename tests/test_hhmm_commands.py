@@ -15,6 +15,7 @@ from rerank_plugins.features.hhmm_lm import HhmmFeature
 from rerank_plugins.language_models.complexity import complexity
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
 from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.models.hhmm.embedded import read_or_embedded
 from rerank_plugins.models.hhmm.model_file import KIND, read_hhmm, write_empirical
 from rerank_plugins.models.hhmm.prefix_trie import prefixes, walk
 from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
@@ -147,7 +148,7 @@ def test_train_from_brackets(tmp_path):
     assert str(parse.constituents[0].tree) == (
         "(ROOT (S (NP (DT the) (NN cat)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .)))"
     )
-    assert "a grammar for 'en'" in refused(
+    assert "a model for 'en'" in refused(
         "parse", tmp_path / "text", "-p", f"hhmm,model={tmp_path / 'small.pcfg'},language=de"
     )
 
@@ -203,13 +204,13 @@ def test_train_from_counted_events(tmp_path):
 def test_counted_events_come_back_from_their_file(tmp_path):
     made = train_empirical([list(read_trees(TREEBANK.splitlines()))], [1.0], counting_settings("en"), 3, 2.0)
     write_empirical(made, tmp_path / "model")
-    grammar, events = read_hhmm(tmp_path / "model", "en")
+    grammar, events = read_hhmm(tmp_path / "model")
     assert (events.depth, events.strength) == (3, 2.0)
     for name in ("reductions", "reduced", "expansions", "expanded"):
         np.testing.assert_array_equal(getattr(events, name), getattr(made.events, name))
     np.testing.assert_allclose(grammar.binary_logp, made.grammar.binary_logp, atol=1e-6)
     with pytest.raises(ModelError, match="wanted 'de'"):
-        read_hhmm(tmp_path / "model", "de")
+        read_or_embedded(tmp_path / "model", "de")
     with pytest.raises(ModelError, match="cannot be read"):
         read_hhmm(tmp_path / "none")
     check_damage_is_seen(tmp_path / "model", read_hhmm, ModelError, flips=120)

@@ -75,7 +75,7 @@ def test_a_text_is_no_model(tmp_path):
 def test_published_models_of_another_language_are_refused(udpipe_model, tmp_path):
     german = tmp_path / "german-gsd-ud-2.5-191206.udpipe"
     german.write_bytes(udpipe_model.read_bytes())
-    with pytest.raises(ModelError, match="a model for german, wanted english"):
+    with pytest.raises(ModelError, match="a model for 'german', wanted 'english'"):
         UdpipeParser(german, "english").parse([["a"]])
     assert UdpipeParser(german, "german").parse([["a"]])[0].dependencies
     assert UdpipeParser(german).parse([["a"]])[0].dependencies

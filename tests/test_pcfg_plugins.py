@@ -114,7 +114,7 @@ def test_bad_input_is_one_line(small, tmp_path):
         PcfgParser(small, tags=True).parse([["the/DT", "dog/QQ"]])
     with pytest.raises(ModelError, match=r"^token 'dog' is not word/TAG"):
         PcfgParser(small, tags=True).parse([["dog"]])
-    with pytest.raises(ModelError, match="a grammar for 'en', wanted 'de'"):
+    with pytest.raises(ModelError, match="a model for 'en', wanted 'de'"):
         PcfgParser(small, language="de").parse([["dog"]])
     with pytest.raises(ModelError, match=r"missing\.pcfg"):
         PcfgParser(tmp_path / "missing.pcfg").parse([["dog"]])

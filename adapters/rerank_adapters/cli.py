@@ -19,12 +19,12 @@ import click
 
 from rerank_adapters import applications, commands
 from rerank_adapters.builtin import BUILTIN
-from rerank_plugins.closed_pipes import drop_unread
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
 from rerank_adapters.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
+from rerank_plugins.closed_pipes import drop_unread
 from rerank_plugins.plugins import installed_plugins, load_plugins
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")

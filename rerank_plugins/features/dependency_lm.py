@@ -21,11 +21,10 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.interfaces import Parser, Sentence, option
+from rerank_plugins.interfaces import Parser, Sentence, Words, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded, shared_if_embedded
 from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.trees.penn import spellings
 
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel
@@ -38,7 +37,9 @@ class DependencyFeature(SentenceFeature, PickledFields):
     """Dependency language model: ln p of the words given their ancestors, the same per word, minus unknown words."""
 
     model: Path | None = option(None, doc="model from `rerank train dependency-lm`; default: the embedded English one")
-    parser: Parser | None = option(None, doc="a parser, by name; default: the embedded English one")
+    parser: Parser | None = option(
+        None, doc="a parser, by name; default: that of the model's trees, or the embedded English one"
+    )
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -54,15 +55,14 @@ class DependencyFeature(SentenceFeature, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.parsers.biaffine_parser import EnglishParser
-        from rerank_plugins.parsers.cached import CachedParser
+        from rerank_plugins.parsers.of_models import parser_of_model
 
-        return self.parser or CachedParser(EnglishParser())
+        return parser_of_model(self.model, self.parser, EnglishParser())
 
     @property
-    def vocabulary(self) -> frozenset[str] | None:
-        """The words that the model knows; None where the model lower-cases its input."""
-        words = self._model.vocabulary.words[1:]
-        return None if self._model.settings.lowercase else frozenset(form for word in words for form in spellings(word))
+    def vocabulary(self) -> Words:
+        """The words that the model knows."""
+        return self._model
 
     @property
     def parsers(self) -> tuple[Parser, ...]:

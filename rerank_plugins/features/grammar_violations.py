@@ -52,9 +52,9 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
     @cached_property
     def _parser(self) -> Parser:
         from rerank_plugins.parsers.biaffine_parser import EnglishParser
-        from rerank_plugins.parsers.cached import CachedParser
+        from rerank_plugins.parsers.of_models import parser_of_model
 
-        return self.parser or CachedParser(EnglishParser())
+        return parser_of_model(None, self.parser, EnglishParser())
 
     @property
     def parsers(self) -> tuple[Parser, ...]:

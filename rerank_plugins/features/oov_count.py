@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from rerank_plugins.interfaces import Sentence, SentenceModel, option
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.trees.penn import spellings
+from rerank_plugins.trees.penn import Words, spellings
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,6 @@ class OovCountFeature(SentenceFeature, PickledFields):
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 1) minus the number of out-of-vocabulary words."""
         return minus_unknown(sentences, self._vocabulary)[:, None]
-
-
-class Words(Protocol):
-    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
-
-    def __contains__(self, word: str, /) -> bool: ...
 
 
 def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
-from rerank_plugins.interfaces import option
+from rerank_plugins.interfaces import Words, option
 from rerank_plugins.models.svs import similarity
 from rerank_plugins.paths import content_hash
 
@@ -56,6 +56,11 @@ class SvsSimilarityFeature(SimilarityFeature):
         path = self.model or EMBEDDED
         key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
         return _in_use.setdefault(key, SentenceVectors(path, self.threshold, self.longest))
+
+    @property
+    def vocabulary(self) -> Words:
+        """The words that the model knows."""
+        return self._sentences.parser.model.lexicon
 
     def vectors(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
         """(n, 3, K) vectors of the sentence, its left and its right phrase, each of length 1 or 0."""

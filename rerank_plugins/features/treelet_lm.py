@@ -29,7 +29,9 @@ class TreeletFeature(SentenceFeature, PickledFields):
     """Treelet language model: ln p of the hypothesis, summed over its k best parses; and the same per word."""
 
     model: Path | None = option(None, doc="model from `rerank train treelet-lm`; default: the embedded English one")
-    parser: Parser | None = option(None, doc="a parser, by name; default: one over the embedded English grammar")
+    parser: Parser | None = option(
+        None, doc="a parser, by name; default: that of the model's trees, or one over the embedded English grammar"
+    )
     k: int = option(10, doc="largest number of parses to sum over; 1 is cheapest")
 
     def __post_init__(self) -> None:

@@ -54,7 +54,10 @@ class TreeModel(Protocol):
 class ParsedLanguageModel(SentenceModel, PickledFields):
     """A language model that sums a tree model over the trees that a parser gives a sentence."""
 
-    parser: Parser | None = option(None, doc="a parser, by name; default: one over the embedded English grammar")
+    model: Path | None = option(None, doc="model file")
+    parser: Parser | None = option(
+        None, doc="a parser, by name; default: that of the model's trees, or one over the embedded English grammar"
+    )
     k: int = option(10, doc="largest number of parses to sum over; 1 is cheapest")
 
     def __post_init__(self) -> None:
@@ -68,10 +71,10 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.parsers.cached import CachedParser
+        from rerank_plugins.parsers.of_models import parser_of_model
         from rerank_plugins.parsers.pcfg_parser import PcfgParser
 
-        return self.parser or CachedParser(PcfgParser(k=self.k))
+        return parser_of_model(self.model, self.parser, PcfgParser(k=self.k))
 
     def __contains__(self, word: str) -> bool:
         return word in self.trees.vocabulary

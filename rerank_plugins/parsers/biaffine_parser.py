@@ -8,10 +8,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, Words, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded, shared_if_embedded
+from rerank_plugins.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
@@ -35,9 +35,13 @@ class BiaffineParser(Parser, PickledFields):
         from rerank_plugins.parsers.biaffine.model_file import read_model
 
         model = replace(shared_if_embedded(self.model, read_model))  # which remembers words of its own
-        if self.language and model.language != self.language:
-            raise ModelError(f"{self.model}: a model for {model.language!r}, wanted {self.language!r}")
+        TrainedOn(model.language).check_language(self.language, self.model)
         return model
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The language of the model."""
+        return TrainedOn(self._model.language)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""
@@ -59,6 +63,16 @@ class EnglishParser(Parser, PickledFields):
     @cached_property
     def _parser(self) -> BiaffineParser:
         return BiaffineParser(EMBEDDED, "en")
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """English."""
+        return TrainedOn("en")
+
+    @property
+    def vocabulary(self) -> Words:
+        """The words that the model has vectors of."""
+        return self._parser._model
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""

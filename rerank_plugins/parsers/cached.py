@@ -12,9 +12,10 @@ from typing import Any
 from rerank_plugins import __version__
 from rerank_plugins.errors import PluginError
 from rerank_plugins.identity import describe
-from rerank_plugins.interfaces import Parse, Parser, Sentence
+from rerank_plugins.interfaces import Parse, Parser, Sentence, Words
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder, cache_limit
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.scored import KBestTrees
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
@@ -61,6 +62,16 @@ class CachedParser(Parser):
 
     def __getstate__(self) -> dict[str, Any]:
         return {"parser": self.parser, "_cache": self._cache, "_known": {}, "_counts": {}}
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """What the wrapped parser was trained on."""
+        return self.parser.trained_on
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words that the wrapped parser knows."""
+        return self.parser.vocabulary
 
     @property
     def parsed(self) -> int:

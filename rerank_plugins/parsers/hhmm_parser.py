@@ -9,9 +9,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, Words, option
+from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam, read_or_embedded
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trained_on import TrainedOn
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import HhmmModel
@@ -41,6 +43,16 @@ class HhmmParser(Parser, PickledFields):
     def resources(self) -> tuple[Path, ...]:
         """The embedded grammar, if it is used."""
         return () if self.model else (EMBEDDED,)
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The language of the grammar."""
+        return read_trained_on(self.model or EMBEDDED)
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words of the embedded grammar; None for another one."""
+        return None if self.model else self._hhmm.grammar.lexicon
 
     @cached_property
     def _hhmm(self) -> HhmmModel:

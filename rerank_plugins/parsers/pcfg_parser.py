@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence, option
+from rerank_plugins.interfaces import Sentence, Words, option
+from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.scored import ScoredTree
 
 if TYPE_CHECKING:
@@ -46,6 +48,16 @@ class PcfgParser(EverySentence, PickledFields):
     def resources(self) -> tuple[Path, ...]:
         """The embedded grammar, if it is used."""
         return () if self.model else (EMBEDDED,)
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The language of the grammar."""
+        return read_trained_on(self.model or EMBEDDED)
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words of the embedded grammar; None for another one, and if tokens are word/TAG."""
+        return None if self.model or self.tags else self.parser.grammar.lexicon
 
     @cached_property
     def parser(self) -> ChartParser:

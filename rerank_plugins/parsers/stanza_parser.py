@@ -18,6 +18,7 @@ from rerank_plugins.parsers.packed import over_tokens
 from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
 from rerank_plugins.parsers.stanza_pipeline import open_pipeline
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from rerank_plugins.trees.penn import normal_form
 from rerank_plugins.trees.scored import ScoredTree
@@ -55,6 +56,11 @@ class StanzaParser(Parser, PickledFields):
             raise ValueError(f"'trees' is dependencies, constituents or both, not {self.trees!r}")
         if self.tagger and self.trees:
             raise ValueError("leave out 'trees': the model files determine which trees there are")
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The `language`."""
+        return TrainedOn(self.language)
 
     @cached_property
     def _pipeline(self) -> Any:

@@ -8,9 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.interfaces import Parse, Sentence, option
+from rerank_plugins.interfaces import Parse, Sentence, Words, option
+from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.scored import ScoredTree
 
 if TYPE_CHECKING:
@@ -46,6 +48,18 @@ class VectorParser(EverySentence, PickledFields):
         from rerank_plugins.models.svs.model_file import EMBEDDED
 
         return () if self.model else (EMBEDDED,)
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The language of the model."""
+        from rerank_plugins.models.svs.model_file import EMBEDDED
+
+        return read_trained_on(self.model or EMBEDDED)
+
+    @property
+    def vocabulary(self) -> Words | None:
+        """The words of the embedded model; None for another one."""
+        return None if self.model else self.parser.model.lexicon
 
     @cached_property
     def parser(self) -> SvsParser:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import ClassVar
 
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
@@ -25,6 +26,8 @@ class TreebankParser(Parser):
     as `rerank parse --k-best` writes them. Plain trees are certain (ln p = 0), and empty elements are removed. If
     CoNLL-U or plain trees have several trees for the same words, the last one is used.
     """
+
+    general: ClassVar[bool] = False
 
     path: Path = option(doc="file with a tree for each distinct hypothesis: CoNLL-U or bracketed trees")
     second: Path | None = option(None, doc="a second file, with the other kind of trees")

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
+from rerank_plugins.trained_on import TrainedOn, language_code
 from rerank_plugins.trees.dependency import DependencyTree, tree_fault
 from rerank_plugins.trees.penn import normal_form
 
@@ -41,13 +42,22 @@ class UdpipeParser(Parser, PickledFields):
         if self.beam < 1:
             raise ValueError(f"beam must be at least 1, found {self.beam}")
 
+    @property
+    def _named_language(self) -> str:
+        named = re.match(r"([a-z_]+)-[a-z0-9]+-ud-", self.model.name)  # names of published models: english-ewt-ud-2.5-…
+        return named[1] if named else ""
+
+    @property
+    def trained_on(self) -> TrainedOn:
+        """The language that the option or the name of a published model says."""
+        return TrainedOn(language_code(self.language or self._named_language))
+
     @cached_property
     def _model(self) -> Any:
         from ufal.udpipe import Model
 
-        named = re.match(r"([a-z_]+)-[a-z0-9]+-ud-", self.model.name)  # names of published models: english-ewt-ud-2.5-…
-        if self.language and named and named[1] != self.language:
-            raise ModelError(f"{self.model}: a model for {named[1]}, wanted {self.language}")
+        if self._named_language:
+            TrainedOn(self._named_language).check_language(self.language, self.model)
         try:
             with open(self.model, "rb") as stream:
                 start = stream.read(1 + len(MAGIC))

@@ -198,6 +198,14 @@ def spoken_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def language_option(default: str) -> Callable[[Command], Command]:
+    """`--language`: the language that a model records; `default` says in the help what it is without the option."""
+    return click.option(
+        "--language", default="", metavar="CODE",
+        help=f"Record this language in the model: its code, such as en. Default: {default}.",
+    )  # fmt: skip
+
+
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:
     """The steps that `--text` names: the `usual` ones where the option is not given, none for `--text none`."""
     return () if steps == ("none",) else steps or usual

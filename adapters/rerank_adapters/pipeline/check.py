@@ -180,11 +180,13 @@ class Check:
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
             pipeline = pipelines.get(label)
-            vocabulary = extractor.vocabulary
-            if vocabulary is not None:
-                processed = pipeline.apply(texts) if pipeline else texts
-                for warning in vocabulary_warnings(vocabulary.__contains__, processed, f"the model of {label!r}"):
-                    self._say("warning", name, warning)
+            vocabularies = {f"the model of {label!r}": extractor.vocabulary}
+            vocabularies |= {f"the parser of {label!r}": parser.vocabulary for parser in extractor.parsers}
+            processed = pipeline.apply(texts) if pipeline else texts
+            for model, vocabulary in vocabularies.items():
+                if vocabulary is not None:
+                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model):
+                        self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
         for measure in self.job.measures:

@@ -189,6 +189,10 @@ class Job:
             return named
         return CachedParser(self.builder.build("parser", plugin_table(spec), f"--parser {spec}"))
 
+    def parser_use(self, spec: str) -> str:
+        """The name under which the parser of `parser` is registered."""
+        return str((self.config.parser.get(spec) or plugin_table(spec)).get("use"))
+
     def language_model_table(self, spec: str | Path) -> dict[str, Any]:
         """The config table of a language model, given by its file, its name in the config, or NAME,option=value,….
 

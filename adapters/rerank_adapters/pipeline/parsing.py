@@ -7,12 +7,14 @@ is that of this machine alone, so this process looks parses up and keeps them.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
+from rerank_adapters.text import vocabulary_warnings
 from rerank_adapters.workers import Workers, in_order
 from rerank_plugins import Parse, Parser
 from rerank_plugins.parsers.cached import CachedParser
@@ -21,6 +23,8 @@ BATCH = 1_000  # sentences of one task
 
 Words = tuple[str, ...]
 Parsed = tuple[list[Parse], int]  # the parses of a batch, and how many of them were not in the cache
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -40,9 +44,16 @@ def parse_in_order(
 ) -> Iterator[tuple[Words, Parse]]:
     """Yield each sentence with its parse, in order, and count it in `counts`.
 
-    At most 2 * jobs + 1 batches are held, or twice as many as the cluster has workers.
+    At most 2 * jobs + 1 batches are held, or twice as many as the cluster has workers. The log warns of text with words
+    that the parser does not know.
     """
     batches = _batches(sentences)
+    first = list(islice(batches, 1))
+    if first and parser.vocabulary is not None:
+        texts = [" ".join(words) for words in first[0]]
+        for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser"):
+            logger.warning(warning)
+    batches = chain(first, batches)
     for batch, (parses, parsed) in _on_cluster(parser, batches) if on_cluster() else _here(parser, batches, jobs):
         counts.parsed += parsed
         for words, parse in zip(batch, parses, strict=True):

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rerank_adapters.text.pipeline import TextPipeline
+from rerank_plugins.interfaces import Words
 
 REMEDIES = (
     "undo-bpe",
@@ -47,6 +48,12 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
     glued, apart = len(GLUED.findall(joined)), len(APART.findall(joined))
     signs |= {"tokenised": apart > 3 * glued, "detokenised": glued > 3 * apart}
     return frozenset(name for name, present in signs.items() if present)
+
+
+def unknown_share(vocabulary: Words, texts: Sequence[str]) -> float:
+    """The share of the words of texts that are not in a vocabulary; 0 without words."""
+    words = Counter(word for text in texts for word in text.split())
+    return sum(count for word, count in words.items() if word not in vocabulary) / max(1, words.total())
 
 
 def vocabulary_warnings(

@@ -13,11 +13,12 @@ from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.backoff import table_arrays
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
+from rerank_plugins.trained_on import TrainedOn
 
 KIND = "dependency"
 
 
-def write_model(model: DependencyModel, path: Path) -> int:
+def write_model(model: DependencyModel, path: Path, trained_on: TrainedOn | None = None) -> int:
     """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
@@ -26,8 +27,8 @@ def write_model(model: DependencyModel, path: Path) -> int:
         "unseen": model.tables.unseen,
         "provenance": {**model.provenance, "version": __version__},
     }
-    words = model_file.word_array(model.vocabulary.words)
-    return model_file.write_model(path, KIND, described, {"words": words, **table_arrays.table_arrays(model.tables)})
+    arrays = {"words": model_file.word_array(model.vocabulary.words), **table_arrays.table_arrays(model.tables)}
+    return model_file.write_model(path, KIND, described, arrays, trained_on)
 
 
 def read_model(path: Path) -> DependencyModel:

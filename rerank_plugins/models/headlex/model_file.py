@@ -12,11 +12,12 @@ from rerank_plugins.models.headlex.events import KINDS, sizes
 from rerank_plugins.models.headlex.model import HeadlexModel, Settings
 from rerank_plugins.models.treelet.forest import Symbols
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
+from rerank_plugins.trained_on import TrainedOn
 
 KIND = "headlex"
 
 
-def write_model(model: HeadlexModel, path: Path) -> int:
+def write_model(model: HeadlexModel, path: Path, trained_on: TrainedOn | None = None) -> int:
     """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
@@ -30,7 +31,7 @@ def write_model(model: HeadlexModel, path: Path) -> int:
     }
     for kind in KINDS:
         arrays |= table_arrays.table_arrays(model.tables[kind], f"{kind}.")
-    return model_file.write_model(path, KIND, described, arrays)
+    return model_file.write_model(path, KIND, described, arrays, trained_on)
 
 
 def read_model(path: Path) -> HeadlexModel:

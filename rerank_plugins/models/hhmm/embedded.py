@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.models.pcfg.embedded import wanted_language
+from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
@@ -18,16 +18,15 @@ EMBEDDED = embedded("hhmm.pcfg")
 def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, Events | None]:
     """Read a grammar and the events of its trees, if the file has them; the embedded grammar if `model` is None.
 
-    All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does.
+    All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does, and for a model
+    that was trained for another language than `language`, unless that is empty.
     """
     from rerank_plugins.models.hhmm.model_file import read_hhmm
     from rerank_plugins.models.pcfg.model_file import read_grammar
 
-    if model:
-        return read_hhmm(model, language)
-    grammar = shared_if_embedded(EMBEDDED, read_grammar)
-    wanted_language(grammar.settings, language, EMBEDDED)
-    return grammar, None
+    read = read_hhmm(model) if model else (shared_if_embedded(EMBEDDED, read_grammar), None)
+    read_trained_on(model or EMBEDDED).check_language(language, model or EMBEDDED)
+    return read
 
 
 def check_beam(beam: int, depth: int, threshold: float) -> None:

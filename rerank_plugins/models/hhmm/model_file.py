@@ -11,7 +11,6 @@ from rerank_plugins.arrays import FloatArray, IntArray
 from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.hhmm.counting import END, HERE, Events
 from rerank_plugins.models.hhmm.training import Empirical
-from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.model_file import KIND as GRAMMAR
 from rerank_plugins.models.pcfg.model_file import grammar_arrays, grammar_from, write_packed
@@ -31,15 +30,13 @@ def write_empirical(model: Empirical, path: Path, *, compact: bool = False) -> i
     return write_packed(path, KIND, settings, arrays)
 
 
-def read_hhmm(path: Path, language: str = "") -> tuple[Grammar, Events | None]:
+def read_hhmm(path: Path) -> tuple[Grammar, Events | None]:
     """Read a grammar, and the events of its trees if the file has them.
 
-    Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind, and for a model
-    that was trained for another language than `language`, unless that is empty.
+    Raises ModelError for a file that is missing, truncated, damaged, or of another version or kind.
     """
     settings, arrays = model_file.read_model(path, KIND, GRAMMAR)
     grammar = grammar_from(settings, arrays, path)
-    wanted_language(grammar.settings, language, path)
     return grammar, _events(settings, arrays, grammar, path) if "reduced" in arrays else None
 
 

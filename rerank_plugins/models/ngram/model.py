@@ -14,6 +14,7 @@ from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
+from rerank_plugins.trained_on import TrainedOn
 
 KIND = "ngram"
 State = tuple[int, int]
@@ -40,13 +41,15 @@ class NgramModel:
 
         return unpack(self.stored)
 
-    def save(self, path: Path) -> int:
+    def save(self, path: Path, trained_on: TrainedOn | None = None) -> int:
         """Write the model file, and return its size in bytes. Raises OSError."""
         words = word_array(self.vocabulary.words)
         settings = {**self.settings, "unseen": self.stored.unseen}
         stored = self.stored
         arrays = packed_arrays(stored) if isinstance(stored, PackedTables) else table_arrays(stored)
-        return write_model(path, KIND, settings, {**arrays, "words": words, "hashes": self.vocabulary.table})
+        return write_model(
+            path, KIND, settings, {**arrays, "words": words, "hashes": self.vocabulary.table}, trained_on
+        )
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:

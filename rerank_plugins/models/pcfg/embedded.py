@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.resources import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
@@ -25,12 +24,5 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
 
     path = model or EMBEDDED
     grammar = shared_if_embedded(path, read_grammar)
-    wanted_language(grammar.settings, language, path)
+    read_trained_on(path).check_language(language, path)
     return grammar
-
-
-def wanted_language(settings: Mapping[str, Any], language: str, path: Path, what: str = "grammar") -> None:
-    """Raise ModelError if the settings name another language than `language`, unless that is empty."""
-    own = settings.get("language", "")
-    if language and own != language:
-        raise ModelError(f"{path}: a {what} for {own!r}, wanted {language!r}")

@@ -20,6 +20,7 @@ from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import Lexicon
+from rerank_plugins.trained_on import TrainedOn
 
 KIND = "grammar"
 LEVEL = 19  # zstd compression level
@@ -46,10 +47,13 @@ def grammar_arrays(grammar: Grammar, *, compact: bool = False) -> model_file.Arr
 
 
 def write_packed(path: Path, kind: str, settings: Mapping[str, Any], arrays: model_file.Arrays) -> int:
-    """Write a compressed model file atomically and return its size in bytes. Raises OSError."""
+    """Write a compressed model file atomically and return its size in bytes; `settings` name the language.
+
+    Raises OSError.
+    """
     plain = path.with_name(f".{path.name}.{secrets.token_hex(4)}.plain")
     try:
-        model_file.write_model(plain, kind, settings, arrays)
+        model_file.write_model(plain, kind, settings, arrays, TrainedOn(settings.get("language", "")))
         return model_file.compress_model(plain, path, LEVEL)
     finally:
         plain.unlink(missing_ok=True)

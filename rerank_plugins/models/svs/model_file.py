@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from rerank_plugins import model_file
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.pcfg.embedded import wanted_language
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
 from rerank_plugins.models.svs.model import SvsModel
@@ -82,7 +81,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
     """
     path = model or EMBEDDED
     stored = shared_if_embedded(path, read_model)
-    wanted_language(stored.settings, language, path, "model")
+    model_file.read_trained_on(path).check_language(language, path)
     return stored
 
 

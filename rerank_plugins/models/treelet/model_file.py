@@ -19,12 +19,13 @@ from rerank_plugins.models.treelet.model import Settings, TreeletModel
 from rerank_plugins.models.treelet.rules import Rules
 from rerank_plugins.models.treelet.yields import YieldModel
 from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
+from rerank_plugins.trained_on import TrainedOn
 
 KIND = "treelet"
 TABLES = ("rules", "words", "given_parent", "alone")
 
 
-def write_model(model: TreeletModel, path: Path) -> int:
+def write_model(model: TreeletModel, path: Path, trained_on: TrainedOn | None = None) -> int:
     """Write the model atomically; return the size of the file in bytes. Raises OSError."""
     described = {
         "settings": asdict(model.settings),
@@ -42,7 +43,7 @@ def write_model(model: TreeletModel, path: Path) -> int:
     }
     for name, table in zip(TABLES, tables, strict=True):
         arrays |= table_arrays.table_arrays(table, f"{name}.")
-    return model_file.write_model(path, KIND, described, arrays)
+    return model_file.write_model(path, KIND, described, arrays, trained_on)
 
 
 def read_model(path: Path) -> TreeletModel:

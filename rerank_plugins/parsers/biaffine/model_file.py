@@ -25,6 +25,7 @@ from rerank_plugins.documents import read_json
 from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.parsers.biaffine.lstm import Float32, Params
 from rerank_plugins.parsers.biaffine.states import Direction, halved
+from rerank_plugins.parsers.biaffine.vectors import text_form
 from rerank_plugins.parsers.biaffine.word_inputs import WordInputs
 from rerank_plugins.unfinished import unfinished
 
@@ -62,6 +63,10 @@ class BiaffineModel:
     def vector_rows(self) -> dict[str, int]:
         """The row of the vector of each form."""
         return {form: row for row, form in enumerate(self.forms)}
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the word has a vector."""
+        return isinstance(word, str) and text_form(word) in self.vector_rows
 
     @cached_property
     def layers(self) -> tuple[tuple[Direction, ...], ...]:

@@ -17,6 +17,7 @@ from rerank_adapters.commands.options import (
     PLUGIN_HELP,
     JobFlags,
     job_flags,
+    language_option,
     model_output,
     scheduler_option,
     spoken_option,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
               help="Prune paths that occur at most this often, one count for each order: 0,1,2.")  # fmt: skip
 @click.option("--subtypes", is_flag=True, help="Distinguish subtypes of relations: nsubj:pass from nsubj.")
 @click.option("--lowercase", is_flag=True, help="Convert all words to lower case.")
+@language_option("the parser's, if its embedded model knows the words")
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
@@ -70,6 +72,7 @@ def command(
     prune: str,
     lowercase: bool,
     subtypes: bool,
+    language: str,
     spoken: bool,
     steps: tuple[str, ...],
     parser: str,
@@ -101,9 +104,10 @@ def command(
     job, counts = Job.create(flags.settings, registry), ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
+        text = TextPipeline(text_steps(steps, ()))
+        source = TreeSource(DEPENDENCIES, job, parser, text, counts, bar.add, spoken, language)
         model = train_dependency_lm(source, inputs, settings, workspace)
-    size = write_model(model, output)
+    size = write_model(model, output, source.trained_on(inputs, output.parent))
     ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
     say_corpus(source, model.provenance, f"{len(model.vocabulary):,} in the vocabulary; n-grams {ngrams}", workspace)
     say_held_out(source, held_out, lambda trees: evaluate(model, trees))
@@ -117,7 +121,7 @@ def train_dependency_lm(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+    """A model of the trees of the files, which its provenance names.
 
     Raises ModelError where there are no trees.
     """

@@ -16,6 +16,7 @@ from rerank_adapters.applications.training.memory_options import memory_line, me
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import (
+    language_option,
     model_output,
     output_file,
     scheduler_option,
@@ -48,6 +49,7 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @click.option("--closed", is_flag=True, help="Give unknown words no probability (a closed vocabulary).")
 @click.option("--prune", default="0", metavar="COUNTS",
               help="Prune n-grams that occur at most this often, one count for each order: 0,0,1.")  # fmt: skip
+@language_option("none")
 @tokenised_text_option
 @click.option("--prune-entropy", type=click.FloatRange(0), default=0.0, metavar="SHARE",
               help="Prune also n-grams whose removal raises the perplexity by less than this share: 1e-8.")  # fmt: skip
@@ -63,8 +65,8 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
-    closed: bool, prune: str, prune_entropy: float, quantise: int | None, steps: tuple[str, ...], arpa: Path | None,
-    held_out: tuple[str, ...], memory: int, temporary: Path | None, jobs: int | None,
+    closed: bool, prune: str, prune_entropy: float, quantise: int | None, language: str, steps: tuple[str, ...],
+    arpa: Path | None, held_out: tuple[str, ...], memory: int, temporary: Path | None, jobs: int | None,
 ) -> None:  # fmt: skip
     """Train an n-gram language model on tokenised TEXT with one sentence per line.
 
@@ -86,7 +88,7 @@ def command(
     workspace = workspace_for(memory, temporary, output)
     text = TextPipeline(text_steps(steps, ()))
     jobs = jobs or os.cpu_count() or 1
-    trained, size = train_ngram(texts, output, settings, workspace, text=text, arpa=arpa, jobs=jobs)
+    trained, size = train_ngram(texts, output, settings, workspace, text=text, language=language, arpa=arpa, jobs=jobs)
     for line in (*_text_lines(trained), *_order_lines(trained), memory_line(workspace)):
         say(line)
     for held_out_text in held_out:
@@ -103,12 +105,13 @@ def train_ngram(
     workspace: Workspace,
     *,
     text: TextPipeline | None = None,
+    language: str = "",
     arpa: Path | None = None,
     jobs: int = 2,
 ) -> tuple[Trained, int]:
     """Train a model on files and write it, also as ARPA; return it with the size of its file in bytes.
 
-    Lines go through the steps of `text` before they are counted.
+    Lines go through the steps of `text` before they are counted; the file records them and the code of the `language`.
 
     Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
     cannot hold.
@@ -117,6 +120,7 @@ def train_ngram(
     from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.ngram.training import train
+    from rerank_plugins.trained_on import TrainedOn
 
     with StatusLine() as stages:
         if on_cluster():
@@ -125,7 +129,7 @@ def train_ngram(
             trained = train(opened(texts, text), settings, workspace=workspace, jobs=jobs, progress=stages)
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
-        size = trained.ngrams.save(output)
+        size = trained.ngrams.save(output, TrainedOn(language, text=text.describe() if text else ""))
         if arpa is not None:
             stages("writing ARPA")
             write_arpa(trained.ngrams, arpa)

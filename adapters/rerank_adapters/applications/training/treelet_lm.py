@@ -17,6 +17,7 @@ from rerank_adapters.commands.options import (
     PLUGIN_HELP,
     JobFlags,
     job_flags,
+    language_option,
     model_output,
     scheduler_option,
     spoken_option,
@@ -56,6 +57,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
               help="Number of sentences after which new words may become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
               help="Share of the new words that become signatures from then on.")  # fmt: skip
+@language_option("the parser's, if its embedded model knows the words")
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER",
@@ -70,7 +72,8 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 def command(
     registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
     min_rule_count: int, prune: str, prune_rules: str, prune_yields: str, signatures_after: int, signature_rate: float,
-    spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
+    language: str, spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int,
+    temporary: Path | None,
 ) -> None:  # fmt: skip
     """Train a treelet language model on FILEs.
 
@@ -112,13 +115,19 @@ def command(
     counts = ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
+        text = TextPipeline(text_steps(steps, ()))
+        source = TreeSource(CONSTITUENTS, job, parser, text, counts, bar.add, spoken, language)
         model = (
             train_headlex(source, inputs, baseline, workspace)
             if variant == "headlex"
             else train_treelet_lm(source, inputs, settings, workspace)
         )
-    size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
+    trained_on = source.trained_on(inputs, output.parent)
+    size = (
+        write_model(model, output, trained_on)
+        if isinstance(model, TreeletModel)
+        else write_headlex(model, output, trained_on)
+    )
     sizes = f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
     say_corpus(source, model.provenance, sizes, workspace)
     say_held_out(source, held_out, lambda trees: evaluate(model, trees))
@@ -132,7 +141,7 @@ def train_treelet_lm(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+    """A model of the trees of the files, which its provenance names.
 
     Raises ModelError where there are no trees.
     """
