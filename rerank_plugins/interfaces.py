@@ -211,8 +211,8 @@ class HasUnigrams(Protocol):
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word without context, `</s>` last: one array of len(sentence) + 1 per sentence.
 
-        The distribution is the one in the model's own training corpus over its own vocabulary, and sums to one; an
-        unknown word is replaced as in `score`.
+        The distribution is that of words in the model's own training corpus over its own vocabulary, and sums to one;
+        an unknown word is replaced as in `score`. Raises ModelError where the model's file does not have it.
         """
         ...
 

@@ -1,7 +1,7 @@
 """The one form of brackets and quotation marks (trees/penn.py): the same scores and models in every spelling."""
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_plugins import LanguageModel
 from rerank_plugins.builder import Builder
 from rerank_plugins.features.oov_count import OovCountFeature
+from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.models.dependency_lm.model_file import read_model as read_dependency_lm
 from rerank_plugins.models.esa import training as esa_training
 from rerank_plugins.models.esa.documents import documents
 from rerank_plugins.models.headlex.model_file import read_model as read_headlex
+from rerank_plugins.models.missing_words import training as missing_words
+from rerank_plugins.models.ngram.training import NgramSettings, train
 from rerank_plugins.models.random_indexing import training as vector_training
 from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
 from rerank_plugins.models.similarity.text import Lexicon
@@ -73,8 +77,9 @@ def test_forms(words):
 def test_embedded_language_models(name, small):
     """One score in every spelling, and a bracket is in the vocabulary by its name if it is there at all."""
     model = built("language_model", name)
-    plain = model.score([text.split() for text in SENTENCES])
-    named = model.score([respelled(text, small).split() for text in SENTENCES])
+    scored = model.score if isinstance(model, LanguageModel) else model.totals
+    plain = scored([text.split() for text in SENTENCES])
+    named = scored([respelled(text, small).split() for text in SENTENCES])
     for one, other in zip(plain, named, strict=True):
         np.testing.assert_array_equal(one, other)
     for character, bracket in NAMES.items():
@@ -209,6 +214,39 @@ def test_indexes_of_documents():
     assert plain.cosines([(["("], ["a"])]) == plain.cosines([(["-lrb-"], ["a"])]) > 0
 
 
+def test_missing_words_know_brackets_in_every_spelling():
+    """The same model of the same text, and the same gaps and words of the same sentences."""
+    texts = SENTENCES * 4
+    settings = missing_words.Settings(min_count=1)
+    plain, *named = (
+        missing_words.train([("text", map(spelled, texts))], settings, held_out=[spelled(SENTENCES[0]).split()])
+        for spelled in (str, respelled, partial(respelled, small=True))
+    )
+    sentences = [SENTENCES[1].split(), respelled(SENTENCES[1]).split()]
+    for model in (plain, *named):
+        assert model.vocabulary.words == plain.vocabulary.words
+        np.testing.assert_array_equal(model.mixture, plain.mixture)
+        np.testing.assert_array_equal(*model.locate(sentences))
+        np.testing.assert_array_equal(*np.stack(model.neighbours(sentences, [0, 0]), axis=1))
+        assert "[" in model.vocabulary
+        assert "-lsb-" in model.vocabulary
+
+
+@pytest.mark.parametrize("spelled", [str, respelled])
+def test_an_n_gram_model_reads_a_bracket_that_it_lacks_as_the_one_it_has(spelled, tmp_path):
+    train([("text", map(spelled, SENTENCES))], NgramSettings(3)).ngrams.save(tmp_path / "own.ngram")
+    lm = NgramLanguageModel(tmp_path / "own.ngram")
+    own, *others = (f(SENTENCES[0]).split() for f in (spelled, str, respelled, partial(respelled, small=True)))
+    for words in others:
+        np.testing.assert_array_equal(lm.score([words])[0], lm.score([own])[0])
+        assert "-RRB-" in lm
+        state, steps = lm.start(), []
+        for word in words:
+            ln_p, state = lm.advance(state, word)
+            steps.append(ln_p)
+        np.testing.assert_allclose([*steps, lm.finish(state)], lm.score([own])[0])
+
+
 def test_marks_of_the_model_are_no_words_of_a_sentence():
     model = UnigramLanguageModel()
     for mark in ("<s>", "</s>", "<unk>"):
@@ -216,7 +254,7 @@ def test_marks_of_the_model_are_no_words_of_a_sentence():
         assert model.ln(mark) == model.ln("zzyzx-never-seen")
     ends = model.score([["</s>"], []])
     assert ends[0][1] == ends[1][0] > ends[0][0]
-    assert "1 sentences, 1 words, 1 OOVs" in done("score", "-", "--lm", "unigram", stdin="</s>\n").out
+    assert "1 sentences, 1 words, 1 OOVs" in done("score", "-", "--lm", "unigram", "--text", "none", stdin="</s>\n").out
 
 
 def test_a_plain_quotation_mark_is_either_directed_one():

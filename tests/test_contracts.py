@@ -71,7 +71,7 @@ CASES = {
         "dependency-lm": [{}, {"parser": "english"}],
         "treelet-lm": [{}, {"parser": "pcfg", "k": 1}],
         "grammar-violations": [{}, {"parser": "english"}],
-        "slr": [{}, {"lm": "arpa"}, {"lm": "treelet-lm", "unigram": "arpa"}],
+        "slr": [{}, {"lm": "arpa", "unigram": "unigram"}, {"lm": "treelet-lm", "unigram": "arpa"}],
         "lexical-overlap": [{}, {"ignore_case": False}],
         "untranslated": [{}, {"ignore_case": False, "names": False}, {"lm": "arpa"}],
         "column": [{"file": "scores.txt"}, {"file": "two.txt", "names": ["a", "b"]}],

@@ -62,6 +62,13 @@ def test_a_text_is_parsed_line_by_line():
     assert trees(ran.out)[0].relations == ("nsubj", "root", "det", "obj", "punct")
 
 
+def test_a_text_is_tokenised():
+    """As by `acceptability`, while hypotheses are taken as they are."""
+    line = "she can't sing.\n"
+    words = [list(trees(done("parse", "-", *text, stdin=line).out)[0].words) for text in ((), ("--text", "none"))]
+    assert words == [["she", "ca", "n't", "sing", "."], ["she", "can't", "sing."]]
+
+
 def test_a_second_run_parses_nothing():
     first, second = (done("parse", "-", stdin=TEXT) for _ in range(2))
     assert second.out == first.out
@@ -80,6 +87,12 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
     text = gzip.decompress(out.read_bytes()).decode()
     assert [" ".join(tree.words) for tree in trees(text)] == distinct
     assert text.startswith("# sent_id = 0.1\n")
+    (tmp_path / "one.nbest").write_text("0 ||| she sings. ||| lm= -1 ||| -1\n")
+    words = [
+        trees(done("parse", "--nbest", tmp_path / "one.nbest", *text).out)[0].words
+        for text in ((), ("--text", "penn-tokenize"))
+    ]
+    assert words == [("she", "sings."), ("she", "sings", ".")]
 
 
 @pytest.mark.slow

@@ -129,7 +129,7 @@ def test_the_page_of_a_run_explains_its_segments(job):
 def test_words_are_coloured_by_surprisal(tmp_path, small):
     (tmp_path / "text").write_text("the house <b>\n\n")
     page, table = tmp_path / "page.html", tmp_path / "table.tsv"
-    ran = done("surprisal", tmp_path / "text", "-m", small / "lm.arpa", "--html", page, "-o", table)
+    ran = done("surprisal", tmp_path / "text", "-m", small / "lm.arpa", "--html", page, "-o", table, "--text", "none")
     assert f"wrote a page of the text, for a browser, to {page}" in ran.err
     written = page.read_text()
     rows = [line.split("\t") for line in table.read_text().splitlines()[1:]]
@@ -137,7 +137,7 @@ def test_words_are_coloured_by_surprisal(tmp_path, small):
     assert f"<h1>3 words, {np.mean(bits):.2f} bits a word</h1>" in written
     shown = re.findall(r"<sub>([\d.]+)</sub>", written)
     assert shown == [f"{value:.1f}" for value in bits]
-    assert "&lt;b&gt;" in written
+    assert re.findall(r'<span class="unknown" [^>]*unknown word">([^<]*)<', written) == ["&lt;b&gt;"]
     heats = [float(value) for value in re.findall(r"--h:([\d.]+)", written)]
     darkest = max(np.quantile(bits, 0.95), 1.0)
     np.testing.assert_allclose(heats, np.minimum(1.0, np.array(bits) / darkest), atol=0.006)

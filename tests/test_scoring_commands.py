@@ -135,6 +135,26 @@ def test_score_takes_any_language_model(models, tmp_path):
     assert "none.ngram" in refused("score", models / "text", "-m", "none.ngram")
 
 
+@pytest.mark.parametrize("command", ["score", "surprisal"])
+def test_text_is_tokenised(models, command):
+    """As by `acceptability`; unknown words are marked."""
+    flags = ("-m", models / "a.ngram", *(["--layout", "table", "-d", "2"] if command == "score" else []))
+    plain, tokenised, untouched = (
+        [dict(zip(lines[0].split("\t"), line.split("\t"), strict=True)) for line in lines[1:]]
+        for lines in (
+            done(command, *flags, stdin="(the cat sat zebra.)\n").lines,
+            done(command, *flags, "--text", "none", stdin="-LRB- the cat sat zebra . -RRB-\n").lines,
+            done(command, *flags, "--text", "none", stdin="(the cat sat zebra.)\n").lines,
+        )
+    )
+    assert plain == tokenised
+    words = {row["word"]: row["oov"] for row in plain}
+    assert words == {
+        "-LRB-": "1", "the": "0", "cat": "0", "sat": "0", "zebra": "1", ".": "0", "-RRB-": "1", "</s>": "0"
+    }  # fmt: skip
+    assert [row["word"] for row in untouched] == ["(the", "cat", "sat", "zebra.)", "</s>"]
+
+
 PROBABILITIES = st.lists(
     st.tuples(*[st.floats(-30, -0.01)] * 3), min_size=1, max_size=30
 ).map(np.array)  # fmt: skip

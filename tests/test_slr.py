@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,7 +72,6 @@ def models(tmp_path_factory):
     words = (*sorted({word for sentence in CORPUS for word in sentence}), "<unk>")
     ngram, unigram = NgramLanguageModel(folder / "m.ngram"), UnigramLanguageModel(arpa, "exact")
     return {
-        "kenlm": (KenlmLanguageModel(arpa), words),
         "ngram": (ngram, words),
         "unigram": (unigram, words),
         "mixture": (MixtureLanguageModel((ngram, unigram), (0.25, 0.75)), words),
@@ -83,7 +83,7 @@ def models(tmp_path_factory):
 
 
 def test_every_language_model_is_here(models):
-    without_unigrams = {"referential"}  # a world has no counts of words
+    without_unigrams = {"referential", "kenlm"}  # a world and an ARPA file have no counts of words
     assert models.keys() | without_unigrams == load_plugins().entries["language_model"].keys()
 
 
@@ -95,13 +95,39 @@ def test_unigrams_sum_to_one(models):
         assert total == pytest.approx(1, abs=1e-4), name
 
 
-def test_unigrams_of_an_n_gram_model_are_its_one_grams(models):
-    arpa = models["kenlm"][0].model
-    lines = arpa.read_text(encoding="utf-8").split("\\1-grams:\n")[1].split("\n\n")[0].splitlines()
-    one_grams = {line.split()[1]: math.log(10) * float(line.split()[0]) for line in lines}
-    wanted = [one_grams["cat"], one_grams["<unk>"], one_grams["the"], one_grams["</s>"]]
-    for name in ("kenlm", "ngram", "unigram", "mixture"):
-        assert models[name][0].unigram_scores([("cat", "zebra", "the")])[0] == pytest.approx(wanted, abs=1e-4)
+def test_unigrams_of_an_n_gram_model_are_relative_frequencies(models, tmp_path):
+    """Not its 1-grams, by which Kneser–Ney counts contexts; also where `<unk>` stands for the rare words."""
+    counts = Counter(word for sentence in CORPUS for word in sentence)
+    events = counts.total() + len(CORPUS)
+    wanted = [counts["cat"], 1, counts["the"], len(CORPUS)]
+    found = models["ngram"][0].unigram_scores([("cat", "zebra", "the")])[0]
+    assert found == pytest.approx(np.log(wanted) - math.log(events + 1))
+    done("train", "ngram", models["ngram"][0].model.with_name("text"), "--min-count", "2", "-o", tmp_path / "cut")
+    rare = sum(count for count in counts.values() if count < 2)
+    found = NgramLanguageModel(tmp_path / "cut").unigram_scores([("zebra",)])[0]
+    assert found == pytest.approx(np.log([rare, len(CORPUS)]) - math.log(events))
+
+
+def test_a_model_without_counts_is_read_but_has_no_unigrams(models, tmp_path):
+    """An ARPA file, and a model file of an earlier version."""
+    replace(models["ngram"][0].ngrams, counts=None).save(tmp_path / "earlier.ngram")
+    earlier = NgramLanguageModel(tmp_path / "earlier.ngram")
+    sentence = [("the", "cat", "barked")]
+    np.testing.assert_array_equal(earlier.score(sentence)[0], models["ngram"][0].score(sentence)[0])
+    for lm in (earlier, NgramLanguageModel(ARPA)):
+        with pytest.raises(ModelError, match=f"{lm.model.name}: holds no counts of words.*option 'unigram'"):
+            ratio(lm, "the cat")
+        named = SlrFeature(lm, models["unigram"][0]).extract(NBestList("0", (Hypothesis("the cat"),)))
+        assert np.isfinite(named).all()
+    with pytest.raises(ValueError, match="KenlmLanguageModel has no unigrams of its own: name some with 'unigram'"):
+        SlrFeature(KenlmLanguageModel(ARPA))
+
+
+def test_a_file_of_wrong_counts_is_damaged(models, tmp_path):
+    ngrams = models["ngram"][0].ngrams
+    replace(ngrams, counts=ngrams.counts[:-1]).save(tmp_path / "x.ngram")
+    with pytest.raises(ModelError, match=r"x\.ngram: damaged model: .* counts of shape"):
+        NgramLanguageModel(tmp_path / "x.ngram").score([("the",)])
 
 
 def test_unigrams_of_a_mixture_are_mixed_with_its_weights(models):
@@ -175,22 +201,21 @@ def test_the_ratio_is_over_the_models_own_unigrams(models):
         assert ratio(model, *map(" ".join, sentences)) == pytest.approx(wanted), name
 
 
-@pytest.mark.parametrize(
-    "lm", [HhmmLanguageModel(), PcfgLanguageModel(), NgramLanguageModel(ARPA), KenlmLanguageModel(ARPA)]
-)
+@pytest.mark.parametrize("lm", [HhmmLanguageModel(), PcfgLanguageModel(), NgramLanguageModel()])
 def test_a_string_of_odd_words_is_no_better_than_a_sentence(lm):
     """With unigrams of another vocabulary, brackets and unknown words alone would lift the ratio above a sentence's."""
     sentence, *odd = ratio(lm, "The old man went down to the river .", "( ( ( ( (", "xqzzv brrtk qwxel zzkop")
     assert max(odd) < sentence
 
 
-def test_the_published_table_has_the_ratio_of_the_feature():
+def test_the_published_table_has_the_ratio_of_the_feature(models):
+    lm, _ = models["ngram"]
     pairs = [Pair("the old man went home", "the old man home went"), Pair("we took a taxi", "taxi a took we")]
-    table = model_scores({"3-gram": f"ngram,model={ARPA}"}, pairs, (), 1)
+    table = model_scores({"3-gram": f"ngram,model={lm.model}"}, pairs, (), 1)
     texts = [text for pair in pairs for text in (pair.good, pair.bad)]
     assert table.names == ("3-gram", "SLR 3-gram")
-    np.testing.assert_array_equal(table.values[:, 0], NgramLanguageModel(ARPA).totals([text.split() for text in texts]))
-    np.testing.assert_array_equal(table.values[:, 1], ratio(NgramLanguageModel(ARPA), *texts))
+    np.testing.assert_array_equal(table.values[:, 0], lm.totals([text.split() for text in texts]))
+    np.testing.assert_array_equal(table.values[:, 1], ratio(lm, *texts))
 
 
 class WithoutUnigrams(LanguageModel):

@@ -47,6 +47,21 @@ def test_blocks_change_nothing(data, monkeypatch):
     np.testing.assert_array_equal(grid_scores(data, weights, axes), whole)
 
 
+@pytest.mark.parametrize(
+    ("scores", "middle"),
+    [
+        ([1, 9, 9, 9, 9, 9, 9, 9, 1], (4,)),
+        ([9, 9, 9, 9, 9, 5], (2,)),  # at the end of an axis
+        ([9, 9, 9, 1, 9, 9, 9, 9, 9, 1], (6,)),  # the longer one
+        ([7, 9, 1, 8, 9, 8], (4,)),  # of single points, the one with the better neighbours
+        ([8, 9, 9, 7], (1,)),
+        ([[1] * 7, [1, 9, 9, 9, 9, 9, 1], [1] * 7], (1, 3)),
+    ],
+)
+def test_the_middle_of_a_plateau_wins(scores, middle):
+    assert best_point(np.array(scores, float), higher_is_better=True) == middle
+
+
 def test_of_equal_points_the_one_amid_good_ones_wins():
     scores = np.array([[5.0, 9, 9, 9, 5], [5, 9, 9, 9, 5], [9, 9, 9, 9, 5], [5, 5, 5, 5, 5]])
     assert best_point(scores, higher_is_better=True) == (1, 2)

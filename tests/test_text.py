@@ -60,7 +60,15 @@ def test_steps(steps, text, wanted):
     assert TextPipeline(steps).apply([text]) == [wanted]
 
 
-@pytest.mark.parametrize("text", ["did n't he say `` no '' -LRB- x -RRB- to Mr. O'Neil 's 3,000 dogs ?", "I 'd go ."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "did n't he say `` no '' -LRB- x -RRB- to Mr. O'Neil 's 3,000 dogs ?",
+        "I 'd go .",
+        '" I forgot , " she said . "',  # marks that stand alone may open or close
+        "` No , ' he said , ` it is mine ! '",
+    ],
+)
 def test_penn_tokens_stay(text):
     assert penn_tokenize(text) == text
 

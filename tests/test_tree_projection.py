@@ -98,6 +98,17 @@ def test_what_is_projected_is_a_tree(data):
         for i, j in partner.items():  # an arc between linked words is kept
             if other.heads[j] in partner.values():
                 assert backward[projected.tree.heads[i]] == other.heads[j]
+            assert projected.tree.relations[i] in (other.relations[j], "root", "dep")
+
+
+def test_the_relation_is_the_partners_where_its_head_is_passed_over():
+    """`saw [the roof of] the house`: `house` depends on `sah`, but is no object."""
+    other = DependencyTree(
+        ("he", "saw", "roofs", "of", "houses"), (1, -1, 1, 4, 2), ("nsubj", "root", "obj", "case", "nmod")
+    )
+    projected = project(("er", "sah", "Häuser"), other, [0, 1, -1, -1, 2], [0, 1, 4])
+    assert projected.tree.heads == (1, -1, 1)
+    assert projected.tree.relations == ("nsubj", "root", "nmod")
 
 
 def test_a_projected_tree():

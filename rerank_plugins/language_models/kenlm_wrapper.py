@@ -89,11 +89,6 @@ class KenlmLanguageModel(LanguageModel, PickledFields):
         self._kenlm.NullContextWrite(empty)
         return LN10 * float(self._kenlm.BaseScore(empty, word, kenlm.State()))
 
-    def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
-        end = self.unigram("</s>")
-        return [np.array([*map(self.unigram, sentence), end], np.float64) for sentence in sentences]
-
     def start(self) -> Any:
         """The state after `<s>`."""
         import kenlm

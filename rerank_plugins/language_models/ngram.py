@@ -1,7 +1,8 @@
 """N-gram models in this package's file format or ARPA, which score many sentences at a time.
 
 One compiled call numbers the words of all sentences (0.05 µs a word), and another scores them (0.1 µs a word). The
-scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone. KenLM binaries are not supported
+scores are KenLM's, except that KenLM splits a sentence at ASCII white space alone, and that a bracket or quotation mark
+which the model lacks is read in another spelling (backoff/vocabulary.py). KenLM binaries are not supported
 (the language model `kenlm` reads those). An ARPA file is read into memory, at about 1 µs an n-gram.
 """
 
@@ -16,20 +17,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.errors import ModelError
 from rerank_plugins.interfaces import LanguageModel, Sentence, option
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
 from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded
-from rerank_plugins.trees.penn import PLAIN, spellings
 
 if TYPE_CHECKING:
     from rerank_plugins.models.ngram.sampling import NgramSampler
 
 EMBEDDED = embedded("ngram.zst")
-MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 State = tuple[int, int]
 
 
@@ -39,9 +39,8 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     Natural logs; with stupid back-off, of scores in place of probabilities. It is also an `IncrementalLM`, whose state
     is the tuple (context, number of words before), and a `BatchedLM`, which takes many steps in one compiled call. A
-    pickled copy holds only the path and maps the same file. The embedded model reads brackets and quotation marks in
-    all their spellings (trees/penn.py), other models as they are in the text. Raises ModelError for a file that is
-    missing, cut short, of another version or kind.
+    pickled copy holds only the path and maps the same file. Raises ModelError for a file that is missing, cut short, of
+    another version or kind.
     """
 
     file_kind: ClassVar[str] = "ngram"
@@ -63,41 +62,20 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
         return read_embedded(EMBEDDED)
 
-    @cached_property
-    def _marks(self) -> dict[str, str]:
-        """The spellings of marks that the embedded model lacks, each with the one that it has."""
-        if self.model is not None:
-            return {}
-        known = self.ngrams.vocabulary.inner
-        others = {mark: next((form for form in spellings(mark) if form in known), mark) for mark in MARKS}
-        return {mark: form for mark, form in others.items() if mark not in known and form != mark}
-
-    def _encoded(self, sentences: Sequence[Sentence]) -> IntArray:
-        """The numbers of the words of all sentences."""
-        if marks := self._marks:
-            sentences = [
-                words if marks.keys().isdisjoint(words) else [marks.get(word, word) for word in words]
-                for words in sentences
-            ]
-        return self.ngrams.vocabulary.encode(sentences)
-
-    def _number(self, word: str) -> int:
-        return self.ngrams.vocabulary.inner.get(self._marks.get(word, word), UNK)
-
     @property
     def order(self) -> int:
         """Length of the longest n-grams."""
         return self.ngrams.stored.order
 
     def __contains__(self, word: str) -> bool:
-        return self._marks.get(word, word) in self.ngrams.vocabulary
+        return word in self.ngrams.vocabulary
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that matched each."""
         from rerank_plugins.models.backoff.scoring import matched_lengths
         from rerank_plugins.models.backoff.text_scoring import score_text
 
-        tokens = self._encoded(sentences)
+        tokens = self.ngrams.vocabulary.encode(sentences)
         scores, events = score_text(self.ngrams.stored, tokens, BOS, EOS)
         return scores, matched_lengths(self.ngrams.stored, events)
 
@@ -118,14 +96,30 @@ class NgramLanguageModel(LanguageModel, PickledFields):
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
         from rerank_plugins.models.backoff.text_scoring import score_text
 
-        return score_text(self.ngrams.stored, self._encoded(sentences), BOS, EOS)[0]
+        return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
+
+    @cached_property
+    def _ln_unigrams(self) -> FloatArray:
+        """(V) ln p of each word by its count, and of `</s>`; where no word is unknown, `<unk>` counts as one.
+
+        The model's own 1-grams are no unigram model: those of Kneser–Ney count the words that a word follows.
+        """
+        if self.ngrams.counts is None:
+            raise ModelError(
+                f"{self.model}: holds no counts of words, as an ARPA file or a model of an earlier version: name a "
+                "unigram model of its text with the option 'unigram', or train the model again"
+            )
+        counts = self.ngrams.counts.astype(np.float64)
+        counts[UNK], counts[BOS] = max(1.0, counts[UNK]), 0.0
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(counts / counts.sum()), np.float64)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by the model's 1-grams; an unknown word has that of `<unk>`."""
-        from rerank_plugins.models.backoff.scoring import LN10
+        """Ln p of each word, `</s>` last, by its count in the training text; an unknown word has that of `<unk>`.
 
-        ids = self._encoded(sentences)
-        return _cut(LN10 * self.ngrams.stored.unigrams[ids].astype(np.float64), sentences)
+        Raises ModelError for a model without counts.
+        """
+        return _cut(self._ln_unigrams[self.ngrams.vocabulary.encode(sentences)], sentences)
 
     def start(self) -> State:
         """The state after `<s>`."""
@@ -135,7 +129,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def advance(self, state: State, word: str) -> tuple[float, State]:
         """Ln p(word | state), and the state after it."""
-        return self._step(state, self._number(word))
+        return self._step(state, self.ngrams.vocabulary.number_of(word))
 
     def finish(self, state: State) -> float:
         """Ln p(</s> | state)."""
@@ -143,7 +137,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:
         """(n) states and their next words -> (n) ln p(word | state), and the (n) states after them."""
-        ln_p, contexts = self._steps(states, list(map(self._number, words)))
+        ln_p, contexts = self._steps(states, list(map(self.ngrams.vocabulary.number_of, words)))
         longest = self.order - 1
         lengths = [min(length + 1, longest) for _, length in states]
         return ln_p, list(zip(contexts.tolist(), lengths, strict=True))

@@ -15,8 +15,9 @@ as " (parsers/biaffine/pieces.py).
 
 The external parsers, UDPipe and Stanza, are given brackets in their normal form, as in their treebanks.
 
-Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text;
-the tokens of a sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
+Not normalised are the words of n-gram models (KenLM, ARPA, `rerank train ngram`), which are those of the user's text,
+so that the spelling of the text is looked up first, and another one if it is unknown (by KenLM: never); the tokens of a
+sentence, over which the trees stand; curly quotation marks; and single ones (` and ').
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
 order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
 (as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
+
+A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there (trees/penn.py).
 """
 
 from __future__ import annotations
@@ -18,10 +20,12 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.errors import FormatError
 from rerank_plugins.models.backoff.workspace import Collection, Workspace
 from rerank_plugins.models.vocabulary.numbering import Numbering
+from rerank_plugins.trees.penn import PLAIN, known_spelling, spellings
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
 BLOCK = 1 << 14  # lines numbered at a time
+MARKS = sorted({form for mark in (*PLAIN, *PLAIN.values()) for form in spellings(mark)})
 
 
 @dataclass(frozen=True)
@@ -40,10 +44,31 @@ class Vocabulary:
         return len(self.words)
 
     def __contains__(self, word: str) -> bool:
-        return self.number.get(word, UNK) != UNK
+        return self.number.get(self.marks.get(word, word), UNK) != UNK
+
+    def number_of(self, word: str) -> int:
+        """The number of a word inside a sentence: UNK for unknown words, and for `<s>` and `</s>`."""
+        return self.inner.get(self.marks.get(word, word), UNK)
+
+    @cached_property
+    def marks(self) -> dict[str, str]:
+        """The spellings of brackets and quotation marks that the vocabulary lacks, each with one that it has."""
+        numbers = self._encoded([MARKS])[:-1].tolist()
+        known = {mark for mark, number in zip(MARKS, numbers, strict=True) if number != UNK}
+        others = ((mark, known_spelling(mark, known)) for mark in MARKS if mark not in known)
+        return {mark: other for mark, other in others if other is not None}
 
     def encode(self, sentences: Sequence[Sequence[str]]) -> IntArray:
         """(n) the ids of all sentences, each ended by `</s>`; unknown words, and `<s>` and `</s>` as words, are UNK."""
+        if marks := self.marks:
+            sentences = [
+                words if marks.keys().isdisjoint(words) else [marks.get(word, word) for word in words]
+                for words in sentences
+            ]
+        return self._encoded(sentences)
+
+    def _encoded(self, sentences: Sequence[Sequence[str]]) -> IntArray:
+        """The same, of words in these very spellings."""
         from rerank_plugins.models.backoff.word_hashing import find_words
 
         tokens = find_words(sentences, self.table, EOS)
@@ -106,25 +131,27 @@ class TextCollector:
             self._counts = np.concatenate([self._counts, np.zeros(2 * len(counts) - len(self._counts), np.int64)])
         self._counts[: len(counts)] += counts
 
-    def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, IntArray, int]:
-        """The vocabulary, the text in its numbers, and how many words of the text are out of vocabulary.
+    def finish(self, min_count: int = 1, most: int | None = None) -> tuple[Vocabulary, IntArray, LongArray]:
+        """The vocabulary, the text in its numbers, and (V) how often each word occurs.
 
-        Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent.
+        Words that occur fewer than `min_count` times are left out, and all words but the `most` frequent; UNK has their
+        count, BOS and EOS that of the sentences.
         """
         names, totals, tokens = self.numbered()
-        counts = totals.tolist()
-        known = [number for number in range(3, len(names)) if counts[number] >= min_count]
-        known.sort(key=lambda number: (-counts[number], names[number]))
+        falling = (-totals).tolist()
+        known = [number for number in range(3, len(names)) if -falling[number] >= min_count]
+        known.sort(key=lambda number: (falling[number], names[number]))
         known = known[:most]
         new = np.zeros(len(names), np.int32)
         new[BOS], new[EOS] = BOS, EOS
         new[known] = np.arange(3, len(known) + 3)
-        unknown = 0
         for start in range(0, len(tokens), 1 << 20):
             piece = tokens[start : start + (1 << 20)]
             piece[:] = new[piece]
-            unknown += int(np.count_nonzero(piece == UNK))
-        return Vocabulary((*SPECIAL, *(names[number] for number in known))), tokens, unknown
+        counts = np.concatenate([np.zeros(3, np.int64), totals[known]])
+        counts[BOS] = counts[EOS] = self.sentences
+        counts[UNK] = totals.sum() - totals[EOS] - counts[3:].sum()
+        return Vocabulary((*SPECIAL, *(names[number] for number in known))), tokens, counts
 
     def numbered(self) -> tuple[list[str], LongArray, IntArray]:
         """The words in the order in which they were met, the count of each, and the text in numbers of that order.

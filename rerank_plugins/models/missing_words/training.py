@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.vocabulary import TextCollector
+from rerank_plugins.models.backoff.vocabulary import UNK, TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.missing_words.counting import count_contexts, count_pairs
 from rerank_plugins.models.missing_words.filling import COMPONENTS, FIRST
 from rerank_plugins.models.missing_words.model import MissingWordsModel
 from rerank_plugins.models.missing_words.tuning import GAMMAS, SHORTEST, remove_words, tuned
+from rerank_plugins.trees.penn import normal_text
 
 EVERY = 20  # one sentence in so many is held out
 MOST = 20_000  # sentences held out
@@ -78,13 +79,13 @@ def train(
     workspace = workspace or Workspace()
     collector, own = TextCollector(workspace), HeldOut([])
     for path, lines in texts:
-        rest = own.without(lines) if held_out is None else lines
-        collector.add(rest, path, lambda words: progress("reading", words))
+        lines = map(normal_text, lines)
+        collector.add(own.without(lines) if held_out is None else lines, path, lambda words: progress("reading", words))
     read, sentences = collector.tokens, collector.sentences
-    vocabulary, tokens, unknown = collector.finish(settings.min_count, settings.most_words)
+    vocabulary, tokens, counts = collector.finish(settings.min_count, settings.most_words)
+    unknown = int(counts[UNK])
     if len(vocabulary) == FIRST:
         raise ModelError(f"no word occurs {settings.min_count} times in the text: use more text or a lower minimum")
-    counts = np.bincount(tokens, minlength=len(vocabulary)).astype(np.int64)
 
     def stage(name: str) -> None:
         progress(name, None)

@@ -77,12 +77,12 @@ def tuned(model: MissingWordsModel, held_out: Sequence[Removed], gammas: Sequenc
         "distance": fit_location(model, tokens, right, [_start("votes", gamma, window, True) for gamma in gammas]),
         "odds": fit_location(model, tokens, right, [_start("log-odds", added, window, True) for added in ADDED]),
     }
-    number = model.vocabulary.number
-    known = [removed for removed in held_out if number.get(removed.word, 0) >= FIRST]
+    number_of = model.vocabulary.number_of
+    known = [removed for removed in held_out if number_of(removed.word) >= FIRST]
     if not known:
         raise ModelError("none of the words removed from held-out sentences is in the vocabulary")
     neighbours = model.neighbours([removed.words for removed in known], [removed.gap for removed in known])
-    words = np.array([number[removed.word] for removed in known], np.int32)
+    words = np.array([number_of(removed.word) for removed in known], np.int32)
     return replace(model, locations=locations, mixture=fit_mixture(*mixture_parts(model, neighbours, words)))
 
 

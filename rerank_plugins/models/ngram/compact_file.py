@@ -23,7 +23,7 @@ from rerank_plugins.models.backoff.linking import first_children
 from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
 from rerank_plugins.models.backoff.vocabulary import Vocabulary
 from rerank_plugins.models.ngram.linking import link_events
-from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.models.ngram.model import NgramModel, counts_from
 
 KIND = "compact-ngram"
 LEVEL = 19  # of compression
@@ -39,7 +39,7 @@ def write_compact(ngrams: NgramModel, path: Path, bits: int) -> int:
     tables = ngrams.tables
     contexts, events = tables.contexts, tables.events
     extensions = np.diff(first_children(contexts))
-    arrays: Arrays = {"words": word_array(ngrams.vocabulary.words)}
+    arrays: Arrays = {"words": word_array(ngrams.vocabulary.words), **ngrams.count_array}
     for level in range(tables.order):
         here = slice(*tables.context_levels[level : level + 2].tolist())
         _store(arrays, f"events {level}", np.diff(contexts["events"])[here])
@@ -64,7 +64,8 @@ def read_compact(path: Path) -> NgramModel:
     settings, arrays = read_model(path, KIND)
     try:
         vocabulary = Vocabulary(words_from(arrays["words"]))
-        return NgramModel(vocabulary, _tables(arrays, len(vocabulary)), settings)
+        counts = counts_from(arrays, len(vocabulary), path)
+        return NgramModel(vocabulary, _tables(arrays, len(vocabulary)), settings, counts)
     except DAMAGE as error:
         raise ModelError(f"{path}: damaged model: its arrays do not fit together ({error})") from None
 

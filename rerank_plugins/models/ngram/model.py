@@ -7,8 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.model_file import is_model_file, read_model, word_array, words_from, write_model
+from rerank_plugins.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
 from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
@@ -25,12 +28,14 @@ class NgramModel:
     """An n-gram model: vocabulary, tables, and the settings and statistics of its training.
 
     `stored` are the tables as they are in the file: packed, unless the model is an imported one or of an earlier
-    version.
+    version. `counts` (V) has how often each word occurs in the training text, and at `<s>` and `</s>` the number of
+    sentences; None for an ARPA file and a model of an earlier version.
     """
 
     vocabulary: Vocabulary
     stored: BackoffTables | PackedTables
     settings: dict[str, Any]
+    counts: LongArray | None = None
 
     @cached_property
     def tables(self) -> BackoffTables:
@@ -47,9 +52,13 @@ class NgramModel:
         settings = {**self.settings, "unseen": self.stored.unseen}
         stored = self.stored
         arrays = packed_arrays(stored) if isinstance(stored, PackedTables) else table_arrays(stored)
-        return write_model(
-            path, KIND, settings, {**arrays, "words": words, "hashes": self.vocabulary.table}, trained_on
-        )
+        arrays |= {"words": words, "hashes": self.vocabulary.table, **self.count_array}
+        return write_model(path, KIND, settings, arrays, trained_on)
+
+    @property
+    def count_array(self) -> Arrays:
+        """The counts of words for a model file, where the model has them."""
+        return {} if self.counts is None else {"counts": self.counts.astype(np.uint32)}
 
     @classmethod
     def load(cls, path: Path) -> NgramModel:
@@ -68,7 +77,7 @@ class NgramModel:
             raise ModelError(f"{path}: damaged model ({type(error).__name__}: {error})") from None
         if len(words) != tables.sizes[0]:
             raise ModelError(f"{path}: damaged model: {len(words)} words, but {tables.sizes[0]} 1-grams")
-        return cls(Vocabulary(words, hashes), tables, settings)
+        return cls(Vocabulary(words, hashes), tables, settings, counts_from(arrays, len(words), path))
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:
@@ -86,3 +95,11 @@ class NgramModel:
             raise ModelError(f"{path}: cannot be read ({reason})") from None
         settings = {"arpa": path.name, "order": len(orders)}
         return cls(vocabulary, arpa_tables(vocabulary, orders, str(path)), settings)
+
+
+def counts_from(arrays: Arrays, size: int, path: Path) -> LongArray | None:
+    """The counts of the words of a model file; None if it has none. Raises ModelError unless there are `size`."""
+    counts = arrays.get("counts")
+    if counts is not None and counts.shape != (size,):
+        raise ModelError(f"{path}: damaged model: {size} words, but counts of shape {counts.shape}")
+    return None if counts is None else counts.astype(np.int64)

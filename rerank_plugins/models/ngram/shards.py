@@ -193,7 +193,7 @@ def train_shards(
         estimated, tables = _estimated(
             shards, smoothing, settings, workspace, share, lambda stage: progress(stage, words)
         )
-    return summary(vocabulary, estimated, tables, settings, words, sentences, unknown)
+    return summary(vocabulary, counts, estimated, tables, settings)
 
 
 def _estimated(

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.vocabulary import BOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, TextCollector, Vocabulary
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.model import NgramModel
 
@@ -89,7 +90,8 @@ def train(
     words = text.tokens
     if words == 0:
         raise ModelError("there are no words to train on: the texts are empty")
-    vocabulary, tokens, unknown = text.finish(settings.min_count, settings.most_words)
+    vocabulary, tokens, counts = text.finish(settings.min_count, settings.most_words)
+    unknown = int(counts[UNK])
     if settings.closed and unknown:
         raise ConfigError(
             f"{unknown} words of the text are out of vocabulary, which a closed vocabulary does not allow"
@@ -106,7 +108,7 @@ def train(
         jobs,
         lambda stage: progress(stage, words),
     )
-    return summary(vocabulary, estimated, tables, settings, words, text.sentences, unknown)
+    return summary(vocabulary, counts, estimated, tables, settings)
 
 
 def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
@@ -128,16 +130,17 @@ def never_predicted(settings: NgramSettings) -> list[int]:
 
 
 def summary(
-    vocabulary: Vocabulary, estimated: Estimate[Any], tables: PackedTables, settings: NgramSettings,
-    words: int, sentences: int, unknown: int,
-) -> Trained:  # fmt: skip
-    """The trained model, which records the settings and the size of the text."""
+    vocabulary: Vocabulary, counts: LongArray, estimated: Estimate[Any], tables: PackedTables, settings: NgramSettings
+) -> Trained:
+    """The trained model, which records the settings, the size of the text and the counts of its words."""
+    sentences, unknown = int(counts[EOS]), int(counts[UNK])
+    words = int(counts.sum()) - 2 * sentences
     sizes = [estimated.ngrams[0], *tables.sizes[1:]]
     columns = estimated.ngrams, sizes, estimated.discounts, estimated.enough
     orders = [OrderSummary(*row) for row in zip(*columns, strict=True)]
     record: dict[str, Any] = {**asdict(settings), "words": words, "sentences": sentences, "unknown": unknown}
     record["discounts"] = estimated.discounts
-    return Trained(NgramModel(vocabulary, tables, record), sentences, words, unknown, orders)
+    return Trained(NgramModel(vocabulary, tables, record, counts), sentences, words, unknown, orders)
 
 
 def _estimated(

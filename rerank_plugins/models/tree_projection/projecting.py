@@ -43,11 +43,11 @@ def project(
     heads, relations = [ROOT] * len(words), [GUESSED] * len(words)
     tags = [UNKNOWN_TAG] * len(words)
     for i, j in partner.items():
-        node, ancestor = j, other.heads[j]
+        ancestor = other.heads[j]
         while ancestor != ROOT and ancestor not in linked:
-            node, ancestor = ancestor, other.heads[ancestor]
+            ancestor = other.heads[ancestor]
         heads[i] = linked[ancestor] if ancestor != ROOT else ROOT
-        relations[i] = other.relations[node]
+        relations[i] = other.relations[j]
         tags[i] = other.tags[j] if other.tags else UNKNOWN_TAG
     root = _only_root(partner, other, heads, relations)
     for i, word in enumerate(words):

@@ -70,7 +70,7 @@ def main(arguments: Sequence[str]) -> None:
         print(f"{sum(tables.sizes):,} n-grams with the threshold {threshold:.3g}", file=sys.stderr)
     settings = {**ngrams.settings, "prune_entropy": threshold, "texts": [path.name for path in paths]}
     target = Path(__file__).with_name("ngram.zst")
-    size = write_compact(NgramModel(ngrams.vocabulary, tables, settings), target, BITS)
+    size = write_compact(NgramModel(ngrams.vocabulary, tables, settings, ngrams.counts), target, BITS)
     print(f"{target.name}: {trained.sentences:,} sentences, {trained.words:,} words, {len(ngrams.vocabulary):,}")
     print(f"in the vocabulary; {sum(tables.sizes):,} n-grams {tables.sizes}; {size:,} bytes")
 
