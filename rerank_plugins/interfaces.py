@@ -22,6 +22,7 @@ from rerank_plugins.nbest import NBestList
 from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.trees.penn import Words
 from rerank_plugins.trees.scored import ScoredTree
 
 State = TypeVar("State")
@@ -31,16 +32,9 @@ Sentence = Sequence[str]
 def option(default: Any = dataclasses.MISSING, *, doc: str, changes_results: bool = True) -> Any:
     """A dataclass field with a one-line description, which `rerank plugins` shows; required if it has no default.
 
-    `changes_results` is false for an option such as the size of a batch: what was computed with another value of it is
-    used again.
+    `changes_results` is false for the size of a batch and the like: what was computed with another value is used again.
     """
     return field(default=default, metadata={"doc": doc, "changes_results": changes_results})
-
-
-class Words(Protocol):
-    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
-
-    def __contains__(self, word: str, /) -> bool: ...
 
 
 class FeatureExtractor(ABC):
@@ -240,12 +234,9 @@ class Parse:
 
 
 class Parser(ABC):
-    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`.
+    """A parser of tokenised sentences. An extractor gets the one that the config names by a field typed `Parser`."""
 
-    `general` is False for a parser that has trees for the sentences of its files alone.
-    """
-
-    general: ClassVar[bool] = True
+    general: ClassVar[bool] = True  # False where there are trees for the sentences of some files alone
 
     @property
     def trained_on(self) -> TrainedOn:

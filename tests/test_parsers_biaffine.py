@@ -167,6 +167,18 @@ SMALL = Sizes(piece=24, vector=4, lstm=24, arc=24, label=12)
 QUICK = Schedule(epochs=40, batch=60, rate=1e-2, warm=5, dropout=0.1, average=0.9, lower_case=0)
 
 
+def test_small_treebanks_get_as_many_steps_as_large_ones():
+    assert Schedule.of_treebank(334_382) == Schedule.of_treebank(10**7) == Schedule()  # that of the embedded model
+    steps = {}
+    for words in (100, 3_000, 12_480, 31_363, 100_000):
+        schedule = Schedule.of_treebank(words)
+        steps[words] = schedule.epochs * max(1, words // schedule.batch)
+        assert schedule.epochs >= 20
+        assert 150 <= schedule.batch <= 1_500
+    assert all(3_800 <= number <= 6_000 for number in steps.values()), steps
+    assert Schedule.of_treebank(12_480, 3).epochs == 3
+
+
 BRIEF = dataclasses.replace(QUICK, epochs=2)
 
 

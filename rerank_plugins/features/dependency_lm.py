@@ -21,10 +21,11 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.interfaces import Parser, Sentence, Words, option
+from rerank_plugins.interfaces import Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded, shared_if_embedded
 from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.trees.penn import Words
 
 if TYPE_CHECKING:
     from rerank_plugins.models.dependency_lm import DependencyModel

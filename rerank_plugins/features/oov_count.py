@@ -15,11 +15,11 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence, SentenceModel, Words, option
+from rerank_plugins.interfaces import Sentence, SentenceModel, option
 from rerank_plugins.language_models.unigram import UnigramLanguageModel
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.trees.penn import spellings
+from rerank_plugins.trees.penn import Words, spellings
 
 
 @dataclass(frozen=True)

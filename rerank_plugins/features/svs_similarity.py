@@ -17,9 +17,10 @@ import numpy as np
 
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.features.similarity import SimilarityFeature
-from rerank_plugins.interfaces import Words, option
+from rerank_plugins.interfaces import option
 from rerank_plugins.models.svs import similarity
 from rerank_plugins.paths import content_hash
+from rerank_plugins.trees.penn import Words
 
 if TYPE_CHECKING:
     from rerank_plugins.models.svs.parsing import SvsParser

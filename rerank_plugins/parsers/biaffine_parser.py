@@ -8,10 +8,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, Words, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.resources import embedded, shared_if_embedded
 from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.trees.penn import Words
 
 if TYPE_CHECKING:
     from rerank_plugins.parsers.biaffine.model_file import BiaffineModel

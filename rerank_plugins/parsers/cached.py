@@ -12,10 +12,11 @@ from typing import Any
 from rerank_plugins import __version__
 from rerank_plugins.errors import PluginError
 from rerank_plugins.identity import describe
-from rerank_plugins.interfaces import Parse, Parser, Sentence, Words
+from rerank_plugins.interfaces import Parse, Parser, Sentence
 from rerank_plugins.parsers.parse_cache import ParseCache
 from rerank_plugins.paths import cache_folder, cache_limit
 from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.trees.penn import Words
 from rerank_plugins.trees.scored import KBestTrees
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each

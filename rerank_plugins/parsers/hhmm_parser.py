@@ -9,11 +9,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, Words, option
+from rerank_plugins.interfaces import Parse, Parser, Sentence, option
 from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam, read_or_embedded
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.trees.penn import Words
 
 if TYPE_CHECKING:
     from rerank_plugins.models.hhmm.model import HhmmModel

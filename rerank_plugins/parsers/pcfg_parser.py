@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence, Words, option
+from rerank_plugins.interfaces import Sentence, option
 from rerank_plugins.model_file import read_trained_on
 from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
 from rerank_plugins.parsers.every_sentence import EverySentence
 from rerank_plugins.pickling import PickledFields
 from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.trees.penn import Words
 from rerank_plugins.trees.scored import ScoredTree
 
 if TYPE_CHECKING:

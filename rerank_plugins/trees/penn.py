@@ -23,7 +23,8 @@ sentence, over which the trees stand; curly quotation marks; and single ones (` 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable
+from typing import Protocol
 
 BRACKETS = {"-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}"}
 DIRECTED = ("``", "''")  # the opening and the closing quotation mark
@@ -36,6 +37,12 @@ _SPELLINGS |= {
     for word in (character, name, name.lower())
 }
 _NAME = re.compile(r"(?<!\S)-(?:[LR][RSC]B|[lr][rsc]b)-(?!\S)")
+
+
+class Words(Protocol):
+    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
+
+    def __contains__(self, word: str, /) -> bool: ...
 
 
 def spellings(word: str) -> tuple[str, ...]:
@@ -65,7 +72,7 @@ def normal_text(text: str) -> str:
     return _NAME.sub(lambda name: normal_form(name[0]), text)
 
 
-def known_spelling(word: str, vocabulary: Container[str], form: Callable[[str], str] = str) -> str | None:
+def known_spelling(word: str, vocabulary: Words, form: Callable[[str], str] = str) -> str | None:
     """The first spelling of the word that, after `form` (lower-casing, say), is in the vocabulary; None if none is.
 
     >>> known_spelling("-LRB-", {"("}), known_spelling("(", {"-lrb-"}), known_spelling('"', {"''"})

@@ -21,6 +21,9 @@ from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
 from rerank_plugins.parsers.biaffine.word_inputs import vectors_of
 from rerank_plugins.trees.dependency import DependencyTree
 
+STEPS = 4_000  # of training, at least
+SMALLEST, LARGEST = 150, 1_500  # words of a batch
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -32,7 +35,7 @@ class Schedule:
     """
 
     epochs: int = 20
-    batch: int = 1_500
+    batch: int = LARGEST
     rate: float = 2e-3
     warm: int = 200
     decay: float = 0.99
@@ -40,6 +43,16 @@ class Schedule:
     lose_form: float = 0.15
     lower_case: float = 0.1
     average: float = 0.998
+
+    @classmethod
+    def of_treebank(cls, words: int, epochs: int | None = None) -> Schedule:
+        """The schedule for a treebank of so many words: about STEPS steps or more, unless `epochs` says otherwise.
+
+        With batches of 1,500 words, 20 epochs over 10,000 words would be 133 steps, fewer than those of the warm-up.
+        So that 20 epochs have STEPS steps, batches are smaller; below SMALLEST words there are more epochs instead.
+        """
+        batch = min(max(words * cls.epochs // STEPS, SMALLEST), LARGEST)
+        return cls(epochs or max(cls.epochs, -(-STEPS * batch // words)), batch)
 
 
 def train(
