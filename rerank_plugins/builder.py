@@ -1,8 +1,8 @@
 """Builds objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
 
-The value of a field typed `Parser`, `LanguageModel` or `Metric` is a name: that of a table in the config
-(`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every parser is
-wrapped in a cache.
+The value of a field typed `Parser`, `LanguageModel` or `Metric` is a name (that of a config table, `[parser.ud]`,
+or of a registered plugin that needs no options) or a table itself. Each of these objects is built once, and every
+parser is wrapped in a cache.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from rerank_plugins.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.identity import plain_hash
 from rerank_plugins.interfaces import LanguageModel, Metric, Parser
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.paths import resolve
@@ -67,11 +68,11 @@ class Builder:
             raise ConfigError(f"{where}: {entry.name}: {error}") from error
 
     def _value(self, option: Option, value: Any, where: str) -> Any:
-        kind = _injected_kind(option.type)
+        kind = injected_kind(option.type)
         if kind and isinstance(value, list | tuple):
-            return tuple(self.named_object(kind, name, where) for name in value)
+            return tuple(self._injected(kind, option, named, where) for named in value)
         if kind and value is not None:
-            return self.named_object(kind, value, where)
+            return self._injected(kind, option, value, where)
         from pydantic import TypeAdapter, ValidationError
 
         try:
@@ -82,20 +83,29 @@ class Builder:
             raise ConfigError(message) from None
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
+    def _injected(self, kind: str, option: Option, value: Any, where: str) -> Any:
+        if isinstance(value, Mapping):
+            return self._once(kind, plain_hash(value), value, f"{where}: {option.name}")
+        if not isinstance(value, str):
+            raise ConfigError(f"{where}: option {option.name!r} is {value!r}; wanted the name or the table of a {kind}")
+        return self.named_object(kind, value, where)
+
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""
-        if (kind, name) not in self._built:
-            table = self.named.get(kind, {}).get(name)
-            if table is None and name not in self.registry.entries[kind]:
-                available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
-                message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
-                raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
-            table = {"use": name} if table is None else table
-            plugin = self.build(kind, table, f"[{kind}.{name}]")
-            self._built[kind, name] = CachedParser(plugin) if kind == "parser" else plugin
-        return self._built[kind, name]
+        table = self.named.get(kind, {}).get(name)
+        if table is None and name not in self.registry.entries[kind]:
+            available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
+            message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
+            raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
+        return self._once(kind, name, {"use": name} if table is None else table, f"[{kind}.{name}]")
+
+    def _once(self, kind: str, key: str, table: Mapping[str, Any], where: str) -> Any:
+        if (kind, key) not in self._built:
+            plugin = self.build(kind, table, where)
+            self._built[kind, key] = CachedParser(plugin) if kind == "parser" else plugin
+        return self._built[kind, key]
 
 
-def _injected_kind(type_: Any) -> str | None:
+def injected_kind(type_: Any) -> str | None:
     """The kind of a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
     return next((INJECTED[part] for part in (type_, *get_args(type_)) if part in INJECTED), None)
