@@ -1,20 +1,20 @@
 """Builds objects from config tables: `{use = "ngram-lm", model = "lm.arpa"}` becomes an extractor.
 
-The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name: that of a table in the
-config (`[parser.ud]`) or of a registered plugin that needs no options. Each named object is built once, and every
-parser is wrapped in a cache. A parser that is left out is the one that the plugin's `model` was trained with. A field
-typed `LanguageModel` takes models that give probabilities to words alone.
+The value of a field typed `Parser`, `SentenceModel`, `LanguageModel` or `Metric` is a name (that of a config table,
+`[parser.ud]`, or of a registered plugin that needs no options) or a table itself. Each of these objects is built once,
+and every parser is wrapped in a cache. A parser that is left out is the one that the plugin's `model` was trained with.
+A field typed `LanguageModel` takes models that give probabilities to words alone.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from rerank_plugins.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.identity import plain_hash
 from rerank_plugins.interfaces import LanguageModel, Metric, Parser, SentenceModel
 from rerank_plugins.language_models.abilities import with_words
 from rerank_plugins.parsers.cached import CachedParser
@@ -82,11 +82,7 @@ class Builder:
         entry = self.registry.entries["parser"].get(table["use"])
         if k is not None and entry and any(option.name == "k" for option in entry.options()):
             table["k"] = k
-        key = "parser", json.dumps(table, sort_keys=True)
-        if key not in self._built:
-            plugin = self.build("parser", table, f"{where}: the parser of {model}")
-            self._built[key] = CachedParser(plugin)
-        return cast(CachedParser, self._built[key])
+        return cast(CachedParser, self._once("parser", plain_hash(table), table, f"{where}: the parser of {model}"))
 
     def _make(self, entry: Entry, values: Mapping[str, Any], where: str) -> Any:
         try:
@@ -99,9 +95,9 @@ class Builder:
     def _value(self, option: Option, value: Any, where: str) -> Any:
         injected = _injected_type(option.type)
         if injected and isinstance(value, list | tuple):
-            return tuple(self._injected(injected, name, f"{where}: option {option.name!r}") for name in value)
+            return tuple(self._injected(injected, option, named, where) for named in value)
         if injected and value is not None:
-            return self._injected(injected, value, f"{where}: option {option.name!r}")
+            return self._injected(injected, option, value, where)
         from pydantic import TypeAdapter, ValidationError
 
         try:
@@ -112,24 +108,37 @@ class Builder:
             raise ConfigError(message) from None
         return resolve(checked, self.base) if isinstance(checked, Path) else checked
 
-    def _injected(self, type_: type, name: str, where: str) -> Any:
-        plugin = self.named_object(INJECTED[type_], name, where)
-        return with_words(plugin, f"{where} is {name!r}") if type_ is LanguageModel else plugin
+    def _injected(self, type_: type, option: Option, value: Any, where: str) -> Any:
+        kind, here = INJECTED[type_], f"{where}: option {option.name!r}"
+        if isinstance(value, Mapping):
+            plugin = self._once(kind, plain_hash(value), value, f"{where}: {option.name}")
+        elif isinstance(value, str):
+            plugin = self.named_object(kind, value, here)
+        else:
+            raise ConfigError(f"{here} is {value!r}; wanted the name or the table of a {kind}")
+        return with_words(plugin, f"{here} is {value!r}") if type_ is LanguageModel else plugin
 
     def named_object(self, kind: str, name: str, where: str) -> Any:
         """The parser, language model or metric of that name, built once."""
-        if (kind, name) not in self._built:
-            table = self.named.get(kind, {}).get(name)
-            if table is None and name not in self.registry.entries[kind]:
-                available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
-                message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
-                raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
-            table = {"use": name} if table is None else table
-            plugin = self.build(kind, table, f"[{kind}.{name}]")
-            self._built[kind, name] = CachedParser(plugin) if kind == "parser" else plugin
-        return self._built[kind, name]
+        table = self.named.get(kind, {}).get(name)
+        if table is None and name not in self.registry.entries[kind]:
+            available = [*self.named.get(kind, {}), *self.registry.entries[kind]]
+            message = f"{where}: no {kind} named {name!r}{suggestion(name, available)}"
+            raise ConfigError(f"{message}{self.registry.left_out(kind, name)}")
+        return self._once(kind, name, {"use": name} if table is None else table, f"[{kind}.{name}]")
+
+    def _once(self, kind: str, key: str, table: Mapping[str, Any], where: str) -> Any:
+        if (kind, key) not in self._built:
+            plugin = self.build(kind, table, where)
+            self._built[kind, key] = CachedParser(plugin) if kind == "parser" else plugin
+        return self._built[kind, key]
+
+
+def injected_kind(type_: Any) -> str | None:
+    """The kind of a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
+    injected = _injected_type(type_)
+    return INJECTED[injected] if injected else None
 
 
 def _injected_type(type_: Any) -> type | None:
-    """`Parser` for a field typed `Parser`, `Parser | None`, `tuple[Parser, ...]` and so on; None for other types."""
     return next((part for part in (type_, *get_args(type_)) if part in INJECTED), None)

@@ -93,3 +93,16 @@ def test_a_named_parser_is_built_once_and_cached(registry):
     first.parser.parse(sentences)
     second.parser.parse(sentences)
     assert first.parser.parser.asked == 2
+
+
+def test_an_option_that_is_a_plugin_takes_its_table(registry):
+    builder = Builder(registry)
+    tables = [{"use": "everything", "model": str(n), "parser": {"use": "counting", "asked": 7}} for n in range(2)]
+    first, second = (builder.build("feature", table) for table in tables)
+    assert first.parser is second.parser
+    assert first.parser.parser == CountingParser(7)
+    wrong = {"use": "everything", "model": "x", "parser": {"use": "counting", "askd": 7}}
+    with pytest.raises(ConfigError, match=r"\[\[feature\]\] 1: parser: counting has no option 'askd'"):
+        builder.build("feature", wrong, "[[feature]] 1")
+    with pytest.raises(ConfigError, match="option 'parser' is 3; wanted the name or the table of a parser"):
+        builder.build("feature", {"use": "everything", "model": "x", "parser": 3})

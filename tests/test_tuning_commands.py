@@ -9,7 +9,7 @@ from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.weights import read_weights
 from rerank_plugins import FeatureTable
-from tests.command_line import BLEU, done, file_names
+from tests.command_line import BLEU, done, file_names, refused
 from tests.conftest import DECODER_FEATURES
 
 
@@ -198,6 +198,31 @@ def test_weights_and_tables_may_be_moved_with_their_models(small, tmp_path, monk
         "w.toml",
     )
     assert done("apply", "there/test.nbest", "-w", "w.toml").out == best
+
+
+def test_language_models_with_options_are_features(small, tmp_path):
+    """By their own name, and as the option of another feature; weights find their files again from elsewhere."""
+    (tmp_path / "text").write_text((small / "tune.en").read_text().lower())
+    done("train", "ngram", tmp_path / "text", "--order", 2, "-o", tmp_path / "own.ngram")
+    model = f"model={tmp_path}/own.ngram"
+    features = ("-f", f"ngram-lm,{model},label=wrapped", "-f", f"ngram,{model}", "-f", f"ngram,{model},label=loud,"
+                "text=uppercase", "-f", f"slr,lm={{ngram,{model}}},unigram={{unigram,case=ignore}},label=ratio")  # fmt: skip
+    done("extract", small / "tune.nbest", *features, "-o", tmp_path / "t.npz")
+    table = FeatureTable.load(tmp_path / "t.npz")
+    columns = dict(zip(table.names, table.values.T.tolist(), strict=True))
+    for component in ("total", "per_word", "oovs"):
+        assert columns[f"ngram.{component}"] == columns[f"wrapped.{component}"] != columns[f"loud.{component}"]
+    assert "ratio" in columns
+    (tmp_path / "deep").mkdir()
+    weights = tmp_path / "deep" / "w.toml"
+    done("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, *features, "-t", "mira,passes=2", "-o", weights)
+    assert 'model = "../own.ngram"' in weights.read_text()
+    done("apply", small / "test.nbest", "-w", weights)
+    again = done("tune", small / "tune.nbest", "-r", small / "tune.en", *BLEU, "--table", tmp_path / "t.npz", "-f",
+                 "loud", "-f", "ratio", "-o", weights)  # fmt: skip
+    assert "extracted now" not in again.err
+    said = refused("extract", small / "tune.nbest", "-f", "slr,lm={ngram,modl=x}", "-o", tmp_path / "t.npz")
+    assert said == "[[feature]] slr: lm: ngram has no option 'modl'; did you mean 'model'?"
 
 
 def test_weights_of_the_decoder_apply_to_its_lists(root, small):

@@ -200,19 +200,35 @@ def plugin_options(table: Table, *ours: str) -> tuple[dict[str, Any], dict[str, 
 def plugin_table(text: str) -> dict[str, Any]:
     """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
 
-    A value that is not TOML is a string; paths of existing files are made absolute.
+    A value that is not TOML is a string; paths of existing files are made absolute. The value of an option that is a
+    plugin itself is a name, or its table in braces.
 
     >>> plugin_table("chrf,label=chrF++,word_order=2")
     {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
+    >>> plugin_table("slr,lm={headlex,model=own.headlex},label=ratio")
+    {'use': 'slr', 'lm': {'use': 'headlex', 'model': 'own.headlex'}, 'label': 'ratio'}
     """
-    name, *pairs = re.split(r",(?=[A-Za-z_][\w-]*=)", text)
+    name, *pairs = _outside_braces(text)
     if not name or "=" in name:
         raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
     return {"use": name} | dict(_option(pair) for pair in pairs)
 
 
+def _outside_braces(text: str) -> list[str]:
+    """The text split at the commas before `option=` that no braces enclose."""
+    parts, start, depth = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0 and re.match(r"[A-Za-z_][\w-]*=", text[place + 1 :]):
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
 def _option(pair: str) -> tuple[str, Any]:
     key, _, text = pair.partition("=")
+    if re.fullmatch(r"\{[^{},=]+,.*\}", text):
+        return key, plugin_table(text[1:-1])
     try:
         value: Any = read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:

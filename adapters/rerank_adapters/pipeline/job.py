@@ -34,6 +34,7 @@ from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.plugins import with_files
 from rerank_plugins.registry import Registry, suggestion
 
+OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature
 
 
@@ -68,8 +69,13 @@ class Job:
 
     @classmethod
     def create(cls, config: Config, registry: Registry) -> Job:
-        """A job with the plugins of the registry and those in the config's `plugins` files."""
-        return cls(config, with_files(registry, [config.path(path) for path in config.plugins]))
+        """A job with the plugins of the registry and those in the config's `plugins` files.
+
+        A feature with the name of a language model is `ngram-lm` over that model, with the table's options.
+        """
+        registry = with_files(registry, [config.path(path) for path in config.plugins])
+        features = [_over_language_model(table, registry) for table in config.feature]
+        return cls(config if features == config.feature else config.model_copy(update={"feature": features}), registry)
 
     def with_tests(self, bootstrap: int | None, randomisation: int | None, resample_groups: bool | None) -> Job:
         """The same job with other settings of the tests; None leaves a setting as it is."""
@@ -123,7 +129,7 @@ class Job:
         """By label, the options of each feature and its keys `label`, `text` and `source_text`."""
         tables: dict[str, tuple[Table, Table]] = {}
         for number, table in enumerate(self.config.feature, 1):
-            options, ours = plugin_options(table, "label", "text", "source_text")
+            options, ours = plugin_options(table, *OURS)
             label = str(ours.get("label", options.get("use", "")))
             if label in tables:
                 where = f"[[feature]] {number}"
@@ -280,6 +286,14 @@ class Job:
             read_groups(self.config.path(data.groups), [nbest.segment_id for nbest in nbests]) if data.groups else None
         )
         return Data(data.name, nbests, segment_references, groups)
+
+
+def _over_language_model(table: Table, registry: Registry) -> dict[str, Any]:
+    use = table.get("use")
+    if use in registry.entries["feature"] or use not in registry.entries["language_model"]:
+        return dict(table)
+    model, ours = plugin_options(table, *OURS)
+    return {"label": use, **ours, "use": "ngram-lm", "lm": model}
 
 
 def lists_size(segments: int, hypotheses: int) -> str:

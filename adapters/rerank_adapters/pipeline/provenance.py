@@ -19,6 +19,7 @@ from rerank_adapters.extraction import feature_names, of_lists
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
+from rerank_plugins.builder import injected_kind
 from rerank_plugins.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
@@ -41,12 +42,18 @@ def recorded_tables(job: Job, folder: Path, *keys: str) -> dict[str, Any]:
 
 
 def _rebased(job: Job, kind: str, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """A plugin's table with its file options made relative to another folder."""
-    files = {o.name for o in job.registry.get(kind, table["use"]).options() if "Path" in o.type_name}
-    return {
-        key: os.path.relpath(job.config.path(value), folder) if key in files and isinstance(value, str) else value
-        for key, value in table.items()
-    }
+    """A plugin's table with its file options, and those of the tables in it, made relative to another folder."""
+    options = {option.name: option for option in job.registry.get(kind, table["use"]).options()}
+    rebased = dict(table)
+    for key in table.keys() & options.keys():
+        value, inner = table[key], injected_kind(options[key].type)
+        if inner and isinstance(value, Mapping):
+            rebased[key] = _rebased(job, inner, value, folder)
+        elif inner and isinstance(value, list):
+            rebased[key] = [_rebased(job, inner, v, folder) if isinstance(v, Mapping) else v for v in value]
+        elif "Path" in options[key].type_name and isinstance(value, str):
+            rebased[key] = os.path.relpath(job.config.path(value), folder)
+    return rebased
 
 
 def recorded_job(provenance: Mapping[str, Any], path: Path, registry: Registry) -> Job:
