@@ -1,6 +1,6 @@
 """Builds `dependency-lm.zst`, the embedded English dependency language model.
 
-    rerank parse novels.txt.xz -o novels.conllu             # and the other texts: parsed by the embedded parser
+    rerank parse novels.txt.xz --text none -o novels.conllu    # and the other texts: parsed by the embedded parser
     python -m rerank_plugins.resources.en.build_dependency_lm novels.conllu textbooks.conllu presidential.conllu \
         ewt-train.conllu gum-train.conllu
 

@@ -4,7 +4,7 @@ r"""Builds `treelet-lm.zst`, the embedded English treelet language model.
     for text in textbooks presidential tatoeba-more novels; do $select $text.txt.xz > $text.txt; done
     $select --share 0.36 novels-more.txt.xz > novels-more.txt
     split -n l/3 novels.txt nv.; split -n l/6 novels-more.txt nm.      # and rename the parts nv.00.txt and so on
-    rerank parse textbooks.txt -p pcfg,threshold=0.003 -o textbooks.ptb    # each of the twelve texts
+    rerank parse textbooks.txt --text none -p pcfg,threshold=0.003 -o textbooks.ptb    # each of the twelve texts
     python -m rerank_plugins.resources.en.build_treelet_lm gum-train.ptb textbooks.ptb presidential.ptb \
         tatoeba-more.ptb nv.00.ptb nv.01.ptb nv.02.ptb nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb
 
