@@ -1,10 +1,18 @@
 """`rerank init`: which file is what, and a config that passes the check and runs."""
 
+import gzip
+import re
 import shutil
 
+import numpy as np
 import pytest
 
-from rerank_adapters.pipeline.starting.assignment import assign, sets_of, shared_words
+from rerank_adapters.config import read_config
+from rerank_adapters.pipeline.check import Check
+from rerank_adapters.pipeline.job import Job
+from rerank_adapters.pipeline.starting.assignment import assign, lines_of, sets_of, shared_words
+from rerank_adapters.pipeline.starting.columns import assign_scores, columns_of
+from rerank_adapters.pipeline.starting.draft import Draft
 from rerank_adapters.pipeline.starting.languages import language_of
 from rerank_adapters.pipeline.starting.recognition import Lists, recognise
 from rerank_adapters.pipeline.starting.texts import look_of
@@ -83,7 +91,7 @@ def test_texts_of_one_length_go_to_the_lists_that_share_their_words(tmp_path):
     sets = sets_of([lists(tmp_path / "dev.x", first), lists(tmp_path / "test.x", second)], (), (), nobody)
     assign([tmp_path / name for name in texts], sets, (), ())
     assert [(one.role, one.name, one.references, one.source) for one in sets] == [
-        ("tune", "", [tmp_path / "b"], None),
+        ("tune", "dev", [tmp_path / "b"], None),
         ("test", "test", [tmp_path / "a"], tmp_path / "c"),
     ]
 
@@ -96,7 +104,7 @@ def test_lists_of_the_same_segments_are_merged_and_others_are_sets_of_their_own(
     ]
     sets = sets_of(files, (), (), nobody)
     assert [[file.path.name for file in one.lists] for one in sets] == [["dev.nbest"], ["test.1", "test.2"], ["test.3"]]
-    assert [one.name for one in sets] == ["", "test", "test-2"]
+    assert [one.name for one in sets] == ["dev", "test", "test-2"]
 
 
 def test_roles_that_no_name_shows_are_asked(tmp_path):
@@ -108,7 +116,7 @@ def test_roles_that_no_name_shows_are_asked(tmp_path):
         return "tune" if "x" in question.rpartition("/")[2] else "test"
 
     sets = sets_of(files, (), [tmp_path / "z"], answer)
-    assert [(one.role, one.name) for one in sets] == [("tune", ""), ("test", "y"), ("test", "z")]
+    assert [(one.role, one.name) for one in sets] == [("tune", "x"), ("test", "y"), ("test", "z")]
     assert asked == [(f"Are the lists of {tmp_path / n} tuned on, or tested?", ("tune", "test")) for n in ("x", "y")]
 
 
@@ -130,6 +138,12 @@ def test_files_are_told_apart_by_what_they_hold(place):
         (["the cat sat .", "a dog ran ."], ["The cat sat .", "A dog ran ."], (), ("lowercase",)),
         (["The c@@ at sat ."] * 3, ["The cat sat ."] * 3, ("undo-bpe",), ("undo-bpe",)),
         (["The cat, it sat."] * 3, ["The cat, it sat."] * 3, ("penn-tokenize",), ()),
+        (
+            ["▁The ▁c at ▁sat ."] * 3,
+            ["The cat sat."] * 3,
+            ("undo-sentencepiece", "penn-tokenize"),
+            ("undo-sentencepiece",),
+        ),
         (["The cat , it sat ."] * 3, ["The cat, it sat."] * 3, (), ("tokenize:en",)),
         (["the cat sat"] * 3, ["the cat sat"] * 3, ("restore-sentence", "penn-tokenize"), ()),
     ],
@@ -145,3 +159,118 @@ def test_languages_are_told_by_their_function_words():
     assert language_of(["le chat est dans la maison et il ne dort pas"]) == "fr"
     assert language_of(["xyzzy plugh"]) is None
     assert shared_words(["a b", "c d"], ["a b", "c x"]) == pytest.approx(0.75)
+
+
+WORDS = re.findall(r"\w+", "the old house stands near a quiet green river where nobody ever comes to swim before noon")
+
+
+def pieces(text):
+    return " ".join(word if len(word) < 4 else f"{word[:2]}@@ {word[2:]}" for word in text.split())
+
+
+def write_set(folder, seed, bpe=pieces):
+    """Lists of twelve segments, two hypotheses each, with all that may belong to them; a folder also holds other files."""
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(seed)
+    texts = [" ".join(rng.choice(WORDS, size=4 + number % 5)) for number in range(12)]
+    rows = [(number, bpe(text + end)) for number, text in enumerate(texts) for end in ("", " now")]
+    (folder / "lists").write_text("".join(f"{number} ||| {text} ||| LM= -1 ||| -1\n" for number, text in rows))
+    (folder / "reference").write_text("\n".join(texts) + "\n")
+    (folder / "german").write_text("".join(bpe(f"{text[::-1]} und das") + "\n" for text in texts))
+    (folder / "utt2spk").write_text("".join(f"{number} anna{number // 4}\n" for number in range(12)))
+    (folder / "utt2dur").write_text("".join(f"{number} 3.5\n" for number in range(12)))
+    (folder / "comet.txt").write_text("".join(f"{score}\n" for score in rng.random(24)))
+    (folder / "README").write_text("Made by hand.\n")
+    (folder / "old.toml").write_text("seed = 1\n")
+    (folder / "model.bin").write_bytes(b"\xff\xfe\x00")
+
+
+def drafted(paths, output):
+    """The draft of a config from paths, as text, its sets and the files that it does not use."""
+    recognised = recognise(paths, REGISTRY)
+    sets = sets_of(recognised.lists, (), (), nobody)
+    unused = [*recognised.unused, *assign(recognised.texts, sets, (), (), recognised.found)]
+    unused += assign_scores(recognised.scores, sets, recognised.found)
+    columns, unmatched = columns_of(sets)
+    firsts = sets[0].lists[0].firsts
+    look = look_of(firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids), "en")
+    draft = Draft(sets, "bleu", "xx", "de", look, columns=columns)
+    return draft.write(output), sets, [*unused, *unmatched]
+
+
+def test_folders_are_sets_and_a_config_of_all_that_is_in_them_passes_the_check(tmp_path):
+    for seed, name in enumerate(("dev", "test")):
+        write_set(tmp_path / "data" / name, seed)
+    text, sets, unused = drafted([tmp_path / "data"], tmp_path / "job.toml")
+    for one in sets:
+        folder = tmp_path / "data" / one.name
+        assert (one.references, one.source) == ([folder / "reference"], folder / "german")
+        assert (one.groups, one.scores) == (folder / "utt2spk", [folder / "comet.txt"])
+    assert [(one.role, one.name) for one in sets] == [("tune", "dev"), ("test", "test")]
+    assert {path.name for path in unused} == {"utt2dur", "README", "old.toml", "model.bin"}
+    assert '[[test]]                                          # 12 segments, 24 hypotheses\nname = "test"\n' in text
+    assert 'label = "comet"\nfile = "data/{set}/comet.txt"' in text
+    assert 'use = "untranslated"\ntext = "whole"\nsource_text = "source"' in text
+    (tmp_path / "job.toml").write_text(text)
+    check = Check(Job.create(read_config(tmp_path / "job.toml"), REGISTRY), costs=False)
+    assert [finding for finding in check.run() if finding.level == "error"] == []
+    config = check.job.config
+    assert config.test[0].groups.name == "utt2spk"
+    assert not config.evaluation.resample_groups  # three speakers are too few
+    assert check.job.for_set("tune").extractor("comet").file == tmp_path / "data" / "dev" / "comet.txt"
+
+
+def test_scores_belong_to_the_lists_with_as_many_hypotheses(tmp_path):
+    for seed, name in enumerate(("dev", "test")):
+        write_set(tmp_path / name, seed)
+        for file in ("lists", "reference", "comet.txt"):
+            shutil.copy(tmp_path / name / file, tmp_path / f"{name}.{file}")
+        (tmp_path / f"{name}.pair.gz").write_bytes(gzip.compress(b"1 2\n" * 24))
+    files = [tmp_path / f"{name}.{file}" for name in ("dev", "test") for file in ("lists", "reference", "pair.gz")]
+    text, _, unused = drafted([*files, tmp_path / "dev.comet.txt"], tmp_path / "job.toml")
+    assert 'label = "pair"\nnames = ["1", "2"]\nfile = "{set}.pair.gz"' in text
+    assert 'name = "dev"' in text  # which {set} stands for
+    assert unused == [tmp_path / "dev.comet.txt"]  # the test set has no such scores
+    shutil.copy(tmp_path / "dev.comet.txt", tmp_path / "comet")
+    with pytest.raises(
+        FormatError, match=r"24 lines of scores, expected a line .*: 24 for dev and 24 for test, whose name"
+    ):
+        drafted([*files, tmp_path / "comet"], tmp_path / "job.toml")
+
+
+def test_sources_in_the_lists_and_sentence_pieces(tmp_path):
+    def bpe(text):
+        return " ".join(f"▁{word[:2]} {word[2:]}".strip() for word in text.split())
+
+    write_set(tmp_path / "plain", 1, bpe)
+    rows = [line.split(" ||| ")[:2] for line in (tmp_path / "plain" / "lists").read_text().splitlines()]
+    sources = (tmp_path / "plain" / "german").read_text().splitlines()
+    blocks = (f"S-{number}\t{sources[int(number)]}\nH-{number}\t-0.5\t{text}\n" for number, text in rows)
+    (tmp_path / "generate-valid.txt").write_text("".join(blocks))
+    text, (one,), _ = drafted(
+        [tmp_path / "generate-valid.txt", tmp_path / "plain" / "reference"], tmp_path / "job.toml"
+    )
+    assert one.references == [tmp_path / "plain" / "reference"]
+    assert one.sources == sources
+    assert 'source = ["undo-sentencepiece"] ' in text
+    assert 'compared = ["undo-sentencepiece"] ' in text
+    assert 'use = "lexical-overlap"\ntext = "whole"\nsource_text = "source"' in text
+    assert "not all lists have a source" not in text
+
+
+def test_speakers_are_told_from_other_tables_and_from_references(tmp_path):
+    write_set(tmp_path / "dev", 1)
+    ids = [f"u{number}" for number in range(12)]
+    one_word = [Lists(tmp_path / "dev" / "nbest", "kaldi", [NBestList(id_, (Hypothesis(word),)) for id_, word in
+                zip(ids, ["yes", "no", "stop"] * 4, strict=True)])]  # fmt: skip
+    for name, values in {
+        "text": ["yes", "no", "stop"] * 4,
+        "utt2gender": ["f", "m"] * 6,
+        "utt2spk": "abcd" * 3,
+    }.items():
+        (tmp_path / "dev" / name).write_text(
+            "".join(f"{id_} {value}\n" for id_, value in zip(ids, values, strict=True))
+        )
+    sets = sets_of(one_word, (), (), nobody)
+    assign([tmp_path / "dev" / name for name in ("utt2spk", "utt2gender", "text")], sets, (), ())
+    assert (sets[0].groups.name, [path.name for path in sets[0].references]) == ("utt2spk", ["text"])

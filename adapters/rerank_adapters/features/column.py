@@ -28,7 +28,7 @@ class ColumnFeature(PickledFields, FeatureExtractor):
 
     file: Path = option(
         doc="file of the scores, a line for each hypothesis in the order of the n-best files; `{set}` in it stands for "
-        "`tune` or the name of a test set"
+        "the name of a data set"
     )
     names: tuple[str, ...] = option((), doc="names of the columns, where a line has several numbers")
 

@@ -92,7 +92,12 @@ class Job:
         return Job(self.config.model_copy(update=dict(tables)), self.registry)
 
     def for_set(self, name: str) -> Job:
-        """The job with `{set}` in the files of its features replaced by the name of a data set (`tune`, `test`, …)."""
+        """The job with `{set}` in the files of its features replaced by the name of a data set.
+
+        `tune` is the tuning set, for which the name stands that the config gives it, if it does.
+        """
+        if name == "tune" and self.config.tune is not None and "name" in self.config.tune.model_fields_set:
+            name = self.config.tune.name
         tables = [
             {key: value.replace(SET, name) if isinstance(value, str) else value for key, value in table.items()}
             for table in self.config.feature

@@ -65,8 +65,8 @@ def undo_bpe(text: str) -> str:
 
 
 def undo_sentencepiece(text: str) -> str:
-    """Join the pieces of SentencePiece: `▁Straßen bahn` -> `Straßenbahn`."""
-    return text.replace(" ", "").replace("▁", " ").strip()
+    """Join the pieces of SentencePiece: `▁Straßen bahn` -> `Straßenbahn`; a text without any is left as it is."""
+    return text.replace(" ", "").replace("▁", " ").strip() if "▁" in text else text
 
 
 def unescape(text: str) -> str:

@@ -6,10 +6,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rerank_adapters.pipeline.starting.assignment import Set
-from rerank_adapters.pipeline.starting.texts import Look
+from rerank_adapters.pipeline.starting.columns import Column
+from rerank_adapters.pipeline.starting.texts import Look, undoing
 from rerank_adapters.progress import counted
 
 METRICS = {
@@ -18,6 +20,7 @@ METRICS = {
 }
 SYNTAX = ("dependency-lm", "treelet-lm", "slr", "hhmm-lm", "svs-similarity")
 ENGLISH = ("unigram", "oov-count", *SYNTAX)
+OF_SCORES = ("column", "decoder-score")
 OF_SOURCE = ("lexical-overlap", "untranslated")
 OPTIONS = {"hhmm-lm": "beam = 50                                         # the default is 200, for four times the time"}
 
@@ -32,6 +35,7 @@ class Draft:
     `source_language`  of the source, or None
     `look`             how hypotheses look
     `language_models`  files of n-gram models
+    `columns`          scores of the hypotheses that were computed elsewhere
     `weights`          the decoder's weights, or None
     `left_out`         features that are not wanted
     """
@@ -42,6 +46,7 @@ class Draft:
     source_language: str | None
     look: Look
     language_models: Sequence[Path] = ()
+    columns: Sequence[Column] = ()
     weights: Path | None = None
     left_out: Sequence[str] = ()
 
@@ -65,13 +70,18 @@ class Draft:
             reasons = {"decoder-score": "", **reasons, "word-posteriors": ""}
         elif not self.has_features:
             reasons["word-posteriors"] = "the lists have no scores"
-        no_source = "" if all(one.source for one in self.sets) else "not all lists have a source"
+        no_source = "" if all(one.sources is not None for one in self.sets) else "not all lists have a source"
         if self.metric == "bleu" or not no_source:
             reasons |= dict.fromkeys(OF_SOURCE, no_source)
         other = f"the embedded model reads English, and the hypotheses are in {self.language or 'no known language'}"
         reasons |= dict.fromkeys(ENGLISH, "" if self.language == "en" else other)
         reasons |= dict.fromkeys(self.left_out, "left out as too slow")
         return reasons
+
+    @cached_property
+    def undo_source(self) -> tuple[str, ...]:
+        """The steps that make whole words of the sources."""
+        return undoing(self.sets[0].sources or ())
 
     @property
     def cores(self) -> int:
@@ -97,6 +107,10 @@ class Draft:
                 lines.append('tokenize = "none"                                 # both sides are tokenised')
             lines += ['text = "compared"'] if self.look.metric else []
             lines.append("")
+        tests = [one for one in self.sets if one.role == "test"]
+        if tests and all(one.has_many_groups for one in tests):
+            lines += ["[evaluation]", "resample_groups = true                            # segments of one speaker"
+                      " depend on each other", ""]  # fmt: skip
         tuner = "mira" if self.metric == "bleu" else "expected-risk"
         lines += ["[tuner]", f"use = {json.dumps(tuner)}", ""]
         if self.weights is not None:
@@ -110,6 +124,12 @@ class Draft:
             lines += self._feature("ngram-lm", notes.get(label, ""))
             lines += [f"label = {json.dumps(label)}"] if label != "ngram-lm" else []
             lines += [f"model = {_path(model, output)}", ""]
+        for column in self.columns:
+            note = "; ".join(filter(None, ["scores computed elsewhere", notes.get(column.label, "")]))
+            lines += [*self._feature("column", note), f"label = {json.dumps(column.label)}"]
+            names = [str(number) for number in range(1, column.width + 1)]
+            lines += [f"names = {json.dumps(names)}"] if column.width > 1 else []
+            lines += [f"file = {_path(column.path, output)}", ""]
         syntax = [name for name in SYNTAX if reasons.get(name) == ""]
         if syntax:
             lines += ["[[system]]                                        # a row of the report: what syntax is worth"]
@@ -134,28 +154,37 @@ class Draft:
         lists = [file.nbests for file in one.lists]
         sizes = [sum(map(len, nbests)) for nbests in lists]
         size = f"{counted(len(lists[0]), 'segment')}, {counted(sum(sizes), 'hypothesis', 'hypotheses')}"
-        lines = [f"[tune]                                            # {size}"]
-        if one.role == "test":
-            lines = [f"[[test]]                                          # {size}", f"name = {json.dumps(one.name)}"]
+        lines = [f"{'[tune]' if one.role == 'tune' else '[[test]]':<50}# {size}"]
+        if one.role == "test" or (self.columns and one.name != "tune"):  # that stands for {set}
+            lines.append(f"name = {json.dumps(one.name)}")
         lines.append(f"nbest = [{', '.join(_path(file.path, output) for file in one.lists)}]")
         if one.references:
             lines.append(f"references = [{', '.join(_path(path, output) for path in one.references)}]")
         if one.source is not None:
             lines.append(f"source = {_path(one.source, output)}")
+        if one.groups is not None:
+            lines.append(f"groups = {_path(one.groups, output)}")
         return lines
 
     def _text(self) -> list[str]:
-        pipelines = {"written": self.look.models, "compared": self.look.metric}
-        whose = {"written": "hypotheses as the models read them", "compared": "both sides as the metrics read them"}
-        lines = [f"{name} = {json.dumps(list(steps)):<40}# {whose[name]}" for name, steps in pipelines.items() if steps]
+        pipelines = {
+            "written": (self.look.models, "hypotheses as the models read them"),
+            "whole": (self.look.undo, "hypotheses in whole words"),
+            "source": (self.undo_source, "sources in whole words"),
+            "compared": (self.look.metric, "both sides as the metrics read them"),
+        }
+        lines = [f"{f'{name} = {json.dumps(steps)}':<50}# {what}" for name, (steps, what) in pipelines.items() if steps]
         return ["[text]", *lines, ""] if lines else []
 
     def _feature(self, feature: str, note: str) -> list[str]:
         lines = [f"[[feature]]{' ' * 39}# {note}" if note else "[[feature]]", f"use = {json.dumps(feature)}"]
         if feature in OPTIONS:
             lines.append(OPTIONS[feature])
-        if self.look.models and feature in (*ENGLISH, "ngram-lm"):
-            lines.append('text = "written"')
+        read = "written" if feature in (*ENGLISH, "ngram-lm") else "whole"
+        if (self.look.models if read == "written" else self.look.undo) and feature not in OF_SCORES:
+            lines.append(f"text = {json.dumps(read)}")
+        if feature in OF_SOURCE and self.undo_source:
+            lines.append('source_text = "source"')
         return lines
 
 
