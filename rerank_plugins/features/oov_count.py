@@ -51,7 +51,7 @@ class OovCountFeature(SentenceFeature, PickledFields):
 
 
 class Words(Protocol):
-    """Anything that can be asked whether it contains a word: a language model, a model of trees, a set."""
+    """A vocabulary, to which `word in vocabulary` applies: a language model, a model of trees, or a set."""
 
     def __contains__(self, word: str, /) -> bool: ...
 
