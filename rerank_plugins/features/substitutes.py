@@ -115,7 +115,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
 
 
 def among(ln_p: FloatArray, words: IntArray, best: FloatArray, substitutes: IntArray) -> FloatArray:
-    """(n, 3) ln p, -ln rank and proportion of the mass of n words; `best` and `substitutes` (n, K) are ln p and words."""
+    """(n, 3) ln p, -ln rank and proportion of the mass of n words; `best` and `substitutes` are (n, K)."""
     own = ln_p[:, None]
     before = (best > own) | ((best == own) & (substitutes < words[:, None]))
     rank = 1 + before.sum(axis=1)
