@@ -1,10 +1,10 @@
 """Model files: settings as JSON, then arrays, which are mapped into memory and thus shared between processes.
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
-(JSON: kind, settings, and the name, type, shape and place of each array); the arrays, each at a multiple of 64 bytes;
-and the checksums of all this (checksums.py). A file may be compressed as a whole by zstd, as the embedded models are;
-it is then decompressed into memory, and its checksums are those of the compressed bytes. In compressed files the bytes
-of arrays are in the order of byte_planes.py, and the header says which columns hold differences.
+(JSON: kind, settings, and the name, type, shape and position of each array); the arrays, each at a multiple of 64
+bytes; and the checksums of all this (checksums.py). A file may be compressed as a whole by zstd, as the embedded models
+are; it is then decompressed into memory, and its checksums are those of the compressed bytes. In compressed files the
+bytes of arrays are in the order of byte_planes.py, and the header records which columns hold differences.
 
 The first reading of a file in a process and its workers checks the whole file, which takes 0.2 s of CPU time for 500
 MB, divided among the cores. Version 2 has arrays as they are, version 3 in byte planes. Files of version 1, which have
@@ -85,7 +85,7 @@ def compress_model(plain: Path, path: Path, level: int) -> int:
 
 
 def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
-    """All that stands before the arrays."""
+    """The bytes before the arrays."""
     text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
     text += b" " * (-(len(MAGIC) + 8 + len(text)) % ALIGNMENT)
     return MAGIC + np.array([version, len(text)], "<u4").tobytes() + text

@@ -65,7 +65,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.nonzero <= self.dimensions:
             raise ModelError(
-                f"index vectors with {self.nonzero} non-zero elements: wanted from 1 to the {self.dimensions} dimensions"
+                f"index vectors with {self.nonzero} non-zero elements: wanted 1 to {self.dimensions}, the dimensions"
             )
         if not 0 < self.radius < self.dimensions:
             raise ModelError(

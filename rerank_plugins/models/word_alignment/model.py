@@ -120,7 +120,7 @@ class WordAlignmentModel:
     def align(
         self, source: Words, targets: Sequence[Words], *, ln_p: bool = True, forward: bool = True, backward: bool = True
     ) -> Aligned:
-        """Align a source sentence and target sentences, each of a word or more; values whose argument is false are 0."""
+        """Align a source sentence and target sentences, each of a word or more; a value whose flag is false is 0."""
         return self.align_words(self.look_up(source, targets), ln_p=ln_p, forward=forward, backward=backward)
 
     def align_words(self, words: Lookup, *, ln_p: bool = True, forward: bool = True, backward: bool = True) -> Aligned:
