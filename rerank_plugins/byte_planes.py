@@ -1,4 +1,4 @@
-"""The bytes of an array in an order that compresses well: column by column, and in a column byte by byte.
+"""Reorders the bytes of an array so that they compress well: column by column, and in a column byte by byte.
 
 The records of sorted tables differ little from one to the next. Their fields are therefore taken apart; integers that
 rise or stay alike are replaced by their differences; and of each column the first bytes of all values come first, then

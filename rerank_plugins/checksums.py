@@ -34,7 +34,7 @@ _checked: set[Identity] = set()
 
 
 class DamagedFileError(Exception):
-    """The content of a file does not match its checksums; the message says where, but not which file."""
+    """The content of a file does not match its checksums; the message has the position, but not the file."""
 
 
 def add_checksums(path: Path) -> int:

@@ -1,4 +1,4 @@
-"""Output whose reader has gone away, as `head` does: the rest is discarded, and that is not an error."""
+"""Discards output whose reader has closed the pipe, as `head` does, so that this is no error."""
 
 from __future__ import annotations
 

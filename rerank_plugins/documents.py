@@ -1,4 +1,4 @@
-"""Reading JSON and TOML that anyone may have written: what cannot be read is an error of the document, and no other.
+"""Reads JSON and TOML from untrusted files: whatever cannot be read raises the decoder's error, in one line.
 
 The libraries raise RecursionError for deep nesting and ValueError for integers of thousands of digits, and a TOML key
 of n parts takes them O(n²) memory. All three become the error of a malformed document here.

@@ -1,4 +1,4 @@
-"""The errors that users see. Each message is one line that says what is wrong, where, and what was expected.
+"""The errors that users see. Each message is one line with the fault, its position, and the value that was expected.
 
 RerankError            any error that this project reports on purpose (exit code 2)
 ├── ConfigError        a config key or command-line option

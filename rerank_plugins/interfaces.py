@@ -40,19 +40,19 @@ def option(default: Any = dataclasses.MISSING, *, doc: str, changes_results: boo
 class FeatureExtractor(ABC):
     """An extractor of feature values for the hypotheses of an n-best list. Higher is better; logs are natural.
 
-    `scope` says what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
+    `scope` is what a value depends on: "text" if it is only the text of the hypothesis and the source, so that each
     distinct text of a list is extracted once; "list" if it is also the other hypotheses, their order, scores or
     features.
 
-    `cached` says whether values are kept on disk for later runs. By default they are if the class belongs to a package
+    `cached` is whether values are kept on disk for later runs. By default they are if the class belongs to a package
     (and not to a plugin file or a script), under a key that contains a hash of the whole package. False keeps them out;
     True declares that its own source file, its options and its `resources` are all that they depend on.
 
-    `by_row` says that a value depends, besides the options, on nothing but the number of the hypothesis in the files of
-    the lists (`NBestList.rows`).
+    `by_row` is true of a value that depends, besides the options, on the number of the hypothesis in the files of
+    the lists alone (`NBestList.rows`).
 
-    `one_process` says that worker processes do not pay, as where the model fills the memory or a library uses all cores
-    or a GPU: lists of which it has to extract values are extracted in the main process.
+    `one_process` is true where worker processes do not pay, as where the model fills the memory or a library uses all
+    cores or a GPU: lists of which it has to extract values are extracted in the main process.
     """
 
     scope: ClassVar[Literal["text", "list"]] = "text"
@@ -79,7 +79,7 @@ class FeatureExtractor(ABC):
         """Raise a RerankError for the lists of a set, all of them, that the extractor does not fit."""
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:  # noqa: ARG002
-        """What each word adds to the values, for `rerank explain`; None (the default) if it cannot be said of words.
+        """What each word adds to the values, for `rerank explain`; None (the default) if it has no parts by word.
 
         One array for each hypothesis, of the number of its words or, with a value for `</s>`, one more: ln p of each
         word by a language model (`SentenceModel.word_scores`), or another score that the words sum to.
@@ -398,7 +398,7 @@ class Rescored(NamedTuple):
 class NBestFormat(ABC):
     """A file format of n-best lists. Lines include their line ends, so that a list is written as it was read.
 
-    Some formats have no place for what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
+    Some formats cannot hold what reranking adds: in such a format `keeps_totals` or `keeps_features` is False,
     and a rescored list has its new order there, but not its totals or its new features.
     """
 

@@ -1,4 +1,4 @@
-"""Who compiles which kernel: each is compiled by one process, while others that need it wait; and who is told.
+"""Lets each kernel be compiled by one process while others wait for it, and reports what is being compiled.
 
 A process that does not find a kernel in the cache (kernel_cache.py) claims it before it compiles it, and looks again:
 another one may have compiled it in the meantime. A claim is a record lock on one byte of a file in the cache's folder.

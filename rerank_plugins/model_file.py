@@ -119,7 +119,7 @@ def compress_model(plain: Path, path: Path, level: int) -> int:
 
 
 def _beginning(version: int, header: Mapping[str, Any]) -> bytes:
-    """All that stands before the arrays."""
+    """The bytes before the arrays."""
     text = json.dumps(header, ensure_ascii=False, sort_keys=True).encode()
     text += b" " * (-(len(MAGIC) + 8 + len(text)) % ALIGNMENT)
     return MAGIC + np.array([version, len(text)], "<u4").tobytes() + text

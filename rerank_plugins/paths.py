@@ -57,7 +57,7 @@ def cache_limit(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def size_in_bytes(text: str, name: str) -> int:
-    """The number of bytes that a size such as `500 MB` says; `name` is what has it. Raises ConfigError.
+    """The number of bytes of a size such as `500 MB`, which is the value of `name`. Raises ConfigError.
 
     >>> size_in_bytes("1.5G", "--prune"), size_in_bytes("4096", "--prune")
     (1500000000, 4096)

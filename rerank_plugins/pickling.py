@@ -1,4 +1,4 @@
-"""Pickling without cached properties: data that an object loads on first use is loaded again in the other process."""
+"""Pickles objects without their cached properties, so that models are loaded anew in another process."""
 
 from __future__ import annotations
 

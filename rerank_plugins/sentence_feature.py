@@ -1,4 +1,4 @@
-"""Features that depend on the words alone: the model scores the hypotheses of all lists in one call."""
+"""The base class of features that depend on the words alone, whose model scores all lists in one call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SentenceFeature(FeatureExtractor):
         return np.split(values, np.cumsum([len(nbest) for nbest in nbests])[:-1])
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
-        """What each word adds to the values, as `word_scores` has it; None (the default) if it cannot be said."""
+        """What each word adds to the values, as `word_scores` has it; None (the default) if it has no parts by word."""
         return None
 
     def word_scores(self, nbest: NBestList) -> list[FloatArray] | None:

@@ -1,4 +1,4 @@
-"""Contract checks for plugin authors: each raises an AssertionError that says which promise an object breaks.
+"""Contract checks for plugin authors: each raises an AssertionError that names the promise which an object breaks.
 
     from rerank_plugins.testing import check_feature_extractor
     def test_contract():
@@ -379,7 +379,7 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
 
     - The text has at least one list, and reading and then writing it gives the same text, character by character.
     - Rescored lists that are written to one file and read again have the new order and their segment ids, the new
-      totals if the format `keeps_totals`, and the new feature if it (and the argument) says `keeps_features`.
+      totals if the format `keeps_totals`, and the new feature if `keeps_features` is true of it (and of the argument).
     """
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
     lists = list(format.read(iter(lines), "sample"))

@@ -1,9 +1,9 @@
-r"""Reading and writing text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
+r"""Reads and writes text files, plain or compressed (gz, xz, bz2, zst); `-` stands for stdin and stdout.
 
 The reader recognises the compression by the first bytes of the file, not by its name, and works in pieces of bounded
 size. Lines end at "\n" alone and keep their ends: U+2028, form feeds and "\r" are characters of a sentence, and a file
 that is read and written again has the same bytes. The writer chooses the compression by the suffix of the name and
-puts the file in its place only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
+renames the file to its name only when it is complete. Encodings other than UTF-8, zip and tar are not supported.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _standard_input() -> IO[bytes]:
 
 
 def arrives(path: str | Path) -> bool:
-    """Whether the file is stdin, and that a pipe, a socket or a terminal: its lines come when its writer has them."""
+    """Whether the file is stdin and a pipe, a socket or a terminal, whose lines come when its writer has them."""
     try:
         return str(path) == STANDARD and not stat.S_ISREG(os.fstat(sys.stdin.fileno()).st_mode)
     except (OSError, ValueError):  # stdin of a test, or none

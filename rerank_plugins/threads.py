@@ -1,4 +1,4 @@
-"""Threads for functions that release the global interpreter lock, on all cores of the process; and those of BLAS."""
+"""Runs functions that release the global interpreter lock in threads on all cores, and limits the threads of BLAS."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Files that are being written, under temporary names beside their own; those of killed processes are removed.
+"""Gives a file that is being written a temporary name beside its own, and removes those of killed processes.
 
 A file `NAME` is written as `.NAME.1a2b3c4d.tmp` and renamed when it is complete. While it is written, its process holds
-a lock (flock) on it, which ends with the process, however that ends. Whoever writes a file of the same name later tries
-to lock the temporary files that lie there, and removes those that it can lock. Where there are no locks, nothing is
-removed.
+a lock (flock) on it, which ends with the process, however that ends. A process that writes a file of the same name
+later tries to lock the temporary files that lie there, and removes those that it can lock. Where there are no locks,
+nothing is removed.
 """
 
 from __future__ import annotations

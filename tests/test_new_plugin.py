@@ -2,8 +2,10 @@
 
 import importlib
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,24 @@ def test_it_installs_and_its_own_tests_pass(package, tmp_path, root, monkeypatch
         assert load_plugins().get("feature", "word-rarity").owner == "word_rarity (word-rarity)"
     finally:
         sys.modules.pop("word_rarity", None)
+
+
+def test_the_tests_run_as_printed_where_no_test_tool_is_installed(package, root):
+    """The printed commands install the extra `test`, which has all that the tests import besides rerank-plugins."""
+    project = tomllib.loads((package / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    own = {"word_rarity", "rerank_plugins"} | {re.split("[<>=]", name)[0] for name in of_rerank_plugins(root)}
+    imported = re.findall(r"^(?:import|from) (\w+)", (package / "tests/test_word_rarity.py").read_text("utf-8"), re.M)
+    assert set(imported) - own - sys.stdlib_module_names == set(project["optional-dependencies"]["test"])
+    for printed in (
+        done("new-plugin", "--help").out,
+        (root / "docs/plugins.md").read_text(encoding="utf-8"),
+        (package / "README.md").read_text(encoding="utf-8"),
+    ):
+        assert re.search(r"pip install -e '\.\[test\]'[^\n]*\n[^\n]*python -m pytest", printed)
+
+
+def of_rerank_plugins(root: Path) -> list[str]:
+    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
 
 
 def test_names_and_folders_that_will_not_do(tmp_path):

@@ -181,7 +181,7 @@ def test_the_file_gives_the_model_back(tmp_path):
 def test_models_that_cannot_be():
     with pytest.raises(ModelError, match="no word occurs 9 times"):
         trained(min_count=9)
-    with pytest.raises(ModelError, match="6 non-zero places: wanted from 1 to the 5 dimensions"):
+    with pytest.raises(ModelError, match="6 non-zero elements: wanted 1 to 5, the dimensions"):
         trained(dimensions=5, nonzero=6, radius=2)
     with pytest.raises(ModelError, match="radius"):
         trained(radius=0)

@@ -1,4 +1,4 @@
-"""The built-in feature extractors: each is a thin file over a model or over the n-best list itself."""
+"""The built-in feature extractors: each turns what a model computes, or the n-best list itself, into values."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

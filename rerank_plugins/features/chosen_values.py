@@ -1,4 +1,4 @@
-"""The check of an option that chooses which values a feature has."""
+"""Check of the option `values`, by which users choose the components of a feature."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from rerank_plugins.errors import ConfigError
 
 
 def check_chosen(values: Sequence[str], possible: Sequence[str]) -> None:
-    """Raise ConfigError where no value is chosen, or one twice; `possible` are named in the message."""
+    """Raise ConfigError, which names the `possible` values, if none is chosen or one is chosen twice."""
     if not values or len(set(values)) < len(values):
         raise ConfigError(f"values = {list(values)}: wanted one or more of {', '.join(possible)}, each once")

@@ -1,4 +1,4 @@
-"""The decoder's own links between the words of the source f_1 … f_l and of a hypothesis e_1 … e_m.
+"""Values of the decoder's own word alignment: links of the source f_1 … f_l with a hypothesis e_1 … e_m.
 
 Moses writes them with `--print-alignment-info` in the last column of a list, `0-0 1-2`; other formats with `|||` have
 such a column too.

@@ -1,4 +1,4 @@
-"""The decoder's own judgement of a list: its total score, or the rank where a list has no total scores."""
+"""The decoder's own order of a list as a feature: its total score, or the reciprocal rank of lists without totals."""
 
 from __future__ import annotations
 

@@ -4,16 +4,16 @@ A word alignment model links words of e to words of f. The heads that the source
 words without links passed over, are compared with those of the tree of e (models/tree_projection/agreement.py). With n
 linked words,
 
-    directed      share of the n whose heads agree
-    undirected    share of the n whose heads agree, or would if one arc were turned round
-    labelled      share of the n whose heads and relations agree (relations up to a colon, as `nsubj` of `nsubj:pass`)
+    directed      proportion of the n whose heads agree
+    undirected    proportion of the n whose heads agree, or would if one arc were turned round
+    labelled      proportion of the n whose heads and relations (`nsubj:pass` up to its colon) agree
     contradicted  -(linked words whose heads agree in neither way)
-    crossings     -(pairs of projected arcs that cross in the order of e: phrases of f that e has torn apart)
+    crossings     -(pairs of projected arcs that cross in the order of e, as where e separates a phrase of f)
     unprojected   -(words of e without a link)
 
-The shares are 0 where n = 0 or where either tree is missing. `crossings` does not depend on the tree of e. Labels are
-comparable where both parsers follow Universal Dependencies, or where the source's parser was trained on projected trees
-(`rerank project-trees`). The cost is that of parsing each distinct text and aligning it.
+The proportions are 0 where n = 0 or where either tree is missing. `crossings` does not depend on the tree of e. Labels
+are comparable where both parsers follow Universal Dependencies, or where the source's parser was trained on projected
+trees (`rerank project-trees`). The cost is that of parsing each distinct text and aligning it.
 """
 
 from __future__ import annotations

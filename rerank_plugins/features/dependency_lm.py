@@ -2,7 +2,7 @@
 
 total = Σ_i ln p(e_i | up to N-1 ancestors of e_i, and in a labelled model the labels between) (Gubbins & Vlachos 2013);
 per_word = total / |e|; oovs = -#{i : e_i not in V}. The tree is the parser's best one for the hypothesis. The score
-says nothing of how likely the shape of the tree is, so use it together with other features. A hypothesis without a
+leaves out the probability of the tree itself, so use it together with other features. A hypothesis without a
 parse gets, for each word, the lowest ln p that the model gives the word in any context, so that no parse of the same
 words scores below it; the cache in front of the parser logs how many there were. An empty hypothesis has total 0 and,
 per word, the floor of an unknown word.

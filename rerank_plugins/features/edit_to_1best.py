@@ -1,4 +1,4 @@
-"""Word edits that turn the first hypothesis of a list, the decoder's 1-best b, into hypothesis e.
+"""The number of word edits that turn the decoder's 1-best b, the first hypothesis of a list, into hypothesis e.
 
 distance = -d(e, b) / max(|e|, |b|), where d is the Levenshtein distance (1966) over words: 0 for the 1-best itself, -1
 for a hypothesis that shares no word with it. insertions, deletions and substitutions are minus the numbers of edits of

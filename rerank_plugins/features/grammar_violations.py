@@ -1,4 +1,4 @@
-"""Violated rules of English grammar in the dependency tree of a hypothesis, and how usual its arguments are.
+"""Violations of rules of English grammar in the dependency tree of a hypothesis, and ln p of its verbs' arguments.
 
 Each rule comes from the linguistic literature, which models/grammar/ names, and has a column of its own: minus the
 number of violations. The columns are

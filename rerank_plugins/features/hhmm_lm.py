@@ -1,8 +1,8 @@
 """The incremental syntactic language model's score of a hypothesis (Schwartz et al. 2011).
 
-total = ln p(e_1 … e_n </s>) by the HHMM; per_word = total / (n + 1); lost = -(number of words that no store of the
-beam could read) / n. An empty hypothesis has the floor of an unfinished sentence, and lost = 0. The cost is one step
-for each distinct prefix.
+total = ln p(e_1 … e_n </s>) by the HHMM; per_word = total / (n + 1); lost = -(number of unparsed words, which
+no store of the beam could read) / n. An empty hypothesis has the floor of an unfinished sentence, and lost = 0. The
+cost is one step for each distinct prefix.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from rerank_plugins.sentence_feature import SentenceFeature
 
 @dataclass(frozen=True)
 class HhmmFeature(SentenceFeature, PickledFields):
-    """Sentence ln p by incremental parsing: total, per word, and minus the share of unparsed words."""
+    """Sentence ln p by incremental parsing: total, per word, and minus the proportion of unparsed words."""
 
     model: Path | None = option(
         None, doc="model from `rerank train hhmm`, or a grammar; default: the embedded English one"
     )
     beam: int = option(200, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
-    threshold: float = option(1e-5, doc="stores below this share of the best one's probability are pruned")
+    threshold: float = option(1e-5, doc="stores below this fraction of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         # Raises ValueError for an option out of range.
@@ -60,7 +60,7 @@ class HhmmFeature(SentenceFeature, PickledFields):
         return self._lm.word_scores(sentences)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, minus the share of unparsed words."""
+        """(n, 3) natural logs, natural logs per word, minus the proportion of unparsed words."""
         scores, unparsed = self._lm.score_and_lost(sentences)
         values = np.empty((len(sentences), 3))
         for row, (sentence, ln_p) in enumerate(zip(sentences, scores, strict=True)):

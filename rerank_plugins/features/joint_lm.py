@@ -1,4 +1,4 @@
-"""A neural network joint model of translation: target words, given those before them and the source about their own.
+"""The joint model's score of a translation: ln p of its words, given the words before and the aligned source words.
 
 Each word of the hypothesis is affiliated with a source word by a word alignment model (models/joint_lm/affiliation.py).
 With p the probabilities of the m words of a hypothesis and of its `</s>`, by models/joint_lm:
@@ -7,7 +7,7 @@ With p the probabilities of the m words of a hypothesis and of its `</s>`, by mo
     per_word     total / (m + 1)
     improbable   -#{words with p < 0.01}
 
-Unknown words share one probability. Higher is better. Equal contexts within a list are computed once.
+All unknown words together have one probability. Higher is better. Equal contexts within a list are computed once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How much likelier a hypothesis is by one language model than by another: ln p_1(e) - ln p_2(e), total and per word.
+"""The log ratio of a hypothesis's probabilities by two language models: ln p_1(e) - ln p_2(e), total and per word.
 
 With a model of the lists' own domain and a general one, minus the value per word is the cross-entropy difference
 H_in(e) - H_general(e) by which Moore and Lewis (2010, equation 1) choose training text. Both terms include the end of

@@ -1,4 +1,4 @@
-"""Length features: the number of words, minus that number (the decoders' word penalty), the number of characters.
+"""The length of a hypothesis: its number of words, the decoders' word penalty (minus that number), its characters.
 
 With |e| the tokens of hypothesis e: length = |e| and word penalty = -|e|; a tuner chooses the sign of the weight. The
 empty hypothesis has 0. The cost is linear in the text.

@@ -1,4 +1,4 @@
-"""The tokens that source f and hypothesis e share, as proportions of both sides, with clipped counts.
+"""The tokens common to source f and hypothesis e, as proportions of both sides, with clipped counts.
 
 m = sum_w min(#_w(e), #_w(f)); hypothesis = m / |e|, source = m / |f|; 0 where a side is empty. For tasks within one
 language (simplification, correction, speech) overlap is desirable; for translation a tuner makes the weight negative.
@@ -21,7 +21,7 @@ from rerank_plugins.trees.penn import normal_text
 
 @dataclass(frozen=True)
 class LexicalOverlapFeature(FeatureExtractor):
-    """The shares of the hypothesis's and of the source's tokens that the other side has too."""
+    """Proportions of the hypothesis's and of the source's tokens that the other side has too."""
 
     ignore_case: bool = option(True, doc="compare tokens in lower case")
 
@@ -31,7 +31,7 @@ class LexicalOverlapFeature(FeatureExtractor):
         return ("hypothesis", "source")
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 2) shares from 0 to 1. Raises ConfigError for a list without a source."""
+        """(n, 2) proportions from 0 to 1. Raises ConfigError for a list without a source."""
         values = np.zeros((len(nbest), 2))
         if not len(nbest):
             return values

@@ -13,7 +13,7 @@ Posterior = Literal["score", "spread", "rank", "uniform"]
 
 
 def posteriors(nbest: NBestList, kind: Posterior, scale: float) -> FloatArray:
-    """(n) posteriors P(e), which sum to 1: softmax(scale · x), where `kind` says what x is.
+    """(n) posteriors P(e) = softmax(scale · x), which sum to 1; `kind` chooses x.
 
     It is the total score (`score`), the total score divided by its standard deviation in the list (`spread`),
     -ln rank (`rank`), or a constant (`uniform`). A list without total scores is weighted by rank.

@@ -1,4 +1,4 @@
-"""Similarity by random-indexing vectors (Wu et al. 2013, eq. 3): the cosine of sums of word vectors."""
+"""Similarity of hypotheses to other text by random indexing (Wu et al. 2013, eq. 3): cosines of sentence vectors."""
 
 from __future__ import annotations
 

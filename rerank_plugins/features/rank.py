@@ -1,4 +1,4 @@
-"""The place of a hypothesis in the decoder's order, r = 1 … n, on scales that a tuner can weigh.
+"""The rank r = 1 … n of a hypothesis in the decoder's order, on scales that a tuner can weigh.
 
 log = -ln r; relative = -(r - 1) / (n - 1), from 0 for the first hypothesis to -1 for the last one (0 in a list of one);
 first = 1 for the first hypothesis, and 0 for any other. Unlike the decoder's total, these do not depend on the scale of
@@ -19,7 +19,7 @@ from rerank_plugins.nbest import NBestList
 
 @dataclass(frozen=True)
 class RankFeature(FeatureExtractor):
-    """Rank in the decoder's order: minus its logarithm, minus its share of the list, and whether it is the first."""
+    """Rank in the decoder's order: minus its logarithm, the rank relative to the list, and whether it is the first."""
 
     scope: ClassVar[Literal["text", "list"]] = "list"
 

@@ -22,7 +22,7 @@ from rerank_plugins.sentence_feature import SentenceFeature
 
 @dataclass(frozen=True)
 class ReferentialFeature(ReferentialOptions, SentenceFeature):
-    """Sentence ln p by a referential semantic language model: total, per word, and whether a referent is left."""
+    """Sentence ln p by a referential semantic language model: total, per word, and whether a referent remains."""
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -35,7 +35,7 @@ class ReferentialFeature(ReferentialOptions, SentenceFeature):
 
     @property
     def vocabulary(self) -> LanguageModel:
-        """The words of the grammar, and of the world's taxonomy where the grammar has a place for them."""
+        """The words of the grammar, and those of the world's taxonomy where the grammar admits them."""
         return self._lm
 
     def word_values(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:
@@ -43,7 +43,7 @@ class ReferentialFeature(ReferentialOptions, SentenceFeature):
         return self._lm.word_scores(sentences)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) natural logs, natural logs per word, 1 where a referent is left and else 0."""
+        """(n, 3) natural logs, natural logs per word, 1 where a referent remains and else 0."""
         scores, refers = self._lm.score_and_refer(sentences)
         totals = np.array([values.sum() for values in scores], np.float64)
         return np.stack([totals, totals / [len(values) for values in scores], refers], axis=1).reshape(-1, 3)

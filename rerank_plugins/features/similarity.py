@@ -1,4 +1,4 @@
-"""Similarity of hypotheses to other text, by sentence vectors of any kind: to the list, source, context or a file.
+"""Base of the similarity features: cosines of a hypothesis's vectors with those of its list, source, context or a file.
 
 A model gives each sentence a vector of length 1 (or the zero vector, where it knows none of its words), and the
 similarity is the cosine s(e, e') = e · e', so all similarities of a list are one matrix product. (A sentence may also

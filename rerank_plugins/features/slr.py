@@ -1,4 +1,4 @@
-"""Syntactic log-odds ratio: how much likelier a sentence is than its words by themselves.
+"""Syntactic log-odds ratio (SLR): ln p of a sentence less ln p of its words alone, per word.
 
 SLR(s) = (ln p_model(s) - ln p_unigram(s)) / |s|                                        (Pauls and Klein 2012, §5.3)
 

@@ -1,7 +1,7 @@
-"""The words of a hypothesis among their substitutes, which see the context on both sides (Yuret 2012).
+"""Ranks and probabilities of a hypothesis's words among the substitutes that both sides' contexts allow (Yuret 2012).
 
-S(w) is ln p of all n-grams that hold the place of a word, with w in it (models/fastsubs). With the K best substitutes
-of each place, averaged over the words e_i of a hypothesis:
+S(w) is the sum of ln p over all n-grams that contain a position, with w in it (models/fastsubs). With the K best
+substitutes in each position, averaged over the words e_i of a hypothesis:
 
     log_probability = mean S(e_i)
     rank            = -mean ln r_i, r_i the rank of e_i among all words, K + 1 if it is not among the K best
@@ -37,7 +37,7 @@ UNKNOWN = "<unk>"
 
 @dataclass(frozen=True)
 class SubstitutesFeature(SentenceFeature, PickledFields):
-    """Each word among its best substitutes in the n-grams around it: ln p, rank and share of the probability."""
+    """Each word among its best substitutes in the n-grams around it: ln p, rank and proportion of their mass."""
 
     model: Path = option(doc="n-gram model from `rerank train ngram`, or an ARPA file")
     k: int = option(20, doc="how many substitutes of each word are found")
@@ -58,7 +58,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         return FastSubs.load(self.model)
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
-        """(n, 3) mean natural log, minus the mean natural log of the rank, mean share: averages over the words."""
+        """(n, 3) means over the words: natural log, minus natural log of the rank, proportion of the mass."""
         if not len(sentences):
             return np.zeros((0, 3))
         sentences = [words or (UNKNOWN,) for words in sentences]
@@ -73,13 +73,13 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         return np.asarray(np.add.reduceat(of_words, starts) / lengths[:, None], np.float64)
 
     def _of_places(self, tokens: IntArray, places: LongArray, ends: LongArray) -> FloatArray:
-        """(places, 3) the values of the words at ascending places, whose sentences end at `ends`.
+        """(positions, 3) the values of the words at ascending positions, whose sentences end at `ends`.
 
-        The places that share a window are searched once.
+        Positions with equal windows are searched once.
         """
         around = self._windows(tokens, places, ends)
         _, first, window = np.unique(around, return_index=True, return_inverse=True)
-        # Distinct words in distinct windows, in the order of the first place of each window.
+        # Distinct words in distinct windows, in the order of the first position of each window.
         words = tokens[places]
         in_order = np.argsort(first)
         number = np.empty(len(first), np.int64)
@@ -97,7 +97,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
         return np.asarray(values[pair], np.float64)
 
     def _windows(self, tokens: IntArray, places: LongArray, ends: LongArray) -> NDArray[np.uint64]:
-        """(places) a hash of the words that share an n-gram with each place, the place itself left out."""
+        """(positions) a hash of the words that can stand in one n-gram with each position, the word itself left out."""
         order = self._substitutes.ngrams.tables.order
         padded = np.concatenate([tokens, np.zeros(order, np.int32)])
         hashed = np.zeros(len(places), np.uint64)
@@ -115,7 +115,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
 
 
 def among(ln_p: FloatArray, words: IntArray, best: FloatArray, substitutes: IntArray) -> FloatArray:
-    """(n, 3) ln p, -ln rank and share of n words, each with the ln p and the numbers of its (n, K) best substitutes."""
+    """(n, 3) ln p, -ln rank and proportion of the mass of n words; `best` and `substitutes` are (n, K)."""
     own = ln_p[:, None]
     before = (best > own) | ((best == own) & (substitutes < words[:, None]))
     rank = 1 + before.sum(axis=1)

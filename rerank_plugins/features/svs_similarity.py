@@ -1,4 +1,4 @@
-"""Similarity by structured vectors (Wu et al. 2013, equations 6 and 7) of whole sentences and of their two phrases.
+"""Similarity of hypotheses to other text by structured vectors of sentences and phrases (Wu et al. 2013, eqs 6, 7).
 
 The model itself parses the hypotheses, each distinct one once in a process. A hypothesis without words, without a tree,
 or longer than `longest` has the zero vector, and similarity 0 to everything.

@@ -1,4 +1,4 @@
-"""N-grams that a hypothesis shares with the translations of similar sentences: a translation memory as a feature.
+"""Matches of a hypothesis's n-grams with the translations of training sentences that are similar to the source.
 
 The training pairs whose source is nearest to the segment's source are retrieved, with fuzzy-match scores s_j from 0
 to 1 (models/translation_memory). Their target sides T_j are compared with hypothesis e. Counts are clipped: an event is

@@ -1,6 +1,6 @@
 """Unigram log-probability of the words: total = sum_i ln p(e_i), per word = total / |e|.
 
-`</s>` is not counted, so the total falls with every word, and the per-word value tells common words from rare ones.
+`</s>` is not counted, so the total falls with every word, and the per-word value separates common words from rare ones.
 The empty hypothesis has total 0 and, per word, ln p(unknown word), the lowest value of all. The cost is linear in the
 text.
 """

@@ -1,4 +1,4 @@
-"""Which words a hypothesis has, given all words of the source: a discriminative word lexicon as a feature.
+"""The discriminative word lexicon's score of a hypothesis: ln p of its words, given all words of the source.
 
 With the log odds z_e of the word e, given the source (models/word_lexicon), and b_e those without any source word, the
 values are sums over the distinct words e of the hypothesis that the lexicon knows:
@@ -9,8 +9,8 @@ values are sums over the distinct words e of the hypothesis that the lexicon kno
     per_word = ln_p / number of these words
     unlikely = sum min(z_e, 0)
 
-All are 0 for a hypothesis without known words. Words and their order are not aligned to the source: the feature knows
-nothing of repetitions and order. The cost is some microseconds a hypothesis.
+All are 0 for a hypothesis without known words. Repetitions and the order of the words
+do not count. The cost is some microseconds a hypothesis.
 """
 
 from __future__ import annotations

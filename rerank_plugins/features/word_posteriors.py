@@ -1,4 +1,4 @@
-"""Word posteriors of a hypothesis in the confusion network of its list.
+"""The posteriors of a hypothesis's words in the confusion network of its list.
 
 The hypotheses of a list are aligned into a confusion network with their posteriors as weights
 (models/confusion_networks). With P(w | s) the posterior of word w in slot s, and a(e, s) what hypothesis e has there

@@ -1,4 +1,4 @@
-"""How well the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l translate each other.
+"""Scores of a word alignment model between the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l.
 
 By a word alignment model of both directions (models/word_alignment), with t the translation probabilities, of which
 none is below 1e-7, and b the option `bound`:
@@ -90,7 +90,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
         return np.stack([columns[value] for value in self.values], axis=1)
 
     def _of_source(self, words: Lookup, weights: FloatArray) -> dict[Value, FloatArray]:
-        """The values that say which source words are linked."""
+        """The values that depend on which source words are linked."""
         linked = words.backward >= self.bound
         of_hypotheses = np.logical_or.reduceat(linked[:, words.tokens], words.offsets[:-1], axis=1)
         covered = weights @ of_hypotheses

@@ -1,1 +1,1 @@
-"""Algorithms, a package each; they know neither plugins, configuration files nor the command line."""
+"""The algorithms, one package each; none of them imports plugins, configuration files or the command line."""

@@ -1,4 +1,4 @@
-"""The files of embedded models, and the models read from them, which all parts of a process share."""
+"""Finds the files of embedded models, and reads each model once for all parts of a process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
 
 
 def embedded(name: str, language: str = "en") -> Path:
-    """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` says how it was made."""
+    """The path of an embedded file, such as `grammar.pcfg`; `resources/LANGUAGE/README.md` describes its training."""
     return FOLDER / language / name
 
 

@@ -1,4 +1,4 @@
-"""Attachment scores of dependency trees against gold ones, counted over all words as in the CoNLL 2018 shared task."""
+"""Computes attachment scores of dependency trees against gold trees, over all words as in the CoNLL 2018 task."""
 
 from __future__ import annotations
 

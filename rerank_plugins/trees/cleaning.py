@@ -1,4 +1,4 @@
-"""Prepares the trees of a treebank for grammars: no traces, no function tags, one name for the root.
+"""Prepares the trees of a treebank for grammars: removes traces and function tags, and names all roots alike.
 
 Each step is a function of its own, and `clean` applies them in order. A step returns a new tree with the same words,
 except that empty elements are removed.

@@ -1,4 +1,4 @@
-"""Head rules: a table that says which child of a phrase is its head (Magerman 1995; Collins 1999, Appendix A).
+"""Finds the head child of a phrase by a table of head rules (Magerman 1995; Collins 1999, Appendix A).
 
 A line of the table has a category, a direction and candidate labels, separated by spaces or tabs:
 

@@ -26,7 +26,7 @@ Bracket = tuple[str, int, int]  # label, first word, word after the last
 
 
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
-    """The labelled brackets of a tree; `counted` says of each word whether positions count it.
+    """The labelled brackets of a tree; `counted` is whether positions count each word.
 
     >>> from rerank_plugins.trees.constituency import read_trees
     >>> sorted(brackets(*read_trees(["(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ is)) (. .)))"]), [True, True, False]))

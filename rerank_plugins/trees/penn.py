@@ -8,7 +8,7 @@ spelling of the text is tried first, because such a file may count two spellings
 
 Quotation marks. `` opens a quotation, '' closes it, and " does either. The three are distinct words with counts of
 their own, because a model of directed marks would lose the distinction if they were merged. Only if a vocabulary lacks
-a mark is another used in its place: " for a directed mark, and one of the directed marks for ". No embedded English
+a mark is another used instead: " for a directed mark, and one of the directed marks for ". No embedded English
 model treats a quotation mark as an unknown word. If a table of word frequencies lacks ", its frequency is the sum of
 those of the two directed marks (language_models/unigram.py). The embedded dependency parser reads every quotation mark
 as " (parsers/biaffine/pieces.py).

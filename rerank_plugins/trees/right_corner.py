@@ -1,4 +1,4 @@
-"""The right-corner transform (Schuler, AbdelRahman, Miller & Schwartz 2010): right-branching becomes left-branching.
+"""The right-corner transform, by which right-branching becomes left-branching (Schuler et al. 2010).
 
 A chain of right children A1 -> x1 A2, A2 -> x2 A3, … that ends in the preterminal An is built from left to right by way
 of incomplete constituents. A/B is an A that still lacks a B at its right end.

@@ -32,7 +32,7 @@ class KBestTrees(Sequence[ScoredTree]):
     @overload
     def __getitem__(self, place: slice) -> KBestTrees: ...
     def __getitem__(self, place: int | slice) -> ScoredTree | KBestTrees:
-        """The scored tree in this place, or some of them."""
+        """The scored tree of this index, or of a slice."""
         if isinstance(place, slice):
             return KBestTrees(self.trees[place], self.log_probabilities[place])
         return ScoredTree(self.trees[place], self.log_probabilities[place])

@@ -1,4 +1,4 @@
-"""The k best trees of a sentence as arrays of their distinct subtrees, most of which several of the trees share."""
+"""The k best trees of a sentence as arrays of their distinct subtrees, most of which are in several of the trees."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rerank_plugins.trees.constituency import Tree
 
 @dataclass(frozen=True, eq=False)
 class SharedTrees(Sequence[Tree]):
-    """Trees over the same words; a tree is built when it is looked at.
+    """Trees over the same words; a tree object is built when it is indexed.
 
     `labels`    the labels by number, and `words` the words
     `label`     (N) the label of each distinct subtree
@@ -78,7 +78,7 @@ class SharedTrees(Sequence[Tree]):
     @overload
     def __getitem__(self, place: slice) -> SharedTrees: ...
     def __getitem__(self, place: int | slice) -> Tree | SharedTrees:
-        """The tree in this place, or some of the trees."""
+        """The tree of this index, or the trees of a slice."""
         if isinstance(place, slice):
             return replace(self, roots=self.roots[place])
         return self._subtrees[int(self.roots[place])]

@@ -1,4 +1,4 @@
-"""Trees of written sentences made like recognised speech: lower case, no punctuation.
+"""Converts trees of written sentences to those of recognised speech: in lower case, without punctuation.
 
 Words without a letter or a digit are removed, and so is punctuation at the ends of other words, but not apostrophes:
 clitics (`n't`, `'s`) stay. What depends on a removed word depends on its head instead; phrases that lose all words are

@@ -1,11 +1,11 @@
-"""Unary chains joined into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two children."""
+"""Joins unary chains into one symbol (S over VP becomes S+VP), so that phrases of a binary tree have two children."""
 
 from __future__ import annotations
 
 from rerank_plugins.trees.constituency import Tree
 
 LINK = "+"
-JOINED = "joined"  # how the settings of a grammar say that it was trained on such trees
+JOINED = "joined"  # the name in a grammar's settings for training on such trees
 
 
 def join_unaries(tree: Tree) -> Tree:

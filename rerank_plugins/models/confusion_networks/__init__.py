@@ -1,4 +1,4 @@
-"""Confusion networks: hypotheses aligned word by word, with the posterior of each word in its place.
+"""Confusion networks: hypotheses aligned word by word in slots, with the posteriors of the words of each slot.
 
 network.py    the network of weighted hypotheses, its words of highest posterior, expected errors
 alignment.py  the kernel that aligns a hypothesis with the slots so far

@@ -1,7 +1,7 @@
 """The confusion network of weighted hypotheses (Mangu, Brill & Stolcke 2000, section 4 for n-best lists).
 
 The hypothesis of the greatest weight is the pivot: its words are the first slots. Each other hypothesis, by descending
-weight, is aligned with the slots so far. With P(w | s) the share of word w in the mass of slot s, and ε the empty word,
+weight, is aligned with the slots so far. With P(w | s) the part of word w in the mass of slot s, and ε the empty word,
 
     w in slot s          costs 1 - P(w | s)
     no word in slot s    costs 1 - P(ε | s)

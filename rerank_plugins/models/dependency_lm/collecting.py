@@ -1,4 +1,4 @@
-"""The trees of a training corpus as numbers, and its vocabulary.
+"""Collects the trees of a training corpus as arrays of numbers, and determines the vocabulary.
 
 Words and labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the
 order of the trees. A word takes 12 bytes, in memory or in a temporary file (backoff/workspace.py).
@@ -26,7 +26,7 @@ BLOCK = 4096  # trees that are numbered at a time
 
 @dataclass(frozen=True, eq=False)
 class Corpus:
-    """A corpus as numbers.
+    """A corpus as arrays of numbers.
 
     `vocabulary` and `labels` have the unknown word and label first; `unknown_types` is the number of distinct words
     outside the vocabulary. `rows` (n, 3) are the words and the labels as the collector numbered them, whose numbers in
@@ -43,7 +43,7 @@ class Corpus:
     new_labels: IntArray
 
     def blocks(self) -> Iterator[TreePaths]:
-        """The trees, some at a time, so that all of them never stand in memory twice."""
+        """The trees in blocks, so that memory never holds all of them twice."""
         start = 0
         for first in range(0, len(self.lengths), BLOCK):
             offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)

@@ -4,7 +4,7 @@ P(S | T) over paths of ancestors (paths.py; Gubbins and Vlachos 2013), estimated
 backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its labels),
 Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of sentence,
 because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the cut-off;
-a word outside the vocabulary gets an equal share of its probability, since otherwise a rare word would look likelier
+a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more probable
 than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training and
 scoring are linear in words times order.
 """

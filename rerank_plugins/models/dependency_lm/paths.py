@@ -24,7 +24,7 @@ from rerank_plugins.arrays import IntArray, LongArray
 from rerank_plugins.trees.dependency import DependencyTree
 
 Ids = IntArray
-NONE = -1  # fills the places before ROOT
+NONE = -1  # fills the positions before ROOT
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Reading documents from plain text, in one of three forms.
+"""Reads documents from plain text, in one of three forms.
 
     lines     each line is a document: `title<TAB>text`, or text alone
     blocks    empty lines separate documents; the first line of a document may be `# title`

@@ -1,4 +1,4 @@
-"""An ESA model in one file (rerank_plugins/model_file.py), mapped into memory."""
+"""Writes an ESA model to one file (rerank_plugins/model_file.py), and maps it into memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Building the inverted index of a collection (Gabrilovich and Markovitch 2009, section 3).
+"""Builds the inverted index of a collection of documents (Gabrilovich and Markovitch 2009, section 3).
 
 The weight of a word in a document is (1 + ln tf) ln(N / df), divided by the Euclidean length of the document's vector.
 A word keeps the `most` documents of greatest weight, where the paper prunes small weights. Documents that are too short

@@ -1,4 +1,4 @@
-"""Filters that say quickly, with few false alarms, whether any n-gram of the model ends in some two or three words.
+"""Filters that test quickly, with few false positives, whether any n-gram of the model ends in two or three words.
 
 They are Bloom filters (1970) in blocks of one 64-bit integer, so that a question costs one read of memory: 8 to 16 bits
 for each entry, of which each entry sets four. What a filter denies is certain.

@@ -1,11 +1,11 @@
-"""The score of a substitute: the sum of log p over the n-gram windows that hold its position (Yuret 2012, eq. 4, 5).
+"""The score of a substitute: the sum of log p over the n-gram windows that contain its position (Yuret 2012, eq. 4, 5).
 
 For a word w between the words x before it and c_1 c_2 … after it, a model of order n scores
 
     S(w) = log p(w | x) + Σ_{j=1}^{n-1} log p(c_j | x w c_1 … c_{j-1})
 
 with as many of the words x as the window holds, and no further than `</s>`. The score of the whole sentence with w in
-this place is S(w) plus a sum that is the same for all w. Scores inside this package are log10, in 64 bits.
+this position is S(w) plus a sum that is the same for all w. Scores inside this package are log10, in 64 bits.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def step(contexts: Any, events: Any, context: int, token: int, bos: int) -> int:
 
 @part
 def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
-    """The end of the last n-gram window that holds the place, and that is in its sentence."""
+    """The end of the last n-gram window that contains the position and lies in its sentence."""
     end = place + 1
     while end < place + order and tokens[end - 1] != eos:
         end += 1
@@ -65,7 +65,7 @@ def window_end(tokens: Any, place: int, order: int, eos: int) -> int:
 
 @part
 def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
-    """The place of the `bos` with which the sentence of a place begins."""
+    """The position of the `bos` with which the sentence of a position begins."""
     while tokens[place] != bos:
         place -= 1
     return place
@@ -75,7 +75,7 @@ def begin_of_sentence(tokens: Any, place: int, bos: int) -> int:
 def read_up_to(
     contexts: Any, events: Any, tokens: Any, place: int, bos: int, at: int, start: int, context: int
 ) -> tuple[int, int]:
-    """Read the tokens from `at` up to a place: the start of its sentence, and the longest known context before it."""
+    """Read the tokens from `at` to a position: where its sentence begins, and the longest known context before it."""
     while at < place:
         if tokens[at] == bos:
             start = at
@@ -89,7 +89,7 @@ def score_places(
     contexts: Any, events: Any, levels: Any, unseen: float, tokens: Any, places: Any, bos: int, eos: int,
     words: Any, scores: Any,
 ) -> None:  # fmt: skip
-    """Fill in S of one word at each of some ascending places in sentences from `bos` to `eos`."""
+    """Fill in S of one word at each of some ascending positions in sentences from `bos` to `eos`."""
     order = len(levels) - 1
     start = 0
     context = 0

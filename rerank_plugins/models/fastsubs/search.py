@@ -80,8 +80,8 @@ def search(
 ) -> Any:  # fmt: skip
     """Fill in the best substitutes, in heap order, and return how many there are, and the number of pops.
 
-    `left` is the longest known context before the place, `start` where its sentence begins in `tokens`. A word has been
-    scored, or cannot be among the best, if `visited` of it is `turn`.
+    `left` is the longest known context before the position, `start` where its sentence begins in `tokens`. A word has
+    been scored, or cannot be among the best, if `visited` of it is `turn`.
     """
     contexts, events, levels = model
     order = len(levels) - 1
@@ -266,7 +266,7 @@ def search_places(
     model: Any, queues: Any, unseen: float, tokens: Any, places: Any, unknown: bool,
     words: Any, scores: Any, sizes: Any, pops: Any,
 ) -> None:  # fmt: skip
-    """Fill in the best substitutes at each place of a text, best first: a row of `words` and log10 `scores` each.
+    """Fill in the best substitutes at each of some positions, best first: a row of `words` and log10 `scores` each.
 
     `tokens` are sentences from `<s>` to `</s>`; `places` ascend. `sizes` is how many substitutes
     there are, `pops` how many words were popped from the queues.

@@ -1,4 +1,4 @@
-"""The most probable substitutes of a word in its context."""
+"""Finds the K most probable substitutes of words in their contexts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from rerank_plugins.threads import in_threads
 
 @dataclass(frozen=True, eq=False)
 class Substitutes:
-    """The best substitutes at m places, K or fewer at each, best first; those of equal score by ascending number.
+    """The best substitutes at m positions, K or fewer at each, best first; those of equal score by ascending number.
 
     `words` (m, K) numbers in the vocabulary, `ln_p` (m, K) natural logs; -1 and -inf where there are fewer than K.
     `pops` (m) how many words were popped from queues to find them.
@@ -37,7 +37,7 @@ class Substitutes:
 
     @property
     def shares(self) -> FloatArray:
-        """(m, K) the probability of each substitute divided by that of all K at its place: each row sums to one."""
+        """(m, K) the probability of each substitute divided by that of all K in its position: each row sums to one."""
         if self.ln_p.size == 0:
             return self.ln_p
         weights = np.exp(self.ln_p - self.ln_p[:, :1])
@@ -86,10 +86,10 @@ class FastSubs:
         return best.words[0][some], best.ln_p[0][some]
 
     def top_places(self, tokens: IntArray, places: LongArray, k: int, jobs: int = 1) -> Substitutes:
-        """The `k` best substitutes at each of some ascending places in encoded sentences (`encode`).
+        """The `k` best substitutes at each of some ascending positions in encoded sentences (`encode`).
 
-        A place is an index in `tokens`, not of `<s>` or `</s>`. `jobs` threads share the places. Raises ValueError for
-        `k` below 1.
+        A position is an index in `tokens`, not of `<s>` or `</s>`; `jobs` threads divide the positions. Raises
+        ValueError for `k` below 1.
         """
         if k < 1:
             raise ValueError(f"k = {k}: wanted at least 1")
@@ -108,7 +108,7 @@ class FastSubs:
         return Substitutes(words, scores * LN10, pops)
 
     def scores(self, tokens: IntArray, places: LongArray, words: IntArray) -> FloatArray:
-        """(m) ln p of one word at each of m ascending places, as `top_places` scores it."""
+        """(m) ln p of one word at each of m ascending positions, as `top_places` scores it."""
         scores = np.empty(len(places))
         tables = self.ngrams.tables
         score_places(

@@ -1,4 +1,4 @@
-"""Violated agreement in a dependency tree: of verbs, determiners and reflexives.
+"""Counts violations of agreement in a dependency tree: of verbs, determiners and reflexives.
 
 Only clear cases count: where person, number or gender of one side is unknown or may be several, nothing is violated.
 Agreement is with the head of the subject, not with the nearest noun (Quirk et al. 1985, §10.34); a noun of quantity (a

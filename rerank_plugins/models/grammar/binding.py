@@ -1,4 +1,4 @@
-"""Reflexives without an antecedent in their clause, and pronouns in the wrong case.
+"""Counts reflexives without an antecedent in their clause, and pronouns in the wrong case.
 
 A reflexive needs an antecedent that c-commands it in its own clause (principle A: Chomsky 1981), so that it cannot be
 the subject of a finite clause, nor a possessor. Agreement with that antecedent is in agreement.py. A pronoun is in the
@@ -32,7 +32,7 @@ def _is_subject(view: TreeView, lexicon: Lexicon, word: int) -> bool:
 
 
 def wrong_case(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of pronouns whose case is not that of their place."""
+    """The number of pronouns whose case is not that of their position."""
     return sum(_has_wrong_case(view, lexicon, i) for i in range(len(view)))
 
 

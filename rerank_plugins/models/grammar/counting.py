@@ -1,4 +1,4 @@
-"""Counts of what verbs and nouns do in parsed text: frames of verbs, and what refers back to nouns.
+"""Counts the frames of verbs, the arguments of verbs, and the pronouns that refer back to nouns, in parsed text.
 
 Verbs, by base form, outside relative clauses and questions, where an argument may stand elsewhere:
 
@@ -16,7 +16,7 @@ with a capital letter:
     bare, determined     singular without and with a determiner
 
 The patterns for gender and number are those of Bergsma and Lin (2006): reflexives and possessives near a noun mostly
-belong to it, so that counts over much text tell the gender of a name and which nouns denote people.
+belong to it, so that counts over much text give the gender of a name and the nouns that denote people.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ REFERRING = {
     "themselves": "they", "their": "they", "who": "who", "whom": "who", "which": "which",
 }  # fmt: skip
 PERSONS = word_set("i you he she we they him me us them who everyone everybody someone somebody nobody anyone")
-EVIDENT = 4.0  # log-odds from which the verbs of a noun tell whether it is animate
+EVIDENT = 4.0  # log-odds from which the verbs of a noun decide whether it is animate
 DETERMINING = ("det", "nmod", "nummod")
 
 
@@ -96,8 +96,8 @@ class Counts:
     def finish(self) -> dict[str, bool]:
         """Sort the arguments of verbs into animate and inanimate ones; return which nouns are animate, if known.
 
-        What refers back to a noun tells that of some nouns (`is_animate`). These tell how many subjects and objects of
-        each verb are animate, and the verbs tell it of other nouns: the sum of the log-odds of their verbs and roles.
+        Pronouns that refer back to a noun decide it for some nouns (`is_animate`). These determine how many subjects
+        and objects of each verb are animate, and so the verbs decide it for other nouns, by the sum of their log-odds.
         """
         animate = {
             word: known for word, counts in self.nouns.items() if (known := is_animate(word, counts)) is not None
@@ -134,7 +134,7 @@ def noun_key(view: TreeView, noun: int) -> str:
 
 
 def is_animate(word: str, counts: Counter[str] | dict[str, int]) -> bool | None:
-    """Whether a word denotes people (or beings that text treats like people); None if the counts do not tell."""
+    """Whether a word denotes people (or beings that text treats like people); None if the counts do not decide."""
     if word in PERSONS:
         return True
     persons = counts.get("he", 0) + counts.get("she", 0) + counts.get("who", 0)

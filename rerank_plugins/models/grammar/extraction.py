@@ -1,11 +1,11 @@
-"""Fillers, gaps and islands: what is moved to the front of a clause is missing in it, at a place that allows it.
+"""Pairs fillers with gaps: a phrase moved to the front of a clause leaves a gap in it, which must not be in an island.
 
 A filler is a fronted question phrase (`who`, `what`, `which book`, `whose book`) or the noun that a relative clause
 modifies. It needs a gap: the subject of its clause, the object of a verb, or the noun of a stranded preposition, in the
 clause itself or in its complement clauses, and in no island (Ross 1967; Chomsky 1977). Islands are adjunct clauses,
 relative clauses, single conjuncts and embedded questions. Every filler needs a gap of its own, and a gap its filler.
 
-Whether a verb without an object has a gap is a matter of degree: the share of its occurrences that have an object.
+Whether a verb without an object has a gap is a matter of degree: the proportion of its occurrences that have an object.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ PRONOUNS = frozenset(["who", "whom", "whoever", "what", "whatever", "which", "wh
 
 @dataclass
 class Extraction:
-    """What a sentence says about its fillers; `gaps` are verbs whose object is a gap."""
+    """The fillers of a sentence with their gaps; `gaps` are verbs whose object is a gap."""
 
-    ln_p: float = 0.0  # Σ over fillers of the ln probability of the likeliest gap
-    islands: int = 0  # fillers whose likeliest gap is in an island
+    ln_p: float = 0.0  # Σ over fillers of the ln probability of the most probable gap
+    islands: int = 0  # fillers whose most probable gap is in an island
     stranded: int = 0  # stranded prepositions without a filler
     gaps: set[int] = field(default_factory=set)
 
@@ -108,7 +108,7 @@ def domain(view: TreeView, clause: int, filler: int) -> tuple[list[int], list[in
 def _best(
     view: TreeView, lexicon: Lexicon, predicates: list[int], prepositions: set[int], used: set[int], filler: int
 ) -> tuple[float, int | None]:
-    """The likeliest gap below these predicates: its probability and the verb or preposition; (0, None) without one."""
+    """The most probable gap below these predicates: its probability, and the verb or preposition; else (0, None)."""
     best, where = 0.0, None
     for predicate in predicates:
         for i in prepositions:

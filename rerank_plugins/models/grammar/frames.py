@@ -1,4 +1,4 @@
-"""How usual the arguments and forms of the verbs and nouns of a sentence are, from counts of parsed text.
+"""Scores the frames of verbs, the animacy of arguments and bare nouns of a sentence by counts of parsed text.
 
     frames      Σ ln P(frame | verb): transitive, intransitive, clausal or passive; the object may be a gap
     animacy     Σ ln P(animate or inanimate | verb, role) over subjects and objects whose noun is known as either
@@ -33,7 +33,7 @@ def frames(view: TreeView, lexicon: Lexicon, gaps: set[int]) -> float:
 
 
 def frame_of(view: TreeView, verb: int, gaps: set[int]) -> str | None:
-    """The frame in which a verb stands; None for a participle after a noun, and where two verbs may share an object."""
+    """The frame in which a verb stands; None for a participle after a noun, and where two verbs may have one object."""
     if view.is_passive(verb):
         return "passive"
     if view.relations[verb] == "acl" and view.subject(verb) is None and not view.is_infinitive(verb):

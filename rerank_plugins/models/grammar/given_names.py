@@ -1,4 +1,4 @@
-"""Frequent given names in the USA, in lower case; other names have the gender that parsed text tells."""
+"""Frequent given names in the USA, in lower case; the gender of other names is counted in parsed text."""
 
 from rerank_plugins.models.grammar.words import word_set
 

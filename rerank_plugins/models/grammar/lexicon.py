@@ -20,7 +20,7 @@ from rerank_plugins.resources import embedded
 
 EMBEDDED = embedded("grammar-lexicon.tsv.xz")
 SMOOTHING = 2.0  # occurrences of an average verb that are added to the frames of each verb
-CERTAIN = 0.9  # share of one gender from which a noun has this gender
+CERTAIN = 0.9  # proportion of one gender from which a noun has this gender
 REFERENCES = 3  # the minimum number of counts from which a noun has a gender
 FRAMES = VERB_COUNTS[:4]
 AUXILIARY = frozenset(["be", "have", "do", "get"])
@@ -135,17 +135,17 @@ class Lexicon:
         return {key: total / sum(totals[frame] for frame in FRAMES) for key, total in totals.items()}
 
     def frame_share(self, base: str, frame: str) -> float:
-        """The share of a frame (`transitive`, …) among the occurrences of a verb, smoothed with that of all verbs."""
+        """The proportion of a frame (`transitive`, …) in the occurrences of a verb, smoothed with that of all verbs."""
         counts = self.frames.get(base, {})
         total = sum(counts.get(key, 0) for key in FRAMES)
         return (counts.get(frame, 0) + SMOOTHING * self._average[frame]) / (total + SMOOTHING)
 
     def average_share(self, frame: str) -> float:
-        """The share of a frame among the occurrences of all verbs."""
+        """The proportion of a frame in the occurrences of all verbs."""
         return self._average[frame]
 
     def with_object(self, base: str) -> float:
-        """The share of a verb's occurrences that have an object or are passive."""
+        """The proportion of a verb's occurrences that have an object or are passive."""
         return self.frame_share(base, "transitive") + self.frame_share(base, "passive")
 
     def count(self, base: str) -> int:
@@ -153,13 +153,13 @@ class Lexicon:
         return sum(self.frames.get(base, {}).get(frame, 0) for frame in FRAMES)
 
     def verbs_of_frames(self, frames: Sequence[str], share: float, frequent: int) -> tuple[VerbForms, ...]:
-        """The verbs of at least `frequent` occurrences of which these frames have at least this share, by base."""
+        """The verbs of at least `frequent` occurrences of which these frames are at least this proportion, by base."""
         counts = ((verb, self.count(base)) for base, verb in sorted(self.verbs.items()))
         kept = (verb for verb, count in counts if count >= frequent and verb.base not in AUXILIARY)
         return tuple(verb for verb in kept if sum(self.frame_share(verb.base, frame) for frame in frames) >= share)
 
     def animate_share(self, base: str, role: str) -> float:
-        """The share of animate ones among the subjects or objects (`role`) of a verb, smoothed like frames."""
+        """The proportion of animate ones among the subjects or objects (`role`) of a verb, smoothed like frames."""
         animate, inanimate = (f"{role}_{kind}" for kind in ("animate", "inanimate"))
         average = self._average[animate] / (self._average[animate] + self._average[inanimate])
         counts = self.frames.get(base, {})

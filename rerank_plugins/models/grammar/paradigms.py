@@ -1,7 +1,7 @@
 """The five forms of English verbs and the two of nouns, from the words of tagged text.
 
 A regular verb is a base of which at least two of the forms in -s, -ed and -ing are attested as verbs; irregular ones
-come from the list in models/noise/irregular.py. A noun has the number that its ending and its other form tell:
+come from the list in models/noise/irregular.py. The number of a noun follows from its ending and its other form:
 `number` is `s` (singular), `p` (plural), or `-` where a form is both or the number of its verb is not that of its form.
 """
 

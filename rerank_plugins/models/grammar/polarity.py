@@ -1,4 +1,4 @@
-"""Negative polarity items without a licensor.
+"""Counts negative polarity items without a licensor.
 
 `ever`, `any` and `at all` stand only in the scope of a downward-entailing expression (Fauconnier 1975; Ladusaw 1979):
 negation, `no` and its compounds, `few`, `hardly`, `only` (Atlas 1996), the restriction of `every`, and also in

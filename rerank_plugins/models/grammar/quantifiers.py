@@ -1,4 +1,4 @@
-"""Determiners and numerals where they cannot stand.
+"""Counts determiners and numerals in positions that exclude them.
 
 Existential `there` needs a weak determiner: `there is each book` is out (Milsark 1974; Barwise and Cooper 1981).
 Superlative numerals, `at least three` and `at most three`, do not stand in the scope of negation (Geurts and Nouwen

@@ -1,4 +1,4 @@
-"""Expletives and gaps that a predicate does not take: raising, control and `tough` adjectives.
+"""Counts expletives and gaps that a predicate does not take: raising, control and `tough` adjectives.
 
 A control predicate gives its subject or object a role, so that expletive `there` cannot stand there: `there seemed to
 be`, `he believed there to be`, but not `there tried to be`, `he persuaded there to be` (Rosenbaum 1967; Postal 1974).
@@ -12,7 +12,7 @@ from rerank_plugins.models.grammar.quantifiers import WINDOW
 from rerank_plugins.models.grammar.tree_view import BE, TreeView
 from rerank_plugins.models.grammar.words import NOT_TOUGH, OBJECT_CONTROL, SUBJECT_CONTROL, TOUGH
 
-LIKELY = 0.75  # share of occurrences with an object from which a verb without one has a gap
+LIKELY = 0.75  # proportion of occurrences with an object from which a verb without one has a gap
 
 
 def expletives_with_roles(view: TreeView, lexicon: Lexicon) -> int:

@@ -1,4 +1,4 @@
-"""A dependency tree with what rules of grammar ask of it: children, clauses, subjects, auxiliaries.
+"""A dependency tree with the queries of the grammar rules: children, clauses, subjects, auxiliaries.
 
 Relations are compared without subtypes (`nsubj` for `nsubj:pass`), since treebanks and parsers differ in these; where a
 subtype matters, `full_relations` has it. Positions are from 0.

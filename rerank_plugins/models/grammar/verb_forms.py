@@ -1,4 +1,4 @@
-"""Verbs in the wrong form: after an auxiliary, or finite where only a participle can be, or the reverse.
+"""Counts verbs in the wrong form: after an auxiliary, or finite where only a participle can be, or the reverse.
 
 A modal and `do` govern the base form, `have` the participle, `be` the participle or the form in -ing (Quirk et al.
 1985, §3.21). A form that is only a participle (hidden, taken) is not finite by itself, and one that is only a past
@@ -21,7 +21,7 @@ GOVERNING = {
 
 
 def wrong_verb_forms(view: TreeView, lexicon: Lexicon) -> int:
-    """The number of verbs whose form their auxiliary or their place does not allow."""
+    """The number of verbs whose form their auxiliary or their position does not allow."""
     return sum(_wrong(view, lexicon, i) for i in range(len(view)) if view.tags[i] in ("VERB", "ADJ"))
 
 

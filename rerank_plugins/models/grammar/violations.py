@@ -1,4 +1,4 @@
-"""Rules of grammar over the dependency tree of a sentence: the values of the feature `grammar-violations`.
+"""Computes the values of the feature `grammar-violations` from the dependency tree of a sentence.
 
 Rules count what they violate, so that their values are minus counts; the others are sums of ln probabilities.
 """

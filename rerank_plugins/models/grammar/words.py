@@ -1,4 +1,4 @@
-"""Closed classes of English words that rules of grammar name, in lower case, and the works that name them."""
+"""Closed classes of English words that the grammar rules use, in lower case, and the works that list them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The head of every node of a forest, by head rules."""
+"""Finds the head of every node of a forest by head rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What counted events add to the probabilities of a grammar, in arrays that the search looks up by context.
+"""The counted events that are interpolated with a grammar's probabilities, in arrays looked up by context.
 
 With P0 the expectation of the grammar (left_progeny.py), a reduction in a context h has the probability
 
@@ -24,7 +24,7 @@ class Counted(NamedTuple):
     """Rows of contexts with counts, including the wider contexts in which the active symbol is left open.
 
     `contexts` (M) keys of reduction contexts, ascending (`context_key`)
-    `share`    (M, 2) the share of P0, by kind of reduction
+    `share`    (M, 2) the weight of P0, by kind of reduction
     `starts`   (2 M + 1) the events of context m and kind k are the entries starts[2 m + k] to starts[2 m + k + 1] of
                `rule` and `extra`
     `rule`     the rules of the events, numbered in the order of Rules

@@ -1,4 +1,4 @@
-"""Counts of the reductions and expansions of right-corner trees, by store depth (Wu et al. 2010, equations 11-14).
+"""Counts the reductions and expansions of right-corner trees, by store depth (Wu et al. 2010, equations 11-14).
 
 In the right-corner form of a binarised tree, every node on the left edge of an awaited constituent b (in the element
 ⟨a, b⟩ at depth d) is at some time the constituent q that has just been completed above that element. It is then reduced

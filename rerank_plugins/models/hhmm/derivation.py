@@ -1,4 +1,4 @@
-"""The best derivation of a beam as a tree, by back-pointers from the last word to the first.
+"""Builds the tree of a beam's best derivation, by back-pointers from the last word to the first.
 
 A step of a derivation (transitions.py) is a reduction by a rule and the reading of a word. Replayed from the first word
 on, the steps build the tree: an incomplete constituent is a tree with a place for the constituent that it awaits. The
@@ -231,7 +231,7 @@ def completion(model: HhmmModel, beam: Beam) -> tuple[float | None, int]:
 
 
 def unread(word: str) -> Tree:
-    """Return the tree of a word that no store could read."""
+    """Return the tree of an unparsed word, which no store could read."""
     return Tree("X", (word,))
 
 

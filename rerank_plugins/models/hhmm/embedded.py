@@ -1,4 +1,4 @@
-"""The model of a plugin, which may be the embedded English one, and a check of the options of all such plugins."""
+"""Reads the model that a plugin's options name, or the embedded English one, and checks the options of the beam."""
 
 from __future__ import annotations
 

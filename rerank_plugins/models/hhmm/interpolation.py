@@ -1,4 +1,4 @@
-"""Probabilities of events from their counts, smoothed with those of less context (Wu et al. 2010, equations 13 and 14).
+"""Estimates the probabilities of events from counts, interpolated with less context (Wu et al. 2010, eqs 13 and 14).
 
 Each distribution is interpolated with one of less context by the method of Witten & Bell (1991). For a context h in
 which n(h) events of T(h) types were seen:

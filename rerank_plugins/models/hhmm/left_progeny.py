@@ -1,8 +1,8 @@
 """Left progeny: the expected left descendants of an awaited constituent, by store depth, in closed form.
 
-The grammar is binarised and has unary rules. A *place* is a symbol as a rule asks for it: an awaited symbol or a left
-child. It is filled by a *node*, the symbol that is then rewritten by a binary rule or as a word, after any number of
-unary rules: U* = (I - U)^-1 sums over them, so unary chains of any length are exact and need no store of their own.
+The grammar is binarised and has unary rules. A *place* is a symbol on the right side of a rule: an awaited symbol or a
+left child. It is filled by a *node*, the symbol that is then rewritten by a binary rule or as a word, after any number
+of unary rules: U* = (I - U)^-1 sums over them, so unary chains of any length are exact and need no store of their own.
 
 In the right-corner form of a tree with at most D store elements (Schuler 2009), a right child stays in the element d
 that awaits it, a left child of an awaited symbol of element d opens element d + 1, and a left child within an element

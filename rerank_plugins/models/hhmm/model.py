@@ -1,13 +1,13 @@
-"""The model as a whole: ln p of each word given the words before it, through a beam of stores.
+"""The HHMM as an incremental language model: ln p of each word given the words before it, by a beam of stores.
 
 If no store of the beam can read a word, the word cannot be parsed together with what precedes it, as far as the beam
 goes. Its ln p is then `UNPARSED` plus its ln p as the first word of a sentence or, if no sentence can begin with it,
-plus the ln of its share of all words; the model goes on as after the first word of a new sentence. `Beam.unparsed`
+plus ln of its mean emission probability; the model goes on as after the first word of a new sentence. `Beam.unparsed`
 counts such words. The end of a sentence for which no store is complete has ln p `UNFINISHED`.
 
 Without beam and threshold, the probabilities of the words that some store can read, and of the end where some store is
 complete, sum to exactly one in every state. The probabilities of unparsed words and of unfinished sentences come on top
-of that: exp(UNPARSED) times the sum over the unparsed words of P as first word (or of the share), at most 2e-4, and
+of that: exp(UNPARSED) times the sum over the unparsed words of P as first word (or of that mean), at most 2e-4, and
 exp(UNFINISHED) = 1e-6 for an end that has no derivation. The probabilities of all sentences therefore sum to slightly
 more than one, by a factor of at most `EXCESS` for each word and for the end. To normalise them exactly would take a sum
 over the words that cannot be read, which is the whole vocabulary, in every state.
@@ -39,7 +39,7 @@ class HhmmModel(PickledFields):
     """A grammar as a hierarchic hidden Markov model with a store of `depth` elements; an `IncrementalLM`.
 
     `beam`        the number of stores that are kept after each word; 0 keeps all
-    `threshold`   stores whose probability is below this share of the best one are pruned
+    `threshold`   stores whose probability is below this fraction of the best one's are pruned
     `bounded`     whether probabilities are conditioned on trees that fit in the store (they then sum to one)
     `entropies`   whether to compute the entropy of each store's derivations
     `derivations` whether each beam keeps the beam before it, from which the best tree is read

@@ -1,4 +1,4 @@
-"""The empirical model in one file: a grammar's arrays (models/pcfg/model_file.py) and the counts of events."""
+"""Reads and writes the empirical model: a grammar's arrays (models/pcfg/model_file.py) and the counts of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A hash table of stores: the probabilities of equal stores add up (recombination).
+"""A hash table of stores, in which the probabilities of equal stores are summed (recombination).
 
 A store is a stack of elements a/b, and nodes of a tree that grows at the root (`Stacks`) represent the stacks of a
 step: stacks that are equal are one node. So a store has one integer as its key, whatever its depth: the number of a
@@ -50,7 +50,7 @@ class Table(NamedTuple):
 
         key     what is unique to it
         sum     probability of all its derivations
-        likely  probability of its best derivation
+        likely  Viterbi probability: that of its best derivation
         spread  Σ c_i (H_i - ln c_i) over its contributions c_i, from which the entropy of derivations is computed
         before, event, kind   the back-pointer of its best derivation
     """

@@ -1,6 +1,6 @@
-"""Lists of the rules that may follow, computed once and shared between stores, hypotheses and lists of hypotheses.
+"""Caches the lists of rules that may follow in a step, for all stores, hypotheses and n-best lists.
 
-There are two kinds of lists, of which only some thousands occur in a text, however many stores ask for them:
+There are two kinds of lists, of which only some thousands occur in a text, however many stores need them:
 
     fillers    the rules q' -> p c for a left child p, and each node q' that an awaited b can become; they depend on the
                grammar alone

@@ -1,4 +1,4 @@
-"""The model laid out for the search: rules by left child, unary promotions by node, expectations, word emissions."""
+"""Lays out a grammar for the search: rules by left child, unary promotions by node, expectations, word emissions."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ completed below b_d. With E*_d and R_d of left_progeny.py, the probability of th
 
 so the factors of Schwartz et al. (2011), equations 20-24, telescope into three steps. For the next word w:
 
-1. Promotion: q becomes the left child p that some rule asks for, by unary rules.   v · U*[p, q] / E*_d[b_d, q]
+1. Promotion: q becomes the left child p of some rule, by unary rules.              v · U*[p, q] / E*_d[b_d, q]
 2. A rule q' -> p c makes c the next awaited symbol; w_d(c), from Emission.ahead, is the probability that c begins with
    w and fits in the store:
    - in-element reduction (24) and active transition (22): a new element q'/c.    P(q' -> p c) E*_d[b_d, q'] w_{d+1}(c)
@@ -27,7 +27,7 @@ are looked at and 1,000 contributions added up. What does not depend on the stor
 looked at, and in which order, is remembered (successors.py). With 200 stores it is three times the work and not four,
 since the further stores are so improbable that more of their rules are below the bound.
 
-Beside the sum over its derivations, each store keeps the probability of the best one (`likely`), its back-pointer
+Beside the sum over its derivations, each store keeps the Viterbi probability (`likely`), its back-pointer
 (`back`), and, on request, the entropy of its derivations: H = Σ_i c_i (H_i - ln c_i) / c + ln c for a store whose
 probability c is the sum of the contributions c_i.
 """
@@ -47,7 +47,7 @@ from rerank_plugins.models.hhmm.workspace import Workspace
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF
 ELEMENT = 0xFFFFFFFF
-FAR = 0.1  # contributions below this share of the `width`-th best store are pruned before the table is complete
+FAR = 0.1  # contributions below this fraction of the `width`-th best store are pruned before the table is complete
 FULL = -1  # a table lacks room
 
 
@@ -150,8 +150,8 @@ def transit(
             bound = max(bound, FAR * nth_sum(table, count, width, values))
             full = 2 * count
         level = min(d, last)
-        # P(event) = share P0(event) + extra: P0 is multiplied by v times the share of its kind, the counted extra by
-        # v E*_d[b_d, p]. Contexts without counts have the share 1 and no extra.
+        # P(event) = share P0(event) + extra: P0 is multiplied by v times the weight of its kind, the counted extra by
+        # v E*_d[b_d, p]. Contexts without counts have the weight 1 and no extra.
         row, within, cross, seen = -1, v, v, 0.0
         if has_counts:
             row = context_of(contexts, size, d, a, b, p)

@@ -1,4 +1,4 @@
-"""The arrays in which a step of the search works; every step uses those of the step before."""
+"""The scratch arrays of a step of the search, which every step uses again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which source word each target word belongs to: its affiliation (Devlin et al. 2014, section 2.1).
+"""Affiliates each target word with a source word (Devlin et al. 2014, section 2.1).
 
 A linked word is affiliated with its source word, and a word without a link with the source word of the nearest linked
 word of the target sentence; of two that are equally near, with that of the one to the right. The alignment models of
@@ -31,7 +31,7 @@ def affiliations(alignment: WordAlignmentModel, source: str, targets: Sequence[s
 
 
 def filled(links: LongArray, length: int) -> LongArray:
-    """The affiliations of words that have `links`, -1 for none; where no word has a link, of words in the same place.
+    """The affiliations of words that have `links`, -1 for none; where no word has a link, of equal positions.
 
     `length` is the number of source words.
     """

@@ -1,8 +1,8 @@
-"""What the network sees of each target word: the target words before it, and the source words about its own.
+"""The inputs of the network for each target word: the target words before it, and a window of source words.
 
 The context of target word j, which is affiliated with source word a, is the 2w + 1 source words from a - w to a + w,
 and the h target words before j. The end of the sentence, `</s>`, is predicted too, and affiliated with the end of the
-source. Places outside of a sentence have symbols of their own.
+source. Positions outside of a sentence have symbols of their own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ END = 1  # the output `</s>`; the output 0 is the unknown word, and those from 2
 
 @dataclass(frozen=True)
 class Contexts:
-    """The contexts of (n) predicted words, in two arrays of symbols that contexts of the same sentences share.
+    """The contexts of (n) predicted words, as windows of two arrays of symbols of whole sentences.
 
     The source words of context i are `source[about[i] : about[i] + 2w + 1]`, its target words
     `target[after[i] : after[i] + h]`, and the predicted word is `outputs[i]`.

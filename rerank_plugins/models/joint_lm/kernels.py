@@ -1,4 +1,4 @@
-"""The kernel of training: steps of the embeddings of a batch."""
+"""The kernel of training: it moves the embeddings of a batch against their gradients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of training: Adagrad for the rows that belong to words, Adam for the hidden layer.
+"""The optimiser of the network: Adagrad for the rows that belong to words, Adam for the hidden layer.
 
 A batch has few of all words. The embedding and the output weights of a word are a row each, with a rate of its own,
 which falls with the squares of the row's gradients (Duchi et al. 2011, with one sum for a row): rare words move as far

@@ -63,7 +63,7 @@ def gradient(
     """The gradient of the batch of contexts `symbols` (batch, K) and predicted words `outputs` (batch).
 
     `chosen` are the outputs C with their `ln_pi`. `kept` (batch, H) multiplies the hidden layer: 0 for units that are
-    dropped out, and 1 / (1 - share) for the others.
+    dropped out, and 1 / (1 - their proportion) for the others.
     """
     inputs, hidden = model.activations(symbols)
     hidden *= kept

@@ -1,7 +1,7 @@
 """Training of the network: stochastic gradient descent over the target words of sentence pairs, in random order.
 
-All steps fall linearly to 0 at the end of the last pass. A part of the pairs is held out, to tell how well the network
-predicts. The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
+All steps fall linearly to 0 at the end of the last pass. A part of the pairs is held out, to measure how well the
+network predicts. The cost of a word is proportional to H (K D + outputs of a batch) multiplications.
 """
 
 from __future__ import annotations

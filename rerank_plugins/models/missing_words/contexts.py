@@ -5,7 +5,8 @@
     right2   C(w b₁ b₂) / C(* b₁ b₂)
 
 `*` is any word of the vocabulary or `<unk>`, but neither `<s>` nor `</s>`, so that each of the five sums to one over
-words; a₂ may be `<s>` and b₂ `</s>`. Table 1 of Song (2016), which lists the five, is lost; this is our reading of it.
+words; a₂ may be `<s>` and b₂ `</s>`. The text of Song (2016) lacks its Table 1, which lists the five; this
+is our reading.
 """
 
 from __future__ import annotations

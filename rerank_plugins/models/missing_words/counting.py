@@ -1,4 +1,4 @@
-"""Counting of a text: events are sorted and counted by the code that n-gram models are counted with (backoff/).
+"""Counts the contexts and word pairs of a text, by the sorting and counting of n-gram models (backoff/).
 
 The time is that of one sort for each of the five contexts and one for all pairs; the memory that of the largest sort, 8
 bytes for each event, beyond which the workspace sorts on disk.

@@ -1,4 +1,4 @@
-"""Filling of a gap: the k most probable words by the mixture Σ_i v_i P_i(w) of the five contexts and of 1-grams.
+"""Fills gaps with their k most probable words by the mixture Σ_i v_i P_i(w) of the five contexts and of 1-grams.
 
 The 1-grams, a sixth component, give every word a probability where its contexts are new; they change the order of the
 other words little. Contexts that do not occur in the text take no part: the sum is divided by the weights of the others
@@ -55,7 +55,7 @@ class Filled(NamedTuple):
 def gaps_of(tokens: IntArray) -> Gaps:
     """The neighbours of all gaps of sentences, each ended by `</s>`, in order."""
     padded = np.concatenate([np.array([EOS], np.int32), tokens, np.array([EOS], np.int32)])
-    at = np.flatnonzero((padded[1:-1] != EOS) & (padded[2:] != EOS)) + 1  # the place of a1 in `padded`
+    at = np.flatnonzero((padded[1:-1] != EOS) & (padded[2:] != EOS)) + 1  # the position of a1 in `padded`
     a2 = padded[at - 1]
     return Gaps(np.where(a2 == EOS, np.int32(BOS), a2), padded[at], padded[at + 1], padded[at + 2])
 
@@ -122,7 +122,7 @@ def word_parts(rows: Any, totals: Any, words: Any, counts: Any, contexts: Any, w
 
 @part
 def find_row_of(rows: Any, words: Any, context: int, word: int) -> int:
-    """The place of a word among those of a context, or -1."""
+    """The index of a word among those of a context, or -1."""
     return place_of(words, rows[context], rows[context + 1], word)
 
 
@@ -191,7 +191,7 @@ def worse(p: float, word: int, other_p: float, other: int) -> bool:
 
 @part
 def sift_up(words: Any, p: Any, place: int, word: int, value: float) -> None:
-    """Put a word into a heap at its end, `place`, and move it towards the root, which is the worst."""
+    """Put a word at the end of a heap, index `place`, and move it towards the root, which is the worst."""
     while place > 0:
         parent = (place - 1) >> 1
         if not worse(value, word, p[parent], words[parent]):

@@ -125,6 +125,6 @@ class MissingWordsModel:
         tokens = self.encode(sentences)
         starts = np.append(0, np.flatnonzero(tokens == EOS)[:-1] + 1) if len(sentences) else np.zeros(0, np.int64)
         padded = np.append(np.int32(EOS), tokens)
-        at = starts + np.asarray(gaps, np.int64) + 1  # the place of a1 in `padded`
+        at = starts + np.asarray(gaps, np.int64) + 1  # the position of a1 in `padded`
         a2 = padded[at - 1]
         return Gaps(np.where(a2 == EOS, np.int32(1), a2), padded[at], padded[at + 1], padded[at + 2])

@@ -1,4 +1,4 @@
-"""Weights v(a, b) of the word pairs of a window that never rise with the distance of the pair (Song 2016), fitted.
+"""Fits the weights v(a, b) of word pairs in a window, which never rise with the distance of the pair (Song 2016).
 
 Cell (a, b) has distance a + b + 1. The weights in question, none of them negative and v(a, b) >= v(a', b') wherever
 a + b < a' + b', form a cone: all sums, with factors θ >= 0, of indicators of sets of cells that consist of all cells
@@ -40,7 +40,7 @@ def cone(half: int) -> FloatArray:
 def fit_weights(
     features: FloatArray, offsets: LongArray, right: LongArray, start: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Weights of the features (gaps, n, n) in that cone, their factors θ, and the mean ln p(l | s) with them.
+    """Fit weights of the features (gaps, n, n) in that cone; return them, their factors θ, and the mean ln p(l | s).
 
     `offsets` (sentences + 1) are where the gaps of each sentence begin, `right` (sentences) the gap at which a word is
     missing, as a row of `features`; `start` are the factors to start from.

@@ -89,7 +89,7 @@ def collect_votes(
         if tokens[end] != EOS:
             continue
         length = end - begin
-        # Places -1 and `length` are `<s>` and `</s>`.
+        # Positions -1 and `length` are `<s>` and `</s>`.
         last = length if edges else length - 1
         for i in range(-1 if edges else 0, length):
             left = BOS if i < 0 else tokens[begin + i]

@@ -1,4 +1,4 @@
-"""Training of a model of missing words: counting of texts, and tuning of the weights on sentences held out of them."""
+"""Trains a model of missing words: counts texts, and tunes the weights on sentences held out of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The weights of a model, tuned on held-out sentences from which one word was removed.
+"""Tunes the weights of a model on held-out sentences from which one word was removed.
 
 Location maximises the conditional likelihood of the right gap (monotone_weights.py), for each of several constants of
 the votes; filling maximises the likelihood of the removed words (`fit_mixture`).
@@ -91,7 +91,7 @@ def _start(function: Literal["votes", "log-odds"], constant: float, half: int, e
 
 
 def fit_location(model: MissingWordsModel, tokens: IntArray, right: LongArray, choices: Sequence[Location]) -> Location:
-    """Of these settings the one of the greatest likelihood, with the weights that reach it.
+    """The setting, among these, of the greatest likelihood, with its weights.
 
     `tokens` are sentences without a word, `right` the rows of the gaps where it was. The choices differ in the constant
     alone; their weights are not read.

@@ -1,4 +1,4 @@
-"""Events of a text for counting: pairs of words with a number of words between them, and words with their neighbours.
+"""Makes a text's events for counting: pairs of words with their distance, and words with their neighbours.
 
 A text is an array of word numbers in which each sentence ends in `</s>`. Events are written as tuples of
 models/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
@@ -16,7 +16,7 @@ from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 PIECE = 1 << 20  # tokens of a piece of text, about
 REACH = 2  # neighbours on each side of a word
 CONTEXTS = ("left2", "around", "right2", "left1", "right1")  # the five conditions, in the order of their weights
-KEYS = {"left2": (-1, -2), "around": (-1, 1), "right2": (1, 2), "left1": (-1,), "right1": (1,)}  # places of neighbours
+KEYS = {"left2": (-1, -2), "around": (-1, 1), "right2": (1, 2), "left1": (-1,), "right1": (1,)}  # offsets of neighbours
 
 
 def pieces(tokens: IntArray, size: int = PIECE) -> Iterator[IntArray]:
@@ -37,7 +37,7 @@ def pieces(tokens: IntArray, size: int = PIECE) -> Iterator[IntArray]:
 def pair_events(tokens: IntArray, window: int) -> Iterator[IntArray]:
     """Yield (m, 3) events (m words between, right word, left word) for 0 <= m < window, distance by distance.
 
-    `<s>` and `</s>` count as words, at the places before the first word and after the last.
+    `<s>` and `</s>` count as words, at the positions before the first word and after the last.
     """
     padded = np.concatenate([np.array([EOS], np.int32), tokens])
     ends = np.cumsum(padded == EOS)

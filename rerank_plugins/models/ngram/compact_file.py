@@ -1,7 +1,7 @@
-"""Small files of n-gram models, as the embedded model is one: arrays that compress well, in place of links.
+"""Reads and writes small files of n-gram models, such as the embedded one: arrays that compress well, without links.
 
 Contexts and events are stored by level in the order of the tables: how many extensions and how many events each context
-has, the differences between neighbouring symbols, and the places of the values in codebooks of 6 bits or so. All are
+has, the differences between neighbouring symbols, and the indices of the values in codebooks of 6 bits or so. All are
 single bytes; those of a number of two bytes lie in two arrays. The links are found again when the file is read, which
 takes a quarter of a microsecond an n-gram.
 """

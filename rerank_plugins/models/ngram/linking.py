@@ -1,4 +1,4 @@
-"""The contexts that follow the n-grams of a model of text, from the n-grams alone."""
+"""Finds the context that follows each n-gram of a model of text, from the n-grams alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random sentences from an n-gram model, drawn word by word from p(· | h), from `<s>` to `</s>` (backoff/drawing.py).
+"""Draws random sentences from an n-gram model, word by word from p(· | h), from `<s>` to `</s>` (backoff/drawing.py).
 
 Okanohara and Tsujii (2007) use such sentences from a trigram model as pseudo-negative examples.
 """
@@ -25,7 +25,7 @@ ATTEMPTS = 10_000  # sentences rejected in a row before the lengths are consider
 
 @dataclass(frozen=True, eq=False)
 class NgramSampler:
-    """Draws sentences of `shortest` to `longest` words; `unknown` says whether they may contain `<unk>`.
+    """Draws sentences of `shortest` to `longest` words; `unknown` is whether they may contain `<unk>`.
 
     Other sentences are rejected, so that those that remain keep their relative probabilities. Raises ModelError for a
     stupid-backoff model, whose scores are no probabilities.

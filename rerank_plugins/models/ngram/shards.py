@@ -1,4 +1,4 @@
-"""Training of an n-gram model by tasks on several machines: text to rows of events (backoff/shards does the rest).
+"""Trains an n-gram model by tasks on several machines: from text to rows of events (backoff/shards does the rest).
 
 Each task reads a piece of the text and numbers its words for itself. The words of all pieces are merged a bucket at a
 time, where the hash of a word decides on its bucket; then each task deals the events of its piece into the parts of the

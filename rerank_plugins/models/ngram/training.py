@@ -1,4 +1,4 @@
-"""Training of an n-gram model on texts.
+"""Trains n-gram models on texts.
 
 With the default settings the model is that of KenLM's `lmplz`: interpolated modified Kneser–Ney, raw counts for n-grams
 that begin with `<s>`, unigrams interpolated with the uniform distribution over the vocabulary, from which alone `<unk>`
@@ -33,7 +33,7 @@ class NgramSettings:
     `prune` is by order the count up to which n-grams are left out; its last value holds for all higher orders. Words
     that occur fewer than `min_count` times, and all but the `most_words` most frequent, are unknown. With `closed`,
     `<unk>` has no probability, and every word of the text must be known. N-grams whose removal raises the perplexity by
-    less than the share `prune_entropy` are left out as well. Values are exact, or quantised to `quantise` bits.
+    less than the fraction `prune_entropy` are left out as well. Values are exact, or quantised to `quantise` bits.
     """
 
     order: int = 5
@@ -147,7 +147,7 @@ def _estimated(
     source: TextEvents, smoothing: Smoothing, settings: NgramSettings, prune: Sequence[int], never: Sequence[int],
     workspace: Workspace, jobs: int, progress: Callable[[str], None],
 ) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
-    """The estimate and its packed tables, pruned by entropy where the settings ask for it."""
+    """The estimate and its packed tables, pruned by entropy where the settings require it."""
     from rerank_plugins.models.backoff.estimation import estimate, estimate_packed
 
     if not settings.prune_entropy:

@@ -1,4 +1,4 @@
-"""Insertion of one error into a correct sentence: pseudo-negative examples of grammar (Foster et al. 2008).
+"""Inserts one error into a correct sentence: pseudo-negative examples of grammar (Foster et al. 2008).
 
 forms.py         the forms of a word that a text attests
 misspellings.py  words one edit away

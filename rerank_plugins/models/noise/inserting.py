@@ -1,4 +1,4 @@
-"""Insertion of one error of a randomly drawn kind into a sentence: the noisy sentences of Foster et al. (2008).
+"""Inserts one error of a randomly drawn kind into a sentence (Foster et al. 2008).
 
     missing      a word is deleted
     extra        a word is repeated, or a word of the text is inserted
@@ -9,7 +9,7 @@
 
 The first word is never deleted and nothing is inserted before it, so that capitals do not reveal an error; a changed
 word keeps its capitals. The result may be grammatical by chance (after the deletion of an adjective, say), hence
-*pseudo*-negative examples. If a sentence has no place for the drawn kind, another kind is drawn. About 0.2 ms per
+*pseudo*-negative examples. If the drawn kind does not apply to a sentence, another kind is drawn. About 0.2 ms per
 sentence.
 """
 
@@ -59,7 +59,7 @@ class Edit(NamedTuple):
 class ErrorInserter:
     """Inserts errors of the kinds in `shares`, in these proportions, with the word forms of a text.
 
-    Raises ValueError for an unknown kind, a negative share, or shares that are all 0.
+    Raises ValueError for an unknown kind, a negative proportion, or proportions that are all 0.
     """
 
     forms: WordForms
@@ -71,7 +71,7 @@ class ErrorInserter:
             raise ValueError(f"kinds of errors {dict(self.shares)}: wanted shares above 0 of {', '.join(KINDS)}")
 
     def insert(self, sentence: Sentence, rng: np.random.Generator, tree: DependencyTree | None = None) -> Edit | None:
-        """Draw an error for the sentence; None if no kind has a place in it. `tree` provides tags and agreement."""
+        """Draw an error for the sentence; None if no kind applies to it. `tree` provides tags and agreement."""
         kinds = [kind for kind, share in self.shares.items() if share > 0]
         while kinds:
             shares = np.array([self.shares[kind] for kind in kinds])

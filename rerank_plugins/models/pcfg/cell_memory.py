@@ -1,4 +1,4 @@
-"""A memory of chart cells by the words that they span, for the hypotheses of an n-best list, which share most spans.
+"""A cache of chart cells by the words that they span, most of which several hypotheses of an n-best list have.
 
 Spans are numbered by a trie: the span of words i … j is the child by word j of the span i … j-1. A hash table finds
 children by parent and word, so that two spans have the same number only if they have the same words.

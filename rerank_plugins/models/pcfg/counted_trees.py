@@ -1,4 +1,4 @@
-"""Trees of several treebanks, read one by one, with what has to be known of them once they are gone."""
+"""Reads the trees of several treebanks one by one, and keeps their numbers and weights but not the trees."""
 
 from __future__ import annotations
 

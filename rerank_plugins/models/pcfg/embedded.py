@@ -1,4 +1,4 @@
-"""The grammar of a plugin: the file that its options name, or the embedded English grammar."""
+"""Reads the grammar of a plugin: the file that its options name, or the embedded English grammar."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMBEDDED = embedded("grammar.pcfg")
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
-    """Read the grammar of a file, or the embedded one, which all that use it share, if `model` is None.
+    """Read the grammar of a file or, if `model` is None, the embedded one, which is read once in a process.
 
     Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
     trained for another language than `language`, unless that is empty.

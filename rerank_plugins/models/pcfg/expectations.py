@@ -1,4 +1,4 @@
-"""Expectations over the trees that a grammar generates: the mass of finite trees, and the number of each symbol."""
+"""Expectations over the trees that a grammar generates: the probability of finite trees, the number of each symbol."""
 
 from __future__ import annotations
 

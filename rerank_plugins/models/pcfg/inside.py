@@ -8,7 +8,7 @@ I(s, i, j) = p(s derives words i … j-1): of a binary rule or an emission, then
 The emissions of each word are multiplied by a scale of the word's own, so that values stay near one: each derivation of
 a span contains the product of its words' scales as a factor, and sums need no logarithms. A cell depends only on the
 words that it spans. Hypotheses of an n-best list therefore share cells: those over words that they have in the same
-places stay where they are, and others are copied from a memory (cell_memory.py). Words in other columns may have got
+positions stay where they are, and others are copied from a memory (cell_memory.py). Words in other columns may have got
 other scales, but only by a power of two, so that a cell has the same digits wherever it comes from.
 
 A bit for each split point says whether a symbol derives a span that begins or ends there; children without a common

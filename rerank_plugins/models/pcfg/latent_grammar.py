@@ -115,7 +115,7 @@ class LatentGrammar:
         return self.places[:-1], self.rows, self.columns, self.firsts[self.parent]
 
     def smoothed(self, rules: float, emissions: float) -> LatentGrammar:
-        """Interpolate a label's states with their mean, by these shares (Petrov et al. 2006, §2.3: 0.01 and 0.1)."""
+        """Interpolate a label's states with their mean, by these weights (Petrov et al. 2006, §2.3: 0.01 and 0.1)."""
         p = self.p.copy()
         shares = np.where(self.children[:, 0] >= 0, rules, emissions)
         kernels.draw_together(p, self.places[:-1], self.rows, self.columns, shares)
@@ -140,7 +140,7 @@ class LatentGrammar:
         """Merge the states a and a + 1 if `together[a]`; a is even within its label.
 
         `together` and `shares` are over all states. The rewritings of a merged state are those of the two, weighted by
-        `shares`, their shares of the pair's expected count.
+        `shares`, their proportions of the pair's expected count.
         """
         memberships, weights = [], []
         for label, k in enumerate(self.states.tolist()):

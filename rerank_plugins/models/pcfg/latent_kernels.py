@@ -161,10 +161,10 @@ def merge_losses(
 ) -> None:
     """Add to `losses` (by even state number) the decrease of Σ weight · ln p(tree) if a state is merged with the next.
 
-    `shares` (states of all labels) is the share of each state in the expected count of its pair; `firsts` says where
-    the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al. 2006,
-    §2.2): with O divided by the weight of the node, p(tree) changes from Σ_a O(a) I(a) = 1 by
-    (O_i + O_j)(s_i I_i + s_j I_j) - O_i I_i - O_j I_j.
+    `shares` (states of all labels) is the proportion of each state in the expected count of its pair; `firsts` says
+    where the states of a label begin. A merge is judged at one node at a time, all others staying split (Petrov et al.
+    2006, §2.2): with O divided by the weight of the node, p(tree) changes from Σ_a O(a) I(a) = 1 by (O_i + O_j)(s_i I_i
+    + s_j I_j) - O_i I_i - O_j I_j.
     """
     for node in range(len(label)):
         if weights[node] == 0.0:

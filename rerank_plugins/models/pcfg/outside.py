@@ -105,7 +105,7 @@ def outside_pass(
                         both = bits & ends[j, np.uint64(rules.pair_right[pair])]
                         count += np.uint64((both != 0) & (needed[pair] != 0.0))
             # Hand down: O(l, i, k) += weight · I(r, k, j), O(r, k, j) += weight · I(l, i, k), for every split point k.
-            # The places of other k are not read any more, so that k may run over whole rows of eight.
+            # The elements of other k are not read any more, so that k may run over whole rows of eight.
             start, end = np.uint64((i + 1) & -8), np.uint64(min(j + 7 & -8, n))
             for place in range(count):
                 children = np.uint64(chosen[place])

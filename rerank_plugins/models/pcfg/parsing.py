@@ -38,7 +38,7 @@ from rerank_plugins.trees.binarisation import INTERMEDIATE
 from rerank_plugins.trees.scored import KBestTrees, ScoredTree
 from rerank_plugins.trees.shared_subtrees import SharedTrees
 
-PRUNED_EARLY = 0.1  # share of the threshold below which the coarse outside pass prunes
+PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
 LOWEST = 1e-9  # the least positive threshold; longer sentences are never parsed exactly, as memory grows with n^3
 EXACT = 40  # words of the longest sentence that is parsed with a threshold of 0

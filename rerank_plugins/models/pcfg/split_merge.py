@@ -42,7 +42,7 @@ class Schedule:
 
     `rounds`            number of rounds; a symbol has at most 2^rounds states
     `after_split`, `after_merge`, `smoothing`  numbers of EM iterations in the three phases of a round
-    `merge`             share of the splits that are undone
+    `merge`             proportion of the splits that are undone
     `rule_share`, `emission_share`  interpolation weights of the mean over states in the smoothing phase
     `noise`             relative size of the random difference between the halves of a split state
     `negligible`        a probability is set to zero where it stands for an expected count below this (0: nowhere)
@@ -117,7 +117,7 @@ def _improved(
 
 
 def merge_back(trees: Trees, grammar: LatentGrammar, share: float) -> LatentGrammar:
-    """Undo this share of the splits: those that reduce the likelihood least. All states but ROOT's come in pairs."""
+    """Undo this part of the splits: those that lower the likelihood least. All states but ROOT's come in pairs."""
     _, counts = trees.expected(grammar)
     total = grammar.totals(counts)
     first = np.concatenate([grammar.firsts[label] + np.arange(0, k - 1, 2) for label, k in enumerate(grammar.states)])

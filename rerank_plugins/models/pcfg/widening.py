@@ -17,14 +17,14 @@ def widened(grammar: LatentGrammar, counts: FloatArray, forest: Forest) -> Laten
     """Return the grammar with all rewritings of a forest, of which its own trees are a part.
 
     A rewriting that its trees lack gets the relative frequency in the forest, whatever the state of the parent; the
-    states of its children are as frequent as in the expected `counts`, laid out as p. The others get a share of BLEND
-    of the same kind, so that no tree of the forest has a probability of zero. EM then tells the states apart.
+    states of its children are as frequent as in the expected `counts`, laid out as p. The others get a part of BLEND
+    of the same kind, so that no tree of the forest has a probability of zero. EM then separates the states.
     """
     whole = replace(unsplit(forest), states=grammar.states)
     frequency = unsplit(forest).p
     sizes = np.diff(whole.places)
     totals = grammar.totals(counts)
-    # The share of each state in its label; -1, no child, has the last place.
+    # The proportion of each state in its label; -1, no child, has the last element.
     labels = np.repeat(np.arange(len(grammar.states)), grammar.states)
     label_totals = np.bincount(labels, totals, len(grammar.states))[labels]
     shares = np.append(

@@ -1,6 +1,6 @@
 """Kernels that add up the contexts of each word. A token is the number of a word, UNKNOWN, or END of a document.
 
-A token costs (neighbours x non-zero places) additions to its row or, for whole documents, the addition of one row.
+A token costs (neighbours x non-zero dimensions) additions to its row or, for whole documents, the addition of one row.
 Frequent words have the first rows, so that most additions stay in the processor's cache.
 """
 

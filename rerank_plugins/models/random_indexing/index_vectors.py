@@ -1,7 +1,7 @@
-"""Index vectors: of the `dimensions` places of a vector, `nonzero` are +1 or -1 and all others are 0.
+"""Draws index vectors: of the `dimensions` elements of a vector, `nonzero` are +1 or -1 and all others are 0.
 
-Places and signs are drawn by a generator (SplitMix64) whose initial state is a hash of the word and the seed, so a word
-has the same index vector in every text, in every process and on every machine. In many dimensions such vectors are
+Positions and signs are drawn by a generator (SplitMix64) whose initial state is a hash of the word and the seed, so a
+word has the same index vector in every text, in every process and on every machine. In many dimensions such vectors are
 almost orthogonal, so that a sum of them represents the words that were added.
 """
 
@@ -25,7 +25,7 @@ SECOND = np.uint64(0x94D049BB133111EB)
 def index_vectors(
     words: Sequence[str], dimensions: int, nonzero: int, seed: int
 ) -> tuple[IntArray, NDArray[np.float32]]:
-    """Draw (words, nonzero) distinct places, 0 <= place < `dimensions`, and the (words, nonzero) signs there."""
+    """Draw (words, nonzero) distinct positions, 0 <= position < `dimensions`, and the (words, nonzero) signs there."""
     key = seed.to_bytes(8, "little")
     hashes = b"".join(blake2b(word.encode(), digest_size=8, key=key).digest() for word in words)
     places = np.zeros((len(words), nonzero), np.int32)

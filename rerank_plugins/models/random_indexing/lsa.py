@@ -1,4 +1,4 @@
-"""Latent semantic analysis (Deerwester et al. 1990), as one more space over the same words beside random indexing.
+"""Latent semantic analysis (Deerwester et al. 1990): another vector space over the words of random indexing.
 
 The entries of the word-by-document matrix are (1 + ln tf) idf, with idf = ln(N / df). The vector of a word is its row
 of U Σ in the truncated singular value decomposition U Σ Vᵀ (randomised; scikit-learn, from the extra `ml`). LSA has the

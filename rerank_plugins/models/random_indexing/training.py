@@ -1,9 +1,9 @@
-"""Training: each space adds up the index vectors of the contexts of words (Wu et al. 2013, section 2.2).
+"""Trains random indexing: each space sums the index vectors of the contexts of words (Wu et al. 2013, section 2.2).
 
     document      v_t = Σ over the occurrences of t of Σ_{u in its document} e_u
     window        v_t = Σ over the occurrences of t of Σ_{0 < |j| <= r} e_{t+j}
     directional   the same in twice the dimensions: left neighbours in the first half, right ones in the second
-    positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j places: each position has its own permutation
+    positional    Σ Π^j e_{t+j}, where Π^j rotates a vector by j elements: each position has its own permutation
     lsa           latent semantic analysis, which random indexing approximates: see lsa.py
 
 A document is a line (usually a sentence) or a block of lines between empty lines; windows do not extend beyond it. With
@@ -65,7 +65,7 @@ class Settings:
     def __post_init__(self) -> None:
         if not 0 < self.nonzero <= self.dimensions:
             raise ModelError(
-                f"index vectors with {self.nonzero} non-zero places: wanted from 1 to the {self.dimensions} dimensions"
+                f"index vectors with {self.nonzero} non-zero elements: wanted 1 to {self.dimensions}, the dimensions"
             )
         if not 0 < self.radius < self.dimensions:
             raise ModelError(

@@ -9,7 +9,7 @@ sets.py          sets of individuals, numbered (the entities reified from sets)
 relations.py     relations as transitions on sets (equation 12)
 taxonomy.py      a hierarchy of concepts, entered by downward and left by upward transitions (equation 25)
 world.py         the world: its individuals, its labels, and cached transitions
-described.py     checks what a file says about a world, and names the line of what is wrong
+described.py     checks the facts of a file about a world, and names the line of an error
 world_file.py    world models in TOML and JSON
 world_tables.py  world models in tables (CSV)
 world_graph.py   world models in RDF and OWL

@@ -1,4 +1,4 @@
-"""The best hypothesis of a sentence: what its words refer to, one after the other, and its tree.
+"""The best hypothesis of a sentence, read out of the beam: the referents of its words, and its tree.
 
 The hypothesis is the one whose whole derivation has the highest probability; it is followed back from the last word, so
 that the referents of early words are those that the later words confirm.

@@ -1,4 +1,4 @@
-"""What files say about a world, collected from any of them, checked, and turned into a `World`.
+"""Collects the facts about a world from files of any format, checks them, and makes a `World` of them.
 
 The readers of the formats add facts, each with a function that finds the file and line it came from. Individuals may be
 declared after they are mentioned. `world` raises FormatError, with file and line, for an individual that is mentioned
@@ -44,7 +44,7 @@ CHOICES = {"than": ("some", "every"), "norm": ("mean", "median")}
 
 
 def at_fault(where: Where, message: str) -> FormatError:
-    """The error with this message at a place."""
+    """The error with this message at a position of a file."""
     path, line = where()
     return FormatError(message, path=path, line=line)
 
@@ -83,7 +83,7 @@ class Facts:
             raise at_fault(where, f"{name!r} is a {kind} here and a {self._kinds[name]} elsewhere")
 
     def member(self, name: str, individual: str, where: Where) -> None:
-        """Say that an individual has a property."""
+        """Record that an individual has a property."""
         self.properties.setdefault(name, []).append((individual, where))
 
     def row(self, name: str, individuals: Sequence[str], where: Where) -> None:

@@ -1,4 +1,4 @@
-"""The description model P(l | e, q): which relation a speaker applies to a referent next (Ref-Init, equation 17).
+"""The description model P(l | e, q): the probability of the relation by which a referent is described next (eq. 17).
 
 The labels are those with which an expression of the awaited category begins, and, where `{down}` or `{up}` stands for
 expressions, those of all taxonomic transitions that depart from the referent. Each has a weight:
@@ -6,10 +6,10 @@ expressions, those of all taxonomic transitions that depart from the referent. E
     uniform       1 if the relation departs, that is, if it leads to a set that is not empty (the paper's experiments)
     informative   1, but `vacuous` if it leads back to the same set: a description avoids constraints that rule out
                   nothing, such as one of a referent that is a single individual already (§4.4.2)
-    sizes         the share of the set that the relation rules out, at least `vacuous`
+    sizes         the proportion of the set that the relation rules out, at least `vacuous`
 
 IDENTITY and NIL have weight 1, and so have relations that lead out of the set. If no relation departs, all labels have
-the same weight, and the referent is empty from there on, so that no probability is lost.
+the same weight, and the referent is empty from there on, so that the probabilities sum to one.
 
 Without a world (`LM-NoSem`, §5.7.2) every relation returns the set of all individuals, and every label departs.
 """
@@ -71,7 +71,7 @@ class Description:
         return self._known[key]
 
     def expressions(self, category: str) -> Mapping[str, tuple[tuple[Expression, float], ...]]:
-        """By shift label, the expressions of a category and their shares of the label's probability (Syn-Init)."""
+        """By shift label, the expressions of a category and their parts of the label's probability (Syn-Init)."""
         return self._grouped[category]
 
     def destination(self, label: str, argument: int, context: int) -> int:
@@ -120,7 +120,7 @@ class Description:
 
 
 def _grouped(expressions: list[Expression]) -> dict[str, tuple[tuple[Expression, float], ...]]:
-    """The expressions by shift label, with their shares by weight."""
+    """The expressions by shift label, with their proportions by weight."""
     labels = dict.fromkeys(expression.shift for expression in expressions if expression.automaton)
     grouped = {}
     for label in labels:

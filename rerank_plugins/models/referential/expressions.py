@@ -1,12 +1,12 @@
-"""Regular expressions over categories and words, as automata whose states are places in the expression (Glushkov 1961).
+"""Compiles regular expressions over categories and words to automata over their positions (Glushkov 1961).
 
     NP  ->  Det Adj* Noun (PP | RC)*
 
 Symbols follow one another; `|` separates alternatives, `*`, `+` and `?` repeat what is before them, parentheses group.
 A name that begins with a capital letter is a category; everything else, and everything in double quotes, is a word.
 
-In the hierarchic model a state either ends its expression or does not (equation 10), so that a place at which the
-expression may end or go on has two states, one of each kind. A state is 2 · place, plus 1 if it is final.
+In the hierarchic model a state either ends its expression or does not (equation 10), so that a position at which
+the expression may end or go on has two states, one of each kind. A state is 2 · position, plus 1 if it is final.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Symbol(NamedTuple):
 
 
 class Automaton(NamedTuple):
-    """The symbol of each place, the states that an expression can begin with, and those that can follow each state."""
+    """The symbol of each position, the states in which an expression can begin, and those that can follow each."""
 
     symbols: tuple[Symbol, ...]
     initial: tuple[int, ...]
@@ -34,7 +34,7 @@ class Automaton(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A part of an expression: whether it can be empty, and the places where it can begin and end."""
+    """A part of an expression: whether it can be empty, and the positions where it can begin and end."""
 
     empty: bool
     first: frozenset[int]
@@ -44,7 +44,7 @@ class _Part(NamedTuple):
 def compile_expression(text: str) -> Automaton:
     """The automaton of an expression.
 
-    Raises ValueError, which says what is wrong, for one that is not well formed or that no word needs to match.
+    Raises ValueError, with the reason, for one that is not well formed or that matches no words.
 
     >>> compile_expression("the Adj* file").initial
     (0,)

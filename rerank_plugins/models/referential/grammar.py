@@ -155,7 +155,7 @@ class States:
     """The states of all automata of a grammar, numbered; those of taxonomic labels are added when they are reached.
 
     `symbols[q]` is the word of a state, or its category if `category[q]`; `final[q]`, `following[q]` and `reduce[q]`
-    say whether the state ends its expression, what can follow, and the reduce relation; `expression[q]` is the category
+    are whether the state ends its expression, what can follow, and the reduce relation; `expression[q]` is the category
     and the shift relation of the expression, for trees.
     """
 
@@ -175,7 +175,7 @@ class States:
             self.labels_by_word.setdefault(label.split()[0], []).append(label)
 
     def of_label(self, expression: Expression, label: str) -> int:
-        """The first state of the words of a taxonomic label, in the place of `{down}` or `{up}`."""
+        """The first state of the words of a taxonomic label, in place of `{down}` or `{up}`."""
         key = id(expression), label
         if key not in self._of_labels:
             (self._of_labels[key],) = self._add(words_automaton(tuple(label.split())), expression, label)

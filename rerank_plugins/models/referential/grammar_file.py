@@ -1,4 +1,4 @@
-"""Grammars in a text file, an expression a line.
+"""Reads grammars from text files with one expression on each line.
 
     start NP                                  # the category of sentences; default: the first one
     NP   -> Det Adj* Noun (PP | RC)*
@@ -8,7 +8,7 @@
     Step -> {down}
 
 `#` begins a comment. Relations that are not given are IDENTITY. The expressions of a category that have the same shift
-relation share its probability by their weights, which are 1 unless given. A label with spaces stands in double quotes.
+relation divide its probability by their weights, which are 1 unless given. A label with spaces stands in double quotes.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def read_grammar(path: Path) -> Grammar:
 
 
 def _expression(line: str, number: int) -> Expression:
-    """The expression of a line. Raises ValueError, which says what is wrong."""
+    """The expression of a line. Raises ValueError, with the reason."""
     head, *settings = (part.strip() for part in re.split(r";(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", line))
     match = re.fullmatch(r"(\S+)\s*(?:->|→)\s*(.*)", head)
     if match is None:

@@ -1,15 +1,15 @@
-"""The model as a whole: ln p of each word given the words before it, through a beam of hypotheses.
+"""The referential model as an incremental language model: ln p of each word given those before, by a beam.
 
 In the forward mode the probability of a word sums over all hypotheses; in the Viterbi mode it is that of the best one,
 as in the paper's decoder, and words do not sum to one. A word that no hypothesis can read gets ln p `UNPARSED` plus the
-ln of its equal share of the vocabulary; the hypotheses stay as they are, as if it had not been said, so that a sentence
+ln of 1 / the size of the vocabulary; the hypotheses stay as they are, as if it had not been said, so that a sentence
 with a wrong word in it still has a referent. The end of a sentence that no hypothesis completes has ln p `UNFINISHED`.
 Both are those of the syntactic model (models/hhmm/model.py), whose bounds on the sum of all probabilities hold here
 too.
 
-Without a beam, the probabilities of all words and of the end sum to one in every state, less what is lost: expansions
-beyond the depth, and referents without any departing transition (which takes a category with nothing but `{down}` or
-`{up}`). As all hypotheses are kept, lost probability stays lost: `advance` divides by what was left.
+Without a beam, the probabilities of all words and of the end sum to one in every state, less the mass of
+expansions beyond the depth, and of referents without any departing transition (which takes a category with nothing but
+`{down}` or `{up}`). The missing mass stays missing: `advance` divides by the remaining mass.
 """
 
 from __future__ import annotations

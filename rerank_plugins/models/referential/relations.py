@@ -129,7 +129,7 @@ class Cardinality:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """What relations over a measure share: (E) values, nan for individuals without one; `sign` is -1 for the lowest."""
+    """Base of relations over a measure: (E) values, nan for individuals without one; `sign` is -1 for the lowest."""
 
     values: FloatArray
     sign: float

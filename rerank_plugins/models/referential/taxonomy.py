@@ -9,7 +9,7 @@ that includes S1, and its destination is limited to S1. `UP-label` leads to the 
 S1, so that siblings, ancestors and siblings of ancestors are reached without naming the way back. If several ancestors
 have such a child, the nearest is meant, as with nested scopes; a way that leads back to S1 itself is none.
 
-Nothing is computed before it is asked for, and what has been computed is kept by referent.
+Transitions are computed when they are needed, and kept by referent.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ and the sentence is complete. The pending stack of an empty sentence is ().
 The shift moves level m on to a state that follows, and starts levels below it until a state is a word: for each, a
 relation label by the description model, the referent to which it leads from the level above, and an expression that
 begins with this label. Where the expansion would need more than the `depth` levels of the model, its probability is
-lost, as in every memory-bounded model. Combinations that do not lead to the word are skipped.
+missing, as in every memory-bounded model. Combinations that do not lead to the word are skipped.
 
 Both halves are functions of the stack alone, so that they are computed once for each stack (and word) and kept.
 """
@@ -46,7 +46,7 @@ class Transitions:
         self._steps: dict[tuple[Stack, str], tuple[Step, ...]] = {}
 
     def pending(self, stack: Stack) -> Stack:
-        """What is left of a stack after reduction (16)."""
+        """The pending stack: the part of a stack that remains after reduction (16)."""
         known = self._pending.get(stack)
         if known is None:
             if len(self._pending) >= KEPT:

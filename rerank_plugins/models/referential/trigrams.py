@@ -8,8 +8,8 @@ no later relation reads count as one: those of levels whose child will hand its 
 every syntactic configuration with every triple of referents, which needs several hours for 240 entities; over its
 grammar, all of whose reduce relations are the identity, the difference is that here a word never goes with a referent
 that it cannot have, which makes the trigrams sharper. The first two words and the end of a sentence have their
-probabilities, too. A trigram that no derivation has gets `UNPARSED` and an equal share, like a word that the model
-cannot read.
+probabilities, too. A trigram that no derivation has gets `UNPARSED` less ln of the vocabulary's size, like a word that
+the model cannot read.
 """
 
 from __future__ import annotations

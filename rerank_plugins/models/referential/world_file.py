@@ -1,4 +1,4 @@
-"""World models in TOML or JSON, which have the same keys (docs/models/referential.md).
+"""Reads world models from TOML or JSON, which have the same keys (docs/models/referential.md).
 
     individuals = ["f1", "f2", "d1"]
     property.EXECUTABLE = ["f1", "f2"]
@@ -72,7 +72,7 @@ def _read_described(path: Path, facts: Facts) -> None:
 
 
 class _Reader:
-    """Checks the shape of what a file says, and passes it on."""
+    """Checks the types of the values of a file, and adds them to the facts."""
 
     def __init__(self, path: Path, text: str, facts: Facts) -> None:
         self.path, self.text, self.facts = path, text, facts
@@ -82,7 +82,7 @@ class _Reader:
         return str(self.path), line_of(self.text, words)
 
     def at(self, *words: str) -> Where:
-        """The same, when it is asked for."""
+        """A function that returns that position."""
         return partial(self.place, *words)
 
     def wanted(self, value: Any, kind: type, what: str, *words: str) -> Any:

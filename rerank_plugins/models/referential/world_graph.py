@@ -1,4 +1,4 @@
-"""World models in RDF and OWL, read with rdflib (the extra `rdf`).
+"""Reads world models in RDF and OWL with rdflib (the extra `rdf`).
 
 A resource that has a type, and is itself no class or property, is an individual; so is every subject or object of an
 object property. Its types and all their superclasses (rdfs:subClassOf) are its properties; a property of resources is a

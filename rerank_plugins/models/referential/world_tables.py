@@ -1,4 +1,4 @@
-"""World models in tables: comma-separated values (.csv) or tab-separated ones (.tsv), with a header.
+"""Reads world models from tables of comma-separated (.csv) or tab-separated values (.tsv) with a header.
 
 A table holds one of these:
 
@@ -83,7 +83,7 @@ def _number(cell: str) -> float | str:
 
 
 def _rows(path: Path, named: Where) -> Iterator[Row]:
-    """The rows of a table and their places, header first. Raises FormatError for a row of another length."""
+    """The rows of a table with their positions in the file, header first. FormatError: a row of another length."""
     try:
         with open(path, encoding="utf-8", newline="") as stream:
             reader = csv.reader(stream, delimiter=TABLES.get(path.suffix, ","))

@@ -1,4 +1,4 @@
-"""Measures of the similarity of two sentences, by family, as Wu et al. (2013) pool them (their Table 1).
+"""Measures of the similarity of two sentences, in the families of Wu et al. (2013, Table 1).
 
 capitals         named entities recognised by their capital letters
 text             the parts of a sentence that the measures compare; the information content of words

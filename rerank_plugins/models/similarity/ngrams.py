@@ -32,7 +32,7 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
 
 
 def containment(a: AbstractSet[object], b: AbstractSet[object]) -> float:
-    """The share of the first set that the second contains, |A ∩ B| / |A|."""
+    """The proportion of the first set that the second contains, |A ∩ B| / |A|."""
     return len(a & b) / len(a) if a else 0.0
 
 

@@ -1,4 +1,4 @@
-"""Overlap of words: the harmonic mean of the shares of each sentence that the other contains (Šarić et al. 2012).
+"""Overlap of words: the harmonic mean of the parts of each sentence that the other contains (Šarić et al. 2012).
 
 With A and B the sets of n-grams, overlap = 2 / (|A| / |A ∩ B| + |B| / |A ∩ B|). In the weighted measures each word
 counts as much as its information content. A measure is 0 if a sentence has no such n-gram.

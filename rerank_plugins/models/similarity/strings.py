@@ -47,12 +47,12 @@ def measure(a: Text, b: Text, lexicon: Lexicon) -> tuple[float, ...]:  # noqa: A
 
 
 def subsequence(a: str, b: str) -> float:
-    """The longest common subsequence of two strings as a share, 2 |LCS| / (|a| + |b|)."""
+    """The longest common subsequence of two strings as a proportion, 2 |LCS| / (|a| + |b|)."""
     return float(Indel.normalized_similarity(a, b))
 
 
 def tiling(a: Sequence[str], b: Sequence[str], shortest: int = SHORTEST) -> float:
-    """The share covered by tiles, 2 |tiles| / (|a| + |b|); 1 for equal sequences, however short."""
+    """The proportion covered by tiles, 2 |tiles| / (|a| + |b|); 1 for equal sequences, however short."""
     if not a or not b:
         return 0.0
     if a == b:

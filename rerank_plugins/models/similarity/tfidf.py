@@ -1,9 +1,9 @@
 """Measures whose weights are estimated from the compared sentences: idf(x) = ln((N + 1) / (df(x) + 1)).
 
 N is the number of sentences in all pairs of one call and df(x) the number of those that contain x, as in Bär et al.
-(2012): what a whole collection repeats (`the act of` in dictionary definitions) tells little about one pair. The
+(2012): what a whole collection repeats (`the act of` in dictionary definitions) matters little to one pair. The
 measures are the cosine of tf · idf vectors over words, over stems (the first five letters of words) and over character
-n-grams, and for words and stems also the idf-weighted overlap: the harmonic mean of the shares of idf that each
+n-grams, and for words and stems also the idf-weighted overlap: the harmonic mean of the parts of idf that each
 sentence has in common with the other. A measure is 0 if a sentence has no part of positive weight.
 """
 

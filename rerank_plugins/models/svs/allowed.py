@@ -1,4 +1,4 @@
-"""Which symbols a pruned chart needs: those that fit some kept category above them and some kept sibling.
+"""Selects the symbols that a pruned chart needs: those that fit some kept category above them and some kept sibling.
 
 The coarse grammar leaves categories over each span. A symbol lc of such a category can be in a tree only if a rule has
 it as a child, its parent's category is kept over some span that is longer, and its sibling's over the rest of that

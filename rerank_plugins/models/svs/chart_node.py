@@ -1,4 +1,4 @@
-"""The constituents of the best tree in a filled chart, read one by one: nothing is copied that is not asked for."""
+"""Views of the constituents of the best tree in a filled chart, which copy only what is read of them."""
 
 from __future__ import annotations
 

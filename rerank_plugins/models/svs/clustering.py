@@ -27,7 +27,7 @@ from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.svs import kernels
 from rerank_plugins.models.svs.observed import Observed, Rewritings
 
-FALL = 1e-9  # tolerance: the share of the objective (or, near 0, the amount) by which rounding may lower it
+FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
 
 
 @dataclass(frozen=True)

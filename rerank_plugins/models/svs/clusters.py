@@ -29,7 +29,7 @@ class Cluster(NamedTuple):
 
 
 def clusters(model: SvsModel, wanted: str, top: int = 10) -> list[Cluster]:
-    """The clusters of a category by falling share, each with its `top` headwords.
+    """The clusters of a category by falling P(concept | category), each with its `top` headwords.
 
     `wanted` is a category of the treebank (VBD, with any annotation), an annotated category (VBD-argNP), or a symbol
     (VBD-argNP/ID). Symbols are weighted by their priors. Raises ConfigError if the model has none of that name.

@@ -1,4 +1,4 @@
-"""The five models, from the expected counts of EM or the counts of the lexicalised model.
+"""Estimates the five models from the expected counts of EM or the counts of the lexicalised model.
 
 Words enter through P_H and back-off (Wu & Schuler 2011, §3.2): with ĥ(w) the class of a word, a kept headword or unk,
 
@@ -62,14 +62,14 @@ def categories(symbols: Sequence[str]) -> tuple[tuple[str, ...], IntArray]:
 
 
 def prior(observed: Observed, expected: Expected) -> FloatArray:
-    """(S, K) π(lci), eq. 13: the share of all constituents that are an lc with this concept."""
+    """(S, K) π(lci), eq. 13: the proportion of all constituents that are an lc with this concept."""
     totals = np.zeros((len(observed.forest.labels), expected.posterior.shape[1]))
     np.add.at(totals, observed.forest.label, expected.posterior * observed.forest.node_weights[:, None])
     return np.asarray(totals / totals.sum(), np.float64)
 
 
 def head_table(observed: Observed, expected: Expected) -> HeadTable:
-    """P_H of every symbol, eq. 10: among its constituents with a concept, the share that has each headword."""
+    """P_H of every symbol, eq. 10: among its constituents with a concept, the proportion of each headword."""
     label, head = observed.forest.label.astype(np.int64), observed.head
     symbols, size = len(observed.forest.labels), len(observed.headwords)
     pairs, which = np.unique(label * size + head, return_inverse=True)

@@ -1,6 +1,6 @@
 """The storage of charts: a heap of cells, each with its symbols and their vectors.
 
-A cell depends only on the words that it spans: every sentence with the same words in a row, at any position, shares it.
+A cell depends only on the words that it spans: all sentences with the same words in a row, at any position, have one.
 The vectors of a cell are multiplied by a power of two that brings the largest number of the cell to between 1/2 and 1,
 so that sentences of any length neither underflow nor overflow.
 """

@@ -1,4 +1,4 @@
-"""Max-rule-product decoding, an alternative to the best tree by eq. 8 (Petrov & Klein 2007, §4).
+"""Max-rule-product decoding (Petrov & Klein 2007, §4), an alternative to the best tree by eq. 8.
 
 The expected count of a rule A → B C of plain categories over its spans is a sum over everything that eq. 8 must decide:
 annotations, relations and concepts. The best tree has the greatest product of expected counts; its vectors are computed

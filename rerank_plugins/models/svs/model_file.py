@@ -1,4 +1,4 @@
-"""A model in one file (model_file.py), compressed with zstd.
+"""Reads and writes a model of structured vectorial semantics in one file (model_file.py), compressed with zstd.
 
 Probabilities are stored as logarithms in float32, or in float16 in a compact file. They are normalised when they are
 read, so that they sum to one at any precision. Those of a compact model are off by at most 1 %, and its headwords that
@@ -29,7 +29,7 @@ EMBEDDED = embedded("vectors.svs")
 NAMES = ("symbols", "categories", "relations", "between")
 NUMBERS = ("category", "relation", "binary", "unary")
 PROBABILITIES = ("binary_p", "unary_p", "transfer", "prior", "root")
-LEAST = 0.002  # share of a concept below which a compact model does not name a headword
+LEAST = 0.002  # probability given a concept below which a compact model does not name a headword
 
 
 def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
@@ -75,7 +75,7 @@ def read_model(path: Path) -> SvsModel:
 
 
 def read_or_embedded(model: Path | None, language: str = "") -> SvsModel:
-    """The model of a file, or the embedded one, which all that use it share, if `model` is None.
+    """The model of a file or, if `model` is None, the embedded one, which is read once in a process.
 
     Raises ModelError as `read_model` does, and for a model of another language than `language`, unless that is empty.
     """

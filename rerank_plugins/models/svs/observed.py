@@ -1,4 +1,4 @@
-"""Trees with known symbols and headwords, as flat arrays: the data that the five models are estimated from."""
+"""Trees with observed symbols and headwords in flat arrays, from which the five models are estimated."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class SvsParser:
         """The tree below the root that `read_all` has found. There is no recursion, because trees are deep."""
         heap = root.heap
         items, begins = [root.item], [0]
-        # The items of the tree, parents before their children; `children` has the places of each item's children.
+        # The items of the tree, parents before their children; `children` has the positions of each item's children.
         children: list[range] = []
         for item, begin in zip(items, begins, strict=False):  # both lists grow in the loop
             below = [int(child) for child in (heap.left[item], heap.right[item]) if child >= 0]

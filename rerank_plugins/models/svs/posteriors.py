@@ -1,4 +1,4 @@
-"""Expected counts of rules of plain categories over a forest: inside sums and outside vectors of its items.
+"""Computes the expected counts of rules of plain categories over a forest, by inside sums and outside vectors.
 
     e(lc, i, j) = Σ over rules and split points of P_M · (L_α e_α) · (L_β e_β)
     o_α = Lᵀ Σ (o_γ · P_M · L_β e_β) over the rules and spans above;  the same for right and only children

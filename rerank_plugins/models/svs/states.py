@@ -1,4 +1,4 @@
-"""Treebank trees as binary trees of symbols lc, annotated categories with relations (Wu & Schuler 2011, §4).
+"""Converts treebank trees to binary trees of symbols lc: categories with relations (Wu & Schuler 2011, §4).
 
     (S (NP (DT The) (NN dog)) (VP (VBD barked)))   becomes, among other marks,
     (ROOT/ID (S/ID (NP-BASE/MOD:S< (DT/MOD:NP< The) (NN/ID dog)) (VP-U/ID (VBD/ID barked))))

@@ -1,1 +1,1 @@
-"""A translation memory: the training pairs whose source sides are nearest to a sentence, by an inverted index."""
+"""A translation memory: it retrieves the training pairs whose source sides are nearest to a sentence."""

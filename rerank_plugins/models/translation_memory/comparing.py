@@ -1,4 +1,4 @@
-"""Sentences compared word by word: edit distance, and the longest run of words that two sentences share."""
+"""Compares sentences word by word: edit distance, and the longest run of words that both contain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""N-grams that hypotheses share with weighted sentences, with clipped counts, by a trie of the sentences' n-grams.
+"""Sums the clipped matches of hypotheses' n-grams with weighted sentences, by a trie of the sentences' n-grams.
 
 The event (g, k) is the k-th occurrence of n-gram g in a sentence. Its value is computed over the sentences T_j that
 contain g at least k times: the sum of their weights w_j, or the highest weight. The sum of values over the events of a

@@ -1,4 +1,4 @@
-"""Pairs of sentences in two languages, and the retrieval of those whose source side is nearest to a sentence.
+"""The memory: sentence pairs in two languages, and the retrieval of those whose source is nearest to a sentence.
 
 Retrieval has two stages, as in computer-aided translation. An inverted index finds the pairs with the highest BM25
 scores (Robertson and Zaragoza 2009) against the words q of the sentence,
@@ -122,7 +122,7 @@ class TranslationMemory(PickledFields):
 
         They are chosen among the `candidates` of highest BM25 score (ties: the earlier pair) by their fuzzy-match score
         (ties: the order of the candidates), or by BM25 alone if `by_edits` is false. Without `copies`, pairs whose
-        source has the same words as the text are left out. Pairs that share no word with the text are never near.
+        source has the same words as the text are left out. Pairs without a word of the text are never near.
         """
         query, _ = self.source.encoded([text], lowercase=self.lowercase)
         found = self.by_bm25(query, candidates if by_edits else most, copies=copies)[0]

@@ -1,4 +1,4 @@
-"""Building a translation memory: the sentences numbered, and the inverted index of the source side."""
+"""Builds a translation memory: numbers the words, and makes the inverted index of the source side."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Dependency trees of one language carried over to another through word alignments, and compared with its own trees."""
+"""Projects dependency trees from one language to another through word alignments, and compares them with parses."""

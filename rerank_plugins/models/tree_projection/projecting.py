@@ -4,8 +4,8 @@ Heads are projected through one-to-one links. The head of linked word i is the w
 i's partner that has a link, so that words without a counterpart are passed over. A further word that was aligned to a
 partner from its own side alone (Hwa et al.'s many-to-one case: `hat gesehen` for `saw`) depends on the word that is
 linked to it. What is left has no counterpart: punctuation depends on the root, any other word on the linked word to the
-right of it, or else to the left. The density of a tree is the share of its words, punctuation aside, whose heads come
-from a link; trees of low density are mostly guesses (Rasooli and Collins 2015).
+right of it, or else to the left. The density of a tree is the proportion of its words, punctuation aside, whose heads
+come from a link; trees of low density are mostly guesses (Rasooli and Collins 2015).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ UNKNOWN_TAG = "X"
 
 
 class Projected(NamedTuple):
-    """A projected tree, and the share of its words, punctuation aside, that have a one-to-one link."""
+    """A projected tree, and the proportion of its words, punctuation aside, that have a one-to-one link."""
 
     tree: DependencyTree
     density: float

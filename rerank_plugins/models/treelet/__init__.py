@@ -1,4 +1,4 @@
-"""The treelet language model of Pauls and Klein (2012): the probability of a sentence, from windows of its trees.
+"""The treelet language model of Pauls and Klein (2012): the probability of a sentence from windows of its parses.
 
     settings = Settings(variant="treelet")
     model = train(collect(trees, settings), settings)       # trees of a treebank or a parser

@@ -1,4 +1,4 @@
-"""The trees of a training corpus as numbers, and the labels and words that the numbers stand for.
+"""Collects the trees of a training corpus as arrays of numbers, with the labels and words of these numbers.
 
 Labels are numbered by falling frequency, ties in alphabetical order, so that a model does not depend on the order of
 the trees (except where words become signatures at random). A node takes 12 bytes and a word another 4, in memory or in
@@ -48,7 +48,7 @@ class Corpus:
     lengths: IntArray
 
     def blocks(self) -> Iterator[TreeArrays]:
-        """The trees, some at a time, so that all of them never stand in memory twice."""
+        """The trees in blocks, so that memory never holds all of them twice."""
         node = token = 0
         for first in range(0, len(self.lengths), BLOCK):
             offsets = np.cumsum([0, *self.lengths[first : first + BLOCK].tolist()], dtype=np.int64)
@@ -114,7 +114,7 @@ class TreeletCollector:
 
 
 class TransformedCollector(TreeletCollector):
-    """Collects trees as their transformed selves (trees/treelet_transforms), which are never built as objects."""
+    """Collects transformed trees (trees/treelet_transforms) as arrays, without building them as objects."""
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         super().__init__(workspace)

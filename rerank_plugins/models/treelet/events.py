@@ -7,7 +7,7 @@ Pauls and Klein (2012), section 2 (their figure 1 b and c):
     symbols  C_i-3, C_i-2, C_i-1, P, C_i        each child, and STOP after the last, given the children before it
 
 A yield is predicted as the rule that it forms with P, so yields of different phrases are different symbols, and r and
-r' share their numbers. Back-off drops the farthest symbol of a context first. ROOT has no P' and r'; EDGE stands for R
+r' are numbered alike. Back-off drops the farthest symbol of a context first. ROOT has no P' and r'; EDGE stands for R
 of a last child, for C_0 and for STOP; `<s>` is before the first word, and NONE before that. A shorter context is the
 right end of a row.
 """

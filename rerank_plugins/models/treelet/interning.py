@@ -1,4 +1,4 @@
-"""Numbers for sequences of integers: equal sequences have the same number, and numbers count from 0."""
+"""Numbers sequences of integers from 0: equal sequences get the same number."""
 
 from __future__ import annotations
 

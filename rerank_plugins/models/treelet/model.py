@@ -13,7 +13,7 @@ the paper's baselines, are the same model with smaller contexts:
     treelet         all contexts
 
 Scoring is linear in nodes. Unknown labels have the probability that smoothing reserves for them. A rule without a
-number of its own has a share of the probability of its phrase's unknown rules,
+number of its own has a part of the probability of its phrase's unknown rules,
 
     p(C_1 … C_d | h) = p(unknown | h) · b(C_1 … C_d | P) / Σ_{unknown yields of P} b
 """
@@ -138,7 +138,7 @@ class TreeletModel(PickledFields):
         return word in self.vocabulary
 
     def forest(self, trees: Sequence[Tree], transformed: bool = False) -> TreeArrays:
-        """The trees as arrays, transformed if the model requires it and `transformed` does not say that they are."""
+        """The trees as arrays, transformed if the model requires it and `transformed` is false."""
         return self._forest([trees], transformed)
 
     def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool) -> TreeArrays:
@@ -189,7 +189,7 @@ class TreeletModel(PickledFields):
         scores = np.empty(len(forest.symbol))
         scores[phrases] = score_events(self.rule_tables, rule_events(forest, phrases, rules)[:, -rule_order:])[0]
         unknown = np.flatnonzero(rules < self.rules.unknown)
-        if len(unknown):  # the share of the yield in all unknown yields
+        if len(unknown):  # the proportion of the yield in the mass of all unknown yields
             ln_b = self.yields.score(*selected(starts, symbols, unknown))
             scores[phrases[unknown]] += ln_b - LN10 * self.rule_tables.events["log10"][rules[unknown]]
         tags, events = word_events(forest, phrases, rules)
@@ -197,7 +197,7 @@ class TreeletModel(PickledFields):
         return scores
 
     def score_trees(self, trees: Sequence[Tree], transformed: bool = False) -> FloatArray:
-        """(trees) ln p(T), words included; `transformed` says that the trees are transformed already."""
+        """(trees) ln p(T), words included; `transformed` is whether the trees are transformed already."""
         return self._totals(self.forest(trees, transformed))
 
     def _totals(self, forest: TreeArrays) -> FloatArray:

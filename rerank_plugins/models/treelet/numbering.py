@@ -1,4 +1,4 @@
-"""Distinct subtrees by number, with all that the transformations of the treelet model read of a node before flattening.
+"""Numbers distinct subtrees, with what the treelet model's transformations read of a node before flattening.
 
 The transformations make of a node something that depends on the node and on what is below it alone; only its parent's
 mark comes from above. Each distinct subtree is therefore looked at once, in whichever trees it stands: the trees of a
@@ -63,7 +63,7 @@ def number_phrases(
 ) -> None:  # fmt: skip
     """Fill in the `number` of each phrase among the nodes, and the `facts` of new ones.
 
-    `head_child` says which child of each production is its head, `category_of` which category a label has; `root` is
+    `head_child` is the head among the children of each production, `category_of` the category of each label; `root` is
     the label of roots, which have no heads. `key` has room for one sequence.
     """
     for n in range(len(label)):

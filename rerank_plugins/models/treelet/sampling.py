@@ -2,7 +2,7 @@
 
 Drawing follows backoff/drawing.py. When a yield comes from the lowest order, one of the two 4-gram models is chosen
 with probability λ, and generates children until STOP. Unknown labels and phrases without children, which no treebank
-has, are rejected and drawn again, and so are signatures of unknown words, unless they are asked for. A tree takes about
+has, are rejected and drawn again, and so are signatures of unknown words, unless they are allowed. A tree takes about
 a third of a millisecond.
 """
 
@@ -34,7 +34,7 @@ MOST = 1_000  # symbols of a yield, at most
 
 @dataclass(frozen=True, eq=False)
 class TreeletSampler:
-    """Draws trees of `shortest` to `longest` words; `unknown` says whether signatures of unknown words may occur.
+    """Draws trees of `shortest` to `longest` words; `unknown` is whether signatures of unknown words may occur.
 
     Longer and shorter trees are rejected, so the distribution of the others is unchanged.
     """

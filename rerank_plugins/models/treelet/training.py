@@ -1,4 +1,4 @@
-"""Training of a treelet model: count the events of yields, words and symbols, and estimate each distribution."""
+"""Trains a treelet model: counts the events of yields, words and symbols, and estimates each distribution."""
 
 from __future__ import annotations
 

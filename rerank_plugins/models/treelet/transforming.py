@@ -1,4 +1,4 @@
-"""Trees to the arrays of their transformed selves, without making the transformed trees.
+"""Transforms trees for the treelet model: from numbered subtrees to the arrays of the transformed trees.
 
 The transformations are those of trees/treelet_transforms, whose code is the slow twin. Numbers of distinct subtrees,
 with their heads, come from numbering.py. Two kernels do the rest on these numbers:
@@ -134,7 +134,7 @@ ABOVE = 4096  # more than there are categories
 class _Flat(NamedTuple):
     """X subtrees after flattening: (X) `label` (of a chain of VPs, that of the lowest) and `gap`.
 
-    `bounds` (X, 6) says where the children of each stand in `pool`: starts and ends after the flattening of NPs, of
+    `bounds` (X, 6) are those of the children of each in `pool`: starts and ends after the flattening of NPs, of
     SBARs too, and of VPs too.
     """
 
@@ -146,7 +146,7 @@ class _Flat(NamedTuple):
 
 @part
 def only_child(source: Any, first: int, last: int, kind: int, facts: Any, conjunction: Any) -> int:
-    """The place in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
+    """The index in `source` of the one child of a category `kind`; -1 where there are more, none, or a conjunction."""
     place = -1
     for i in range(first, last):
         if conjunction[facts[source[i], CATEGORY]] or (facts[source[i], CATEGORY] == kind and place >= 0):
@@ -161,9 +161,9 @@ def spliced(
     source: Any, first: int, last: int, only: int, kind: int, facts: Any, bounds: Any, column: int, pool: Any,
     place: int,
 ) -> int:  # fmt: skip
-    """Write children to the pool from `place` on; the place after them.
+    """Write children to the pool from index `place` on; return the index after them.
 
-    The child at the place `only`, and those of the category `kind`, give way to their own children, whose bounds are in
+    The child at index `only`, and those of the category `kind`, give way to their own children, whose bounds are in
     the columns `column` and `column` + 1.
     """
     for i in range(first, last):
@@ -220,7 +220,7 @@ def flatten(done: int, size: int, starts: Any, children: Any, conjunction: Any, 
 
 @filling_kernel
 def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any, words: Any, stack: Any) -> int:
-    """Write the nodes of each tree in pre-order, under ROOT; how many there are. `stack` has three columns."""
+    """Write the nodes of each tree in pre-order, under ROOT; return their number. `stack` has three columns."""
     label, gap, bounds, pool = flat
     count = 0
     for tree in range(len(roots)):
@@ -229,7 +229,7 @@ def emit(roots: Any, facts: Any, flat: Any, offsets: Any, key: Any, parent: Any,
         while depth:
             depth -= 1
             x, above, upper = stack[depth, 0], stack[depth, 1], stack[depth, 2]
-            # a phrase with one child, the root apart, is left out; the child's mark tells of it all the same
+            # a phrase with one child, the root apart, is left out; the child's mark records it all the same
             while facts[x, WORD] < 0 and bounds[x, 5] - bounds[x, 4] == 1 and (label[x] != 0 or above != 0):
                 child = pool[bounds[x, 4]]
                 above = (

@@ -1,4 +1,4 @@
-"""The closed vocabulary of a training corpus that stands in arrays: which words become signatures, and all numbers.
+"""Determines the closed vocabulary of a training corpus: which words become signatures, and the numbers of all.
 
 The result is that of replacing words in sentences (`UnknownWords.replaced`, signatures.py) and counting what is left,
 without a Python object for any token: only distinct words are strings.

@@ -1,4 +1,4 @@
-"""The words of a training corpus that are frequent enough to be known."""
+"""Selects the words of a training corpus that are frequent enough to be known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mixin for models of word similarity: which words of a text are the words of the model."""
+"""A mixin that looks up the words of a text in a model of word similarity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names numbered in the order in which they are first met, while a training corpus is read."""
+"""Numbers names in the order of their first occurrence, while a training corpus is read."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ Sentence = Sequence[str]
 def signature(word: str, first: bool, lower_known: bool) -> str:
     """The signature of a word outside the vocabulary.
 
-    `first` says whether it begins its sentence, `lower_known` whether its lower-case form is in the vocabulary.
+    `first` is whether it begins its sentence, `lower_known` whether its lower-case form is in the vocabulary.
     """
     lowered = word.lower()
     capitals = sum(character.isalpha() and not character.islower() for character in word)

@@ -2,7 +2,7 @@
 
 In the embedded table p(word) = c(word) / N, where N is the number of tokens of the corpus. Words that occur once are
 left out, and an unknown word has their relative frequency, 1 / N; so the table and the words that occur once together
-sum to 1 (unseen words have the share n1 / N, as in Good 1953). An ARPA file has its own probabilities, also of `<unk>`.
+sum to 1 (unseen words have the mass n1 / N, as in Good 1953). An ARPA file has its own probabilities, also of `<unk>`.
 
 A bracket that the table lacks is looked up in its other spellings (trees/penn.py); the embedded table has plain
 brackets. A quotation mark " that the table lacks has p(``) + p(''), as it stands for both. `<s>`, `</s>` and `<unk>`
@@ -35,7 +35,7 @@ Case = Literal["exact", "fallback", "ignore"]
 class UnigramModel(PickledFields):
     """Ln p of words by a table, which has `<unk>` and usually `</s>`.
 
-    `case` says what is looked up: exact forms only; or all casings of a word together, for forms that are not in the
+    `case` chooses what is looked up: exact forms only; or all casings of a word together, for forms that are not in the
     table (fallback) or for all words (ignore).
     """
 
@@ -96,7 +96,7 @@ class UnigramModel(PickledFields):
 
 
 def embedded_unigrams(case: Case) -> UnigramModel:
-    """The model of the embedded English words, which all that use it share."""
+    """The model of the embedded English words, which is read once in a process."""
     return shared((EMBEDDED, case), lambda: UnigramModel(read_embedded(), case))
 
 

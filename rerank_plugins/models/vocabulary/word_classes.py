@@ -23,7 +23,7 @@ DT IN PRP PRP$ MD TO CC WDT WP WP$ WRB EX PDT RP POS . , : -LRB- -RRB- `` ''
 STAY = """
 be is are am was were been being have has had having do does did done 's 're 'm 've 'd 'll n't not never ever any
 only even also all
-"""  # closed-class words that share their tags with open classes
+"""  # closed-class words whose tags open classes have too
 Tagged = Sequence[tuple[str, str]]  # words with their tags
 
 

@@ -1,4 +1,4 @@
-"""Sentence pairs as numbers, for training."""
+"""Numbers the words of sentence pairs for training."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Bitext:
 
 
 def split_words(text: str, lowercase: bool) -> list[str]:
-    """The words of a tokenised text, as the models spell them: brackets in normal form, in lower case if that is so."""
+    """The words of a tokenised text, with brackets in normal form, and in lower case if `lowercase`."""
     text = normal_text(text)
     return text.lower().split() if lowercase else text.split()
 

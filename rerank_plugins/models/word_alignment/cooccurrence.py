@@ -1,6 +1,6 @@
-"""The pairs of words that co-occur in a sentence pair, and which of them each pair of tokens is.
+"""A table of the word pairs that co-occur in sentence pairs, and the number in it of each pair of tokens.
 
-Both directions share this table. The links of a sentence pair of l source and m target tokens are l · m numbers of
+Both directions use this table. The links of a sentence pair of l source and m target tokens are l · m numbers of
 pairs, source token by source token, from `link_starts[s]` on. They take 4 bytes each: 50 MB for 167,000 pairs of
 sentences of 8 words, 1.6 GB for a million of 20 words. Time is linear in them: source words are visited one by one, and
 a target word that a source word has met already is found in a table of target words, without sorting or hashing.

@@ -119,7 +119,7 @@ class Direction:
             self._estimate(RATIO, self._bayes)
 
     def final_jumps(self) -> FloatArray:
-        """(2 W + 1) the jumps of the HMM; those that never occurred have a small share of the most probable one."""
+        """(2 W + 1) the jumps of the HMM; those that never occurred have a small part of the most probable one's."""
         return np.asarray(np.maximum(self.jumps, UNSEEN_JUMP * self.jumps.max()), np.float64)
 
     def _expect(self) -> tuple[float, LongArray]:

@@ -35,12 +35,12 @@ class AlignmentErrors(NamedTuple):
 
     @property
     def precision(self) -> float:
-        """The share of the links that are possible, 1 without links."""
+        """The proportion of the links that are possible, 1 without links."""
         return self.right_possible / self.links if self.links else 1.0
 
     @property
     def recall(self) -> float:
-        """The share of the sure links that are there, 1 without sure links."""
+        """The proportion of the sure links that were found, 1 without sure links."""
         return self.right_sure / self.sure if self.sure else 1.0
 
     @property

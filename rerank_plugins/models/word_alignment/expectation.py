@@ -1,6 +1,6 @@
 """The E step of the models whose links are independent of each other: model 1 and model 2 with a diagonal prior.
 
-    p(f_j, i) = δ(i | j) t(f_j | e_i)        given words i = 1 … l, and NULL, with the share p₀
+    p(f_j, i) = δ(i | j) t(f_j | e_i)        given words i = 1 … l, and NULL, with the probability p₀
 
 Expected counts are summed as whole numbers in units of 1 / ONE. Such sums are the same in any order, so a model does
 not depend on how the sentence pairs are divided among threads.

@@ -1,8 +1,8 @@
 """The E step of the HMM alignment model (Vogel, Ney and Tillmann 1996), with NULL as in Och and Ney (2003).
 
 A state is a position i' = 0 … l, and whether the word is aligned to it or to NULL: a word that is aligned to NULL, with
-the share p₀, leaves the position as it was. As what follows depends on the position alone, forward and backward values
-are those of positions (forward ones scaled to a sum of 1 after each word):
+the probability p₀, leaves the position as it was. As what follows depends on the position alone, forward and backward
+values are those of positions (forward ones scaled to a sum of 1 after each word):
 
     a_j(i) = (1 - p₀) t(f_j | e_i) Σ_i' s_{j-1}(i') p(i | i')        aligned to i
     n_j(i) = p₀ t(f_j | NULL) s_{j-1}(i)                             aligned to NULL

@@ -1,4 +1,4 @@
-"""Links as text: `0-0 1-1 2?1`, source word, then target word, counted from 0 (the format of Pharaoh and Moses)."""
+"""Writes and reads links as text: `0-0 1-1 2?1`, source word, then target word, from 0 (Pharaoh's and Moses's form)."""
 
 from __future__ import annotations
 

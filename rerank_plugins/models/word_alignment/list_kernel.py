@@ -1,4 +1,4 @@
-"""All that is asked of a source sentence and many target sentences, in one pass over the latter."""
+"""The kernel that aligns a source sentence with the target sentences of a list: ln p of both directions, and links."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def align_list(
     """Fill in ln p of both directions, (n, 2), and the best links of each.
 
     The words of target sentence h are `tokens[offsets[h] : offsets[h + 1]]`, columns of `forward_t` and `backward_t`
-    (l, D) and places in `forward_null` (D); `backward_null` (l) is that of the source words. `forward_links` has a
-    source word for each token, `backward_links` (n, l) a target word for each source word. A null share of 0 stands for
-    1 / (words + 1), as in model 1. The other arguments are space for work.
+    (l, D) and indices into `forward_null` (D); `backward_null` (l) is that of the source words. `forward_links` has a
+    source word for each token, `backward_links` (n, l) a target word for each source word. A null probability of 0
+    stands for 1 / (words + 1), as in model 1. The other arguments are space for work.
     """
     length = len(forward_t)
     if is_hmm:

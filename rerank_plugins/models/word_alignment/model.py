@@ -120,11 +120,11 @@ class WordAlignmentModel:
     def align(
         self, source: Words, targets: Sequence[Words], *, ln_p: bool = True, forward: bool = True, backward: bool = True
     ) -> Aligned:
-        """Align a source sentence and target sentences, each of one word or more; what is not asked for is 0."""
+        """Align a source sentence and target sentences, each of a word or more; a value whose flag is false is 0."""
         return self.align_words(self.look_up(source, targets), ln_p=ln_p, forward=forward, backward=backward)
 
     def align_words(self, words: Lookup, *, ln_p: bool = True, forward: bool = True, backward: bool = True) -> Aligned:
-        """Align words that have been looked up; what is not asked for is 0."""
+        """Align words that have been looked up; values whose argument is false are 0."""
         number, length = len(words.offsets) - 1, len(words.forward)
         most = max(length, int(np.diff(words.offsets).max(initial=1)))
         aligned = Aligned(

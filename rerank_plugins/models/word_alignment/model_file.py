@@ -1,6 +1,6 @@
 """A word alignment model in one file (rerank_plugins/model_file.py), whose arrays are mapped into memory.
 
-A file has both directions, and says in its settings which model they are.
+A file has both directions, and its settings name their model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a word is aligned: the diagonal prior of model 2, and the transitions of the HMM.
+"""The probabilities of the positions of links: the diagonal prior of model 2, and the transitions of the HMM.
 
 Words are generated at the positions j = 1 … m from given words at i = 1 … l. Both functions are given that the word is
 not aligned to NULL.

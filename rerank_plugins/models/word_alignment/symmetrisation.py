@@ -1,4 +1,4 @@
-"""Links from the alignments of both directions (Och and Ney 2003; Koehn, Och and Marcu 2003).
+"""Combines the alignments of both directions into links (Och and Ney 2003; Koehn, Och and Marcu 2003).
 
 forward: each target word with the source word that generated it; backward: the other way round; their intersection and
 union. grow-diag-final-and starts with the intersection; adds links of the union that neighbour an accepted link, also

@@ -1,4 +1,4 @@
-"""Training by EM: translation probabilities of both directions, and the positions of each.
+"""Trains word alignment models by EM: translation probabilities of both directions, and the positions of each.
 
 The HMM starts from the translation probabilities of model 1 after as many iterations; model 2 with the diagonal prior
 starts from equal ones, as fast_align does.
@@ -52,7 +52,7 @@ class Settings:
 
 
 class Iteration(NamedTuple):
-    """What an iteration of EM started from: `bound` is the log-likelihood of the text in nats.
+    """The state before an iteration of EM: `bound` is the log-likelihood of the text in nats.
 
     With variational Bayes it is the lower bound of the log of its marginal likelihood; either never falls within a
     model. `words` is the number of words that were generated.

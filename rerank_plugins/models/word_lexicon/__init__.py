@@ -1,1 +1,1 @@
-"""A discriminative word lexicon: which words a translation has, given all words of the source at once."""
+"""A discriminative word lexicon: the probability of each target word, given all words of the source at once."""

@@ -1,4 +1,4 @@
-"""Training of a word lexicon: logistic regressions of all target words, by stochastic gradient ascent.
+"""Trains a word lexicon: logistic regressions of all target words, by stochastic gradient ascent.
 
 The regressions of two target words do not depend on each other. Blocks of target words are therefore trained in
 threads, over the same order of the sentence pairs, and the result does not depend on their number. The weights of a

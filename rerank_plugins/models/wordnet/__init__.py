@@ -1,4 +1,4 @@
-"""WordNet (Fellbaum 1998) read from its own database files, and the similarity of words by its hierarchies.
+"""Reads WordNet (Fellbaum 1998) from its own database files, and compares words by its hierarchies.
 
 database      reads data.POS, index.POS and POS.exc as Princeton distributes them
 morphology    base forms of inflected words, as WordNet's own `morphy` finds them

@@ -1,4 +1,4 @@
-"""Reading the files of WordNet's database (the manual pages wndb(5WN) and morph(7WN)).
+"""Reads the files of WordNet's database (the manual pages wndb(5WN) and morph(7WN)).
 
     data.POS     offset lex_filenum ss_type w_cnt word lex_id … p_cnt [symbol offset pos source/target] … | gloss
     index.POS    lemma pos synset_cnt p_cnt [symbol …] sense_cnt tagsense_cnt offset …

@@ -1,4 +1,4 @@
-"""Base forms of an inflected word (the manual page morph(7WN)): by the exceptions of the database or by endings.
+"""Finds the base forms of an inflected word (morph(7WN)), by the exceptions of the database or by endings.
 
 Candidates are the word itself, its exceptions and, if it has none, the forms in which an ending is replaced by another;
 those that are lemmas of the part of speech in the database are base forms. In nouns in `ful`, the ending before `ful`

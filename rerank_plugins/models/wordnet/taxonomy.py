@@ -4,7 +4,7 @@ If a part of speech has several topmost synsets (verbs; nouns before WordNet 3),
 any two synsets have a subsumer, as in WordNet::Similarity (Pedersen et al. 2004). Adjectives and adverbs have no
 hierarchy.
 
-Information content (Resnik 1995) is IC(c) = -ln P(c), where P(c) is the share of c and all synsets below it in the mass
+Information content (Resnik 1995) is IC(c) = -ln P(c), where P(c) is the part of c and all synsets below it in the mass
 of their part of speech. The mass of a word is its relative frequency in plain text, divided equally among its possible
 senses. In addition, every synset has the mass of the rarest word, so that P > 0.
 """

@@ -2,7 +2,7 @@
 
 Head annotation adds the head word to the label of a node if the word is of a closed class, and the head tag otherwise.
 A preterminal of an open class is unchanged, because its head tag is its label. All spellings of a bracket get the same
-mark. Gap annotation marks an S or SBAR that has a VP before any NP, and hence most likely an empty subject. Parent
+mark. Gap annotation marks an S or SBAR that has a VP before any NP, and hence most probably an empty subject. Parent
 annotation adds the category of the parent to the labels of VPs and of the children of the root: VP-VBD^S.
 """
 

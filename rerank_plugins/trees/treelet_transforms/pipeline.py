@@ -1,4 +1,4 @@
-"""All transformations in order, for many trees: equal subtrees are transformed once, even of different trees.
+"""Applies all transformations to many trees, and to equal subtrees of any of them once.
 
 The result of a transformation for a node depends only on the node and those below it (marks that name a parent are
 added when the parent is transformed), so it can be cached. The trees of a k-best list share most of their subtrees, and

@@ -22,8 +22,9 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
 
     \b
     rerank new-plugin word-rarity
-    cd word-rarity && python -m pytest
-    pip install -e . && rerank plugins word-rarity
+    cd word-rarity && pip install -e '.[test]'
+    python -m pytest
+    rerank plugins word-rarity
     """  # noqa: D301
     from rerank_adapters.applications.new_plugin.package import check_name, write_package
     from rerank_adapters.commands.lazy_group import GroupWithHeadings

@@ -1,4 +1,4 @@
-"""Minimal pairs by rule: from the dependency tree of a sentence, a good sentence and one that breaks a rule of grammar.
+"""Makes minimal pairs from dependency trees: a good sentence, and one that breaks a rule of English grammar.
 
 Each rule is a function from a Setting to pairs, named for its phenomenon. The good sentence is that of the tree, or is
 made of it by a change that keeps it good (a question, an embedded clause). Rules are chosen by KINDS.

@@ -11,8 +11,8 @@ from rerank_plugins.models.grammar.lexicon import Lexicon
 from rerank_plugins.models.grammar.paradigms import VerbForms
 from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, phrase, replaced
 
-NEEDS_OBJECT = 0.85  # share of occurrences with an object or in the passive, or of those without either
-ANIMATE = 0.92  # share of animate subjects, or of inanimate objects
+NEEDS_OBJECT = 0.85  # proportion of occurrences with an object or in the passive, or of those without either
+ANIMATE = 0.92  # proportion of animate subjects, or of inanimate objects
 FREQUENT = 40
 NEAREST = 10  # verbs of similar frequency, of which one is drawn
 THINGS = ("The house", "The table", "The window", "The paper", "The chair", "The road", "The letter")
@@ -39,7 +39,7 @@ def another_verb(setting: Setting, verb: int, intransitive: bool) -> str | None:
 
 
 def as_frequent(setting: Setting, verb: VerbForms, intransitive: bool) -> VerbForms | None:
-    """One of the verbs of the other kind that are most nearly as frequent, so that frequency tells nothing."""
+    """One of the verbs of the other kind that are most nearly as frequent, so that frequency does not decide."""
     lexicon = setting.lexicon
     count = lexicon.count(verb.base)
     if not count:

@@ -1,4 +1,4 @@
-"""Declarative main clauses that rules turn into questions and embedded clauses, and small edits of words."""
+"""Finds declarative main clauses, which rules turn into questions and embedded clauses, and edits their words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_PLAIN = (
 
 
 class MinimalPair(NamedTuple):
-    """A sentence and a worse one; the phenomenon is a field of grammar, the rule says what was done."""
+    """A sentence and a worse one; the phenomenon is a field of grammar, the rule names the edit."""
 
     phenomenon: str
     rule: str
@@ -31,7 +31,7 @@ class MinimalPair(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What rules work with: the tree, the lexicon and the generator of random numbers."""
+    """The input of the rules: the tree, the lexicon and the generator of random numbers."""
 
     view: TreeView
     lexicon: Lexicon

@@ -16,7 +16,7 @@ from rerank_plugins.models.noise.phenomena.clauses import (
     sentence,
 )
 
-GAP = 0.7  # share of occurrences with an object from which a verb without one is felt to lack it
+GAP = 0.7  # proportion of occurrences with an object from which a verb without one is felt to lack it
 KNOWING = ("I know", "we learned", "she remembers", "they forgot", "he discovered", "Tom found out", "Mary noticed",
            "my sister revealed", "nobody said", "the teacher explained")  # fmt: skip
 DETERMINERS = word_set("the a an this that these those some my your his her our their its")
