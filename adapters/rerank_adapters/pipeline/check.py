@@ -64,6 +64,8 @@ class Check:
             decoder = decoder_table(tuning.nbests, dense_rule(self.job))
             job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
             self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
+            for name, system in job.systems.items():
+                self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
         for name, data in present:
             self._texts(name, data)
             of_set = self.job.for_set(name)
@@ -93,6 +95,8 @@ class Check:
         if not self._failed("[[metric]]"):
             self._try("[[metric]]", lambda: job.measures)
         self._try("[tuner]", lambda: job.tuner)
+        if not self._failed(""):
+            self._try("[[system]]", lambda: job.systems)
         if not self.findings:
             uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
             self._say("ok", "plugins", ", ".join(uses))
