@@ -20,7 +20,7 @@ from rerank_adapters.pipeline.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
 from rerank_adapters.progress import counted, duration
-from rerank_adapters.text import vocabulary_warnings
+from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.paths import without_cache
 
@@ -184,12 +184,13 @@ class Check:
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
             pipeline = pipelines.get(label)
-            vocabularies = {f"the model of {label!r}": extractor.vocabulary}
-            vocabularies |= {f"the parser of {label!r}": parser.vocabulary for parser in extractor.parsers}
+            vocabularies = [("model", extractor.vocabulary, 0.0)]
+            vocabularies += [("parser", parser.vocabulary, HIGH) for parser in extractor.parsers]
             processed = pipeline.apply(texts) if pipeline else texts
-            for model, vocabulary in vocabularies.items():
+            for kind, vocabulary, least in vocabularies:
                 if vocabulary is not None:
-                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model):
+                    model = f"the {kind} of {label!r}"
+                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
                         self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return
