@@ -105,7 +105,7 @@ def read_request(request: Request, reranker: Reranker, limits: Limits) -> Lists:
 
 
 def answer(request: Request, lists: Lists, reranked: Sequence[Reranked]) -> tuple[str, bytes]:
-    """The media type and the body of the answer. Raises ConfigError for JSON lists that were to go to an n-best format."""
+    """The media type and the body of the answer. Raises ConfigError for JSON lists with an n-best format as output."""
     if request.output == "json":
         return "application/json", json.dumps(
             {"lists": [_record(one) for one in reranked]}, ensure_ascii=False
