@@ -357,7 +357,7 @@ def test_what_acceptability_refuses(written):
     assert "nothing to judge with" in one_line(rerank("acceptability", "pairs", pairs), 2)
     assert "--by phenomena: " in refused("acceptability", "pairs", pairs, "-f", "length", "--by", "phenomena")
     late = one_line(rerank("acceptability", "pairs", pairs, "-f", "length"), 2, after=True)
-    assert "no feature tells the sentences of any pair apart" in late
+    assert "no feature gives the sentences of any pair different values" in late
     assert "give a language model with --lm" in refused("acceptability", "suites", pairs)
     assert "no such command" in refused("acceptability", "pears").lower()
     assert "unigam" in refused("acceptability", "pairs", pairs, "--lm", "unigam")

@@ -164,10 +164,10 @@ def test_a_kind_without_a_place_is_drawn_again(forms):
 @pytest.mark.parametrize(
     ("given_", "message"),
     [
-        (["mising"], "kinds of errors {'mising': 1.0}: wanted shares above 0 of missing, extra"),
+        (["mising"], "kinds of errors {'mising': 1.0}: wanted proportions above 0 of missing, extra"),
         (["missing=x"], "--kind 'missing=x': wanted KIND or KIND=SHARE"),
-        (["missing=0"], "wanted shares above 0"),
-        (["missing=2", "extra=-1"], "wanted shares above 0"),
+        (["missing=0"], "wanted proportions above 0"),
+        (["missing=2", "extra=-1"], "wanted proportions above 0"),
     ],
 )
 def test_unknown_kinds(given_, message):

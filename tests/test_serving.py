@@ -153,7 +153,7 @@ def test_lists_in_a_format(server):
         ({"nbest": "x", "format": "moses"}, 422, "request:1: found 1 column, expected id ||| text"),
         ({"nbest": "x", "format": "../../odd.py"}, 422, "there is no format '../../odd.py'"),
         ({"nbest": "x", "format": "plain,scores=passwd"}, 422, "there is no format 'plain,scores=passwd'"),
-        (simple("fail"), 500, "the lists could not be reranked; the server's log says why"),
+        (simple("fail"), 500, "the lists could not be reranked; the reason is in the server's log"),
     ],
 )
 def test_what_is_refused(server, body, status, message):

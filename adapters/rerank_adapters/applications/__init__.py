@@ -1,4 +1,4 @@
-"""The applications of the pipeline, each in a room of its own with its commands, tasks, file formats and reports.
+"""The applications of the pipeline, one package each, with its commands, tasks, file formats and reports.
 
 Applications import the pipeline and what lies below it, never each other.
 """
@@ -41,7 +41,7 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
     ),
     "ablate": (
         *(APPLICATIONS, "analysis.ablate_command"),
-        "Find out which features earn their place.",
+        "Measure what each family of features contributes.",
     ),
     "explain": (
         *(APPLICATIONS, "analysis.explain_command"),
@@ -89,7 +89,7 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
     ),
     "locate": (
         *(APPLICATIONS, "restoration.locate_command"),
-        "Tell where a word of each sentence is missing.",
+        "Locate the missing word of each sentence of a TEXT.",
     ),
     "fill": (
         *(APPLICATIONS, "restoration.fill_command"),

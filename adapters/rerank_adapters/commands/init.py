@@ -57,7 +57,7 @@ def command(
     FILES are n-best lists and whatever belongs to them: references, sources, speakers (utt2spk), scores of the
     hypotheses computed elsewhere (a line of numbers for each), the decoder's weights (moses.ini), n-gram models; or
     folders of such files, as dev/ and test/. Which file is what, the format, the language, the tokenisation and
-    sub-word pieces are seen in the files. The config names the features that work with them, says what each costs on
+    sub-word pieces are read from the files. The config names the features that work with them, says what each costs on
     this machine, measured on some of the lists, and why others are left out. It has passed `rerank check` when it is
     written.
 

@@ -68,7 +68,7 @@ class ErrorInserter:
     def __post_init__(self) -> None:
         unknown = [kind for kind in self.shares if kind not in KINDS]
         if unknown or not sum(self.shares.values()) > 0 or min(self.shares.values()) < 0:
-            raise ValueError(f"kinds of errors {dict(self.shares)}: wanted shares above 0 of {', '.join(KINDS)}")
+            raise ValueError(f"kinds of errors {dict(self.shares)}: wanted proportions above 0 of {', '.join(KINDS)}")
 
     def insert(self, sentence: Sentence, rng: np.random.Generator, tree: DependencyTree | None = None) -> Edit | None:
         """Draw an error for the sentence; None if no kind applies to it. `tree` provides tags and agreement."""

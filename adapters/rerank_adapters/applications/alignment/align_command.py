@@ -1,4 +1,4 @@
-"""`rerank align`: the links between the words of sentence pairs."""
+"""`rerank align`: prints the links between the words of sentence pairs."""
 
 from __future__ import annotations
 

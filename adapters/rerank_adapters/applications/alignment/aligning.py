@@ -1,4 +1,4 @@
-"""Links of sentence pairs as lines of text, and their error rates."""
+"""Writes the links of sentence pairs as lines of text, and their error rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank ablate`: which families of features earn their place, by cross-validation on the tuning set."""
+"""`rerank ablate`: measures what each family of features contributes, by cross-validation on the tuning set."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def command(
     reference_form: ReferenceForm, table: Path | None, parts: tuple[str, ...], base: tuple[str, ...], by: str,
     folds: int, seeds: int, samples: int, plots: Path | None, output: Path, style: str, source: Path | None,
 ) -> None:  # fmt: skip
-    """Find out which features earn their place.
+    """Measure what each family of features contributes.
 
     Each [[feature]] of a CONFIG is a family, the decoder's features are one more. By cross-validation on the [tune]
     lists of the CONFIG, or on NBEST lists with references, the report shows
@@ -67,7 +67,7 @@ def command(
       left-out      what choices lose without each family
       added         what each family adds to the base
       selection     families added one by one, the best first
-      correlations  which features and families say the same
+      correlations  which features and families agree
       weights       how much the weights depend on the segments
 
     No test set is needed or read. Losses and gains have intervals and p-values; as many families are tried, trust the

@@ -1,4 +1,4 @@
-"""Which families of features earn their place: left out, added, selected; their correlations; the weights' intervals.
+"""Measures what families of features contribute, when left out, added or selected, and how they correlate.
 
 Every score is of choices on held-out folds of the tuning lists, and all sets of families are tried on the same folds.
 Intervals and p-values come from resampling segments; they take the tuned weights as they are, so that they do not
@@ -65,9 +65,9 @@ class Correlations:
 class TunedWeight:
     """The weight of a feature, tuned on all lists, and how it varies with the segments it is tuned on.
 
-    `share` is the weight times the deviation of the feature within lists, as a share of the deviation of the whole
-    score. `interval` (95 %) and `same_sign`, the share of resampled tuning sets that give the weight the same sign, are
-    None without resamples.
+    `share` is the weight times the deviation of the feature within lists, as a part of the deviation of the whole
+    score. `interval` (95 %) and `same_sign`, the proportion of resampled tuning sets that give the weight the same
+    sign, are None without resamples.
     """
 
     feature: str
@@ -79,7 +79,7 @@ class TunedWeight:
 
 @dataclass(frozen=True)
 class Ablation:
-    """All that was measured; a part that was not asked for is empty, or None.
+    """The measurements; a part that was not requested is empty, or None.
 
     `whole` is the held-out score with all families, `base` the one with `base_families` alone. `families` are the
     correlations of the families' weighted sums, by the tuned weights; None where each family is a single feature.

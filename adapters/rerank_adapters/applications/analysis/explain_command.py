@@ -1,4 +1,4 @@
-"""`rerank explain`: why one hypothesis of a segment beats another."""
+"""`rerank explain`: explains why one hypothesis of a segment beats another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An explanation as lines of text, two hypotheses above or beside each other."""
+"""Writes an explanation as lines of text, two hypotheses above or beside each other."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _tree_lines(parse: Parse, width: int) -> list[str]:
 def outline(tree: Tree, width: int, indent: int = 0) -> list[str]:
     """The tree on lines: a phrase that fits on one is in brackets, of others the children follow, indented.
 
-    Phrases with a phrase as their only child share a line: `ROOT S` is a ROOT over an S.
+    A phrase and the phrase that is its only child stand on one line: `ROOT S` is a ROOT over an S.
     """
     written = " " * indent + str(tree)
     if len(written) <= width or tree.is_preterminal:

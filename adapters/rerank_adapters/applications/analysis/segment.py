@@ -1,4 +1,4 @@
-"""A segment with its list, features, references and weights: from a job that is done, or from lists and weights."""
+"""Finds a segment with its list, features, references and weights, in a finished job or in lists and weights."""
 
 from __future__ import annotations
 

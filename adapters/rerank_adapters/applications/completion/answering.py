@@ -1,4 +1,4 @@
-"""Sentence completion as reranking: a question's options form its n-best list, and weighted features choose one.
+"""Answers completion questions by reranking: the options form an n-best list, and weighted features choose one.
 
 Each column of the feature table is a system by itself; the weighted sum of all columns is another one. Its weights are
 given by the user or tuned for accuracy by cross-validation, so that no question is answered with weights tuned on it.
@@ -70,7 +70,7 @@ def single_answers(table: FeatureTable) -> list[Answers]:
         if spread.any():
             systems.append(Answers(name, one_best(values, offsets) - offsets[:-1]))
     if not systems:
-        raise ConfigError("no feature tells the options of any question apart")
+        raise ConfigError("no feature gives the options of any question different values")
     return systems
 
 

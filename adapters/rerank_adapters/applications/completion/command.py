@@ -1,4 +1,4 @@
-"""`rerank complete`: sentence completion questions."""
+"""`rerank complete`: answers sentence completion questions."""
 
 from __future__ import annotations
 

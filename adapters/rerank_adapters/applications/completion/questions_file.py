@@ -1,4 +1,4 @@
-"""Sentence completion questions: a sentence with a blank and options to fill it, which form an n-best list.
+"""Reads completion questions: a sentence with a blank and options to fill it, which form an n-best list.
 
 There are two formats, distinguished by the header line:
 

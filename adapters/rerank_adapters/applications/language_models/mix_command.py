@@ -1,4 +1,4 @@
-"""`rerank mix`: several language models as one, weighted by held-out text."""
+"""`rerank mix`: fits the weights of a mixture of language models to held-out text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank sample`: sentences drawn from a language model."""
+"""`rerank sample`: draws sentences from a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank score`: probabilities of text by a language model."""
+"""`rerank score`: prints the probabilities of a text by a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank surprisal`: how hard each word is to process, by an incremental language model."""
+"""`rerank surprisal`: measures how hard each word is to process, by a language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page of a text whose words are coloured by surprisal, in the style of the other reports."""
+"""Writes an HTML page of a text whose words are coloured by surprisal, in the style of the other reports."""
 
 from __future__ import annotations
 

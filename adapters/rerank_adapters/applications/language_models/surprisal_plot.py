@@ -1,4 +1,4 @@
-"""A plot of the measures of a sentence, word by word (needs the extra `plot`)."""
+"""Plots the measures of a sentence word by word (needs the extra `plot`)."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from rerank_plugins.registry import Registry
 @click.argument("text", default="-")
 @click.option("--kind", "kinds", multiple=True, metavar="KIND[=SHARE]",
               help="Insert errors of this kind, in this proportion: missing, extra, real-word, non-word, wrong-form "
-              "or agreement. Repeatable. Default: all kinds, in equal shares.")  # fmt: skip
+              "or agreement. Repeatable. Default: all kinds, in equal proportions.")  # fmt: skip
 @click.option("--forms", metavar="FILE", help="Take the known words and their forms from this text. Default: TEXT.")
 @click.option("--parser", default="english", show_default=True, metavar="PARSER",
               shell_complete=plugin_names("parser"),

@@ -1,4 +1,4 @@
-"""Pseudo-negative examples: unacceptable sentences, each paired with an acceptable one.
+"""Pairs unacceptable sentences (pseudo-negative examples) with acceptable ones.
 
 errors     one error inserted into each sentence (Foster et al. 2008)
 phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
@@ -27,7 +27,7 @@ ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after
 
 
 def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
-    """Shares of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for a share that is not a number."""
+    """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
     shares: dict[str, float] = {}
     for argument in arguments:
         kind, equals, share = argument.partition("=")
@@ -41,7 +41,7 @@ def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
 def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorInserter:
     """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_shares`).
 
-    If `kinds` is empty, it inserts errors of all kinds in equal shares. Raises ConfigError for an unknown kind.
+    If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
     """
     forms = WordForms.of_text(sentences)
     try:

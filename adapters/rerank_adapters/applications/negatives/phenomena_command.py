@@ -1,4 +1,4 @@
-"""`rerank negatives phenomena`: minimal pairs made by rules of grammar."""
+"""`rerank negatives phenomena`: makes minimal pairs that break rules of grammar."""
 
 from __future__ import annotations
 

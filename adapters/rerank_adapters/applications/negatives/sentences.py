@@ -1,4 +1,4 @@
-"""The sentences that pairs are made of, with their trees, and the pairs written while a bar counts the sentences."""
+"""Reads the sentences of pairs with their trees, and writes the pairs while a bar counts the sentences."""
 
 from __future__ import annotations
 

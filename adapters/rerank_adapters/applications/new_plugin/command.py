@@ -1,4 +1,4 @@
-"""`rerank new-plugin`: a package for a feature of one's own."""
+"""`rerank new-plugin`: writes a package for a feature of one's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank parse`: text or n-best lists to CoNLL-U or brackets; or a parser against gold trees."""
+"""`rerank parse`: parses text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank parse --evaluate`: a parser compared with gold trees of CoNLL-U or brackets."""
+"""`rerank parse --evaluate`: compares a parser with gold trees of CoNLL-U or brackets."""
 
 from __future__ import annotations
 

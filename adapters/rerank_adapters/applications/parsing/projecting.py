@@ -1,4 +1,4 @@
-"""`rerank project-trees`: trees of one side of a parallel text, projected to the other side and written as CoNLL-U."""
+"""`rerank project-trees`: projects the trees of one side of a parallel text to the other, and writes CoNLL-U."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank project-trees`: trees for a language without a treebank, through word alignments."""
+"""`rerank project-trees`: makes trees for a language without a treebank, through word alignments."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rerank_plugins.registry import Registry
               help="Take the trees of the target side from this CoNLL-U file instead, in the order of the "
                    "sentences.")  # fmt: skip
 @click.option("--density", type=click.FloatRange(0, 1), default=0.8, show_default=True,
-              help="Keep trees in which at least this share of the words has a one-to-one link.")  # fmt: skip
+              help="Keep trees in which at least this proportion of the words has a one-to-one link.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(1), default=40, show_default=True, metavar="N",
               help="Leave out pairs with more than N words on a side.")  # fmt: skip
 @output_option("Where to write the trees, as CoNLL-U.")

@@ -1,4 +1,4 @@
-"""`rerank parse`: the sentences of a text or of n-best lists, parsed and written as CoNLL-U or brackets."""
+"""`rerank parse`: parses the sentences of a text or of n-best lists, and writes CoNLL-U or brackets."""
 
 from __future__ import annotations
 

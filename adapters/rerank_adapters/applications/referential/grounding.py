@@ -1,4 +1,4 @@
-"""Sentences with the referents of their words, as lines of a table, as JSON objects and as trees."""
+"""Writes sentences with the referents of their words, as lines of a table, as JSON objects and as trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank fill`: which word is missing, where its place is known."""
+"""`rerank fill`: prints the most probable words for the blank of each sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which word is missing: the candidates for a gap by their probability, from one of two sources.
+"""Finds the most probable words for a gap, from one of two sources of candidates.
 
 `ContextFilling` mixes the five contexts of a model of missing words; `SubstituteFilling` takes the exact best
 substitutes under an n-gram model (FASTSUBS, Yuret 2012).
@@ -97,7 +97,7 @@ class ContextFilling(PickledFields):
 
 @dataclass(frozen=True)
 class SubstituteFilling(PickledFields):
-    """Candidates by an n-gram model: ln p of the windows that hold the gap, normalised over the `k` candidates."""
+    """Candidates by an n-gram model: ln p of the windows that contain the gap, normalised over the `k` candidates."""
 
     path: Path
 

@@ -1,4 +1,4 @@
-"""The accuracy of filling on sentences whose missing words are known."""
+"""Measures the accuracy of filling on sentences whose missing words are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The restored sentences of an incomplete one as an n-best list, whose features say how each was found.
+"""Makes an n-best list of restored sentences of an incomplete one, with the scores of each insertion as features.
 
 The list has the `words` best candidates for each of the `gaps` most probable gaps. Its features are ln p of the gap by
 each method of location, ln p of the word in the gap, and the parts of the latter; a hypothesis's score is the first of

@@ -1,4 +1,4 @@
-"""The restoration of the least expected edit distance, which may be to leave the sentence as it is.
+"""Chooses the restoration of the least expected edit distance, which may be the incomplete sentence itself.
 
 The billion-word imputation task counts the characters in which a restored sentence differs from the complete one. A
 wrong word then costs more than no word. With p(h) the probability of each restored sentence h of a list, the choice is

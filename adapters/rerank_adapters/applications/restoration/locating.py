@@ -1,4 +1,4 @@
-"""Where a word is missing: the gaps of a sentence by their probability."""
+"""Finds the most probable gaps of a sentence that lacks a word."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Locating(PickledFields):
 
 
 def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
-    """A tab-separated line for each place, header first: the position of the missing word, and its neighbours."""
+    """A tab-separated line for each gap, header first: the position of the missing word, and its neighbours."""
     yield "\t".join(COLUMNS) + "\n"
     for sentence, places in located:
         for rank, (gap, ln_p) in enumerate(places, 1):

@@ -1,4 +1,4 @@
-"""The accuracies of all methods of location on sentences whose missing words are known."""
+"""Measures the accuracies of all methods of location on sentences whose missing words are known."""
 
 from __future__ import annotations
 
@@ -50,5 +50,5 @@ def report_accuracies(
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
             shares[method] = top_accuracies(ranks)
     records = accuracy_records(shares, len(known))
-    write_records(records, [accuracy_table("Places of missing words", records)], style, output)
+    write_records(records, [accuracy_table("Positions of missing words", records)], style, output)
     return len(known)

@@ -1,4 +1,4 @@
-"""`rerank remove-word`: incomplete sentences for training and tests of restoration."""
+"""`rerank remove-word`: makes incomplete sentences for training and tests of restoration."""
 
 from __future__ import annotations
 

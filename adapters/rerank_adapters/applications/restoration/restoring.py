@@ -1,4 +1,4 @@
-"""Restored sentences: lists of insertions, reranked by weights if there are any, and what is written of them."""
+"""Restores sentences: makes lists of insertions, reranks them if there are weights, and writes the results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ COLUMNS = ("sentence", "position", "word", "score", "restored")
 class Restored(NamedTuple):
     """An incomplete sentence, the list of its insertions, and their new order if weights gave one.
 
-    `fewest_edits` says whether the choice is that of the least expected edit distance, not the likeliest.
+    `fewest_edits` is whether the choice is that of the least expected edit distance, not the most probable.
     """
 
     sentence: Incomplete

@@ -1,4 +1,4 @@
-"""Work on a stream of sentences in batches: in order, in bounded memory, on several processes."""
+"""Processes a stream of sentences in batches: in order, in bounded memory, in several processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank serve`: reranking over HTTP."""
+"""`rerank serve`: serves reranking over HTTP."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank similarity apply`: scores for pairs of sentences."""
+"""`rerank similarity apply`: scores pairs of sentences."""
 
 from __future__ import annotations
 

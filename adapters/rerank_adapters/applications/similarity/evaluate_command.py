@@ -1,4 +1,4 @@
-"""`rerank similarity evaluate`: correlation with people's scores."""
+"""`rerank similarity evaluate`: correlates scores with those of people."""
 
 from __future__ import annotations
 

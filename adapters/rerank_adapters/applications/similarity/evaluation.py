@@ -1,4 +1,4 @@
-"""Evaluation of a similarity system: the correlation of its scores with human scores."""
+"""Evaluates a similarity system by the correlation of its scores with human scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of sentences, with or without scores of their similarity.
+"""Reads pairs of sentences, with or without scores of their similarity.
 
 The format follows from the ending of the file's name and the number of columns of the first line:
 

@@ -1,4 +1,4 @@
-"""Scores of sentence pairs: the values of the measures, and the score from a trained system or a single measure."""
+"""Scores sentence pairs: computes the measures, and the score by a trained system or by a single measure."""
 
 from __future__ import annotations
 

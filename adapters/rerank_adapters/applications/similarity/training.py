@@ -1,4 +1,4 @@
-"""Training similarity systems on scored sentence pairs of several sources."""
+"""Trains similarity systems on scored sentence pairs of several sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank consensus`: the words of highest posterior in each list, and its confusion network."""
+"""`rerank consensus`: finds the words of highest posterior in each list, and writes its confusion network."""
 
 from __future__ import annotations
 

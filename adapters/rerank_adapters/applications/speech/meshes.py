@@ -1,4 +1,4 @@
-"""Confusion networks in the format of SRILM's word meshes (`wlat-format(5)`, the section on word meshes)."""
+"""Writes confusion networks in the format of SRILM's word meshes (`wlat-format(5)`, the section on word meshes)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank rover`: outputs of several systems combined by voting."""
+"""`rerank rover`: combines the outputs of several systems by voting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHARE = click.FloatRange(0, 1)
     help="The weight of a system's votes. Repeat it for each system, in their order. Default: 1 each.",
 )  # fmt: skip
 @click.option("--alpha", type=SHARE, default=1.0, show_default=True,
-              help="The share of a word's frequency in its score; that of its confidence is the rest.")  # fmt: skip
+              help="The weight of a word's frequency in its score; its confidence has the rest.")  # fmt: skip
 @click.option("--confidence", type=click.Choice(["avg", "max"]), default="avg", show_default=True,
               help="The average or the maximum of the confidences of the systems that have the word.")  # fmt: skip
 @click.option("--null-confidence", "null", type=SHARE, default=0.0, show_default=True,

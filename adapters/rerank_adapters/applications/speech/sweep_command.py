@@ -1,4 +1,4 @@
-"""`rerank sweep`: language-model weight, insertion penalty and one scale more, tried at every point of a grid."""
+"""`rerank sweep`: tries one to three weights, such as that of the language model, at every point of a grid."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def command(
     """Sweep weights over a grid: LM weight, word penalty.
 
     Features are extracted once, and the metric (word error rate by default) is computed at every point from its
-    statistics. Weights on no axis are 1 for each feature, unless -w or --start say otherwise. The best point goes to a
+    statistics. Weights on no axis are 1 for each feature, unless -w or --start set them. The best point goes to a
     weights file, which `rerank apply` takes.
 
     \b

@@ -1,4 +1,4 @@
-"""A sweep of weights over a grid: its scores, its table, its plot."""
+"""Sweeps weights over a grid, and reports the scores in a table and a plot."""
 
 from __future__ import annotations
 

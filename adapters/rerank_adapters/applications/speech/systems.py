@@ -1,4 +1,4 @@
-"""Outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists."""
+"""Reads the outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists."""
 
 from __future__ import annotations
 

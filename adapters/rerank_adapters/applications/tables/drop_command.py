@@ -1,4 +1,4 @@
-"""`rerank table drop`: a feature table without some of its features."""
+"""`rerank table drop`: writes a feature table without some of its features."""
 
 from __future__ import annotations
 

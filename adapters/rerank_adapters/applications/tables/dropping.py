@@ -1,4 +1,4 @@
-"""A feature table without some of its features."""
+"""Drops features from a feature table and from its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The families of features in a table: the columns of each extracted feature, by its label."""
+"""Finds the families of features in a table: the columns of each extracted feature, by its label."""
 
 from __future__ import annotations
 

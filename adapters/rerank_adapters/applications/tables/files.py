@@ -1,4 +1,4 @@
-"""Feature tables loaded to be written again elsewhere."""
+"""Loads feature tables that are to be written to another folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank table from-text`: a feature table of scores computed elsewhere."""
+"""`rerank table from-text`: makes a feature table of scores computed elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank table join`: several feature tables of the same lists in one."""
+"""`rerank table join`: joins several feature tables of the same lists in one."""
 
 from __future__ import annotations
 

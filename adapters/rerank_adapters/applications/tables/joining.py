@@ -1,4 +1,4 @@
-"""Feature tables of the same lists joined into one."""
+"""Joins feature tables of the same lists into one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of a hypothesis and a reference, or of two hypotheses, as lines to be scored elsewhere."""
+"""Writes pairs of a hypothesis and a reference, or of two hypotheses, as lines to be scored elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank table pairs`: hypotheses and references to be scored elsewhere."""
+"""`rerank table pairs`: writes hypotheses and references to be scored elsewhere."""
 
 from __future__ import annotations
 

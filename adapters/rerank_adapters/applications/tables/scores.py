@@ -1,4 +1,4 @@
-"""A feature table of scores computed elsewhere."""
+"""Makes a feature table of scores computed elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank table show`: what a feature table holds."""
+"""`rerank table show`: shows the features of a table, or the rows of a segment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a feature table holds, as records and tables."""
+"""Reports the contents of a feature table as records and tables."""
 
 from __future__ import annotations
 

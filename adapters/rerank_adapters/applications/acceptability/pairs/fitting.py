@@ -1,4 +1,4 @@
-"""Weights fitted to minimal pairs by logistic regression.
+"""Fits weights to minimal pairs by logistic regression.
 
 The regression is on the differences between the features of the two sentences, P(good is better) =
 σ(w · (x_good - x_bad)). It has no constant, so that exchanging the sentences exchanges the decision. Weights are meant

@@ -1,4 +1,4 @@
-"""How often a system prefers the good sentence of a pair: its accuracy, the interval, and a test between two systems.
+"""The accuracy of a system on minimal pairs, with its interval, and a test of the difference between two systems.
 
 A tie counts as half a success, which is what tossing a coin would bring on average. Two scores tie where they differ by
 no more than rounding does (1e-9 of their size), since the sum over the same words in another order is the same score.
@@ -40,7 +40,7 @@ class Preferences:
 
     @property
     def accuracy(self) -> float:
-        """The share of pairs on which the good sentence is preferred, where ties count half."""
+        """The proportion of pairs on which the good sentence is preferred, where ties count half."""
         return float(self.credit.mean())
 
     @property

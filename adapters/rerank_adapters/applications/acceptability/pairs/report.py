@@ -1,4 +1,4 @@
-"""Reports on minimal pairs: the accuracy of each system, over all pairs and by what they are examples of."""
+"""Reports on minimal pairs: the accuracy of each system, over all pairs and by their properties."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classification of single sentences: by a threshold on one score, or by logistic regression over several.
+"""Trains classifiers of single sentences: a threshold on one score, or logistic regression over several.
 
 Pauls and Klein (2012, §5.3) classify by a threshold on the syntactic log-odds ratio, tuned on a development set. Here
 each column of the feature table becomes such a classifier, trained on one set and measured on another.
@@ -70,7 +70,7 @@ def train_classifiers(
 
     varying = [i for i in range(len(table.names)) if np.ptp(table.values[:size, i]) > 0]
     if not varying:
-        raise ConfigError("no feature tells any two sentences apart")
+        raise ConfigError("no feature gives any two sentences different values")
     systems = []
     for i in varying:
         threshold = best_threshold(table.values[:size, i], acceptable[:size], criterion)

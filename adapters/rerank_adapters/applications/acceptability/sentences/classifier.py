@@ -31,7 +31,7 @@ KINDS = ("threshold", "logistic")
 
 @dataclass(frozen=True)
 class Classifier:
-    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` says how both were learnt."""
+    """Accepts a sentence where Σ weight · feature is above the threshold; `kind` is how both were learnt."""
 
     kind: Literal["threshold", "logistic"]
     weights: Mapping[str, float]

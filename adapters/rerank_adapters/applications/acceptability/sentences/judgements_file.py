@@ -1,6 +1,6 @@
-"""Files of judged sentences: each sentence is labelled acceptable or not.
+"""Reads files of judged sentences, each labelled acceptable or not.
 
-The first line tells which of three forms a file has:
+The first line shows which of three forms a file has:
 
     gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
     1<TAB>sentence                     label and sentence; the first line may be a header `label<TAB>sentence`

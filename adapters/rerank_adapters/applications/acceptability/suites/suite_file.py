@@ -1,4 +1,4 @@
-"""Test suites of targeted syntactic evaluation, in SyntaxGym's JSON (Gauthier et al. 2020).
+"""Reads test suites of targeted syntactic evaluation in SyntaxGym's JSON (Gauthier et al. 2020).
 
 A suite has items; an item has variants of one sentence, one for each condition, and each variant is divided into
 regions of words. Predictions compare the surprisals of regions: see formulas.py. SyntaxGym's `region_meta` is ignored,
