@@ -31,6 +31,10 @@ class TrainedOn:
     parser: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.language, str) and isinstance(self.parser, Mapping) and isinstance(self.text, str)):
+            raise TypeError("a record of other types")
+
     @property
     def known(self) -> bool:
         """Whether the language is recorded, and is a known one."""

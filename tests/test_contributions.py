@@ -1,5 +1,7 @@
 """What families of features contribute: their share of the spread, and the held-out score without them."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,11 @@ from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuning import cross_validate, prepare
 from rerank_adapters.tuning.contributions import contributions
+from rerank_adapters.weights import read_weights
 from rerank_plugins.errors import ConfigError
 from rerank_plugins.feature_table import FeatureTable
 from tests import naive_tuners as naive
-from tests.command_line import done, refused
+from tests.command_line import done, refused, rerank
 
 METRIC = naive.ErrorRate()
 FAMILIES = {"first": ["f0"], "second": ["f1", "f2"], "sparse": ["s0", "s1", "s2", "s3"]}
@@ -174,6 +177,36 @@ def test_what_is_judged_together_is_measured_again_when_a_system_changes(config,
     assert "all that 'by rank alone' lacks" in done("run", config, "--work", work).out
 
 
+def test_a_system_has_a_tuner_and_a_decision_of_its_own(config, tmp_path):
+    own = """tuner = { use = "mbr", weights = "start", scales = 3, evidence = 2 }
+[system.tuning]
+start = { LM = 1.0, words = 0.0, reciprocal-rank = 0.0 }
+"""
+    config.write_text(CONFIG.replace('without = ["words"]\n', own).replace("by rank alone", "mbr"))
+    assert done("check", config).code == 0
+    work = tmp_path / "work"
+    ran = done("run", config, "--work", work)
+    assert "over mbr" in ran.out
+    chosen, main = read_weights(work / "weights.mbr.toml"), read_weights(work / "weights.toml")
+    assert (chosen.decision, chosen.evidence, main.decision) == ("mbr", 2, "map")
+    assert chosen.dense == {"LM": 1.0, "words": 0.0, "reciprocal-rank": 0.0}
+    assert main.provenance["tuner"].endswith(".Mira")
+    best = done("apply", tmp_path / "lists", "-w", work / "weights.mbr.toml").out
+    assert (work / "test.mbr.1best").read_text() == best
+    assert "up to date" in done("run", config, "--work", work).err
+    config.write_text(config.read_text().replace("scales = 3", "scales = 5"))
+    again = done("run", config, "--work", work).err
+    assert re.search("not made again: .*weights, ", again)
+    assert "weights mbr" not in again
+
+
+def test_check_rehearses_the_systems(config):
+    config.write_text(CONFIG.replace('without = ["words"]', 'tuning = {fixed = ["wrods"]}'))
+    assert "[[system]] by rank alone" in rerank("check", config).out
+    config.write_text(CONFIG.replace('without = ["words"]', 'without = ["wrods"]'))
+    assert "no feature labelled 'wrods'" in rerank("check", config).out
+
+
 def test_no_folds_leave_the_table_out(config, tmp_path):
     config.write_text(CONFIG.replace("contribution_folds = 2", "contribution_folds = 0"))
     assert "Contribution of each family" not in done("run", config, "--work", tmp_path / "work").out
@@ -184,7 +217,14 @@ def test_no_folds_leave_the_table_out(config, tmp_path):
     [
         ('without = ["words"]', 'without = ["wrods"]', "[[system]] 1: without: no feature labelled 'wrods'; did you"),
         ('name = "by rank alone"', 'name = "reranked"', "[[system]] 1: another row of the report is called 'reranked'"),
-        ('without = ["words"]', "", "missing key 'system.0.without'"),
+        ('without = ["words"]', "", "[[system]] 1: it is the reranked system; wanted `without`, `tuner` or `tuning`"),
+        (
+            'without = ["words"]',
+            'tuner = {use = "mbr", scals = 2}',
+            "[[system]] 1: tuner: mbr has no option 'scals'; did",
+        ),
+        ('without = ["words"]', "tuning = {strat = 1}", "unknown key 'system.0.tuning.strat'; did you mean 'start'?"),
+        ('without = ["words"]', 'tuning = {fixed = ["wrods"]}', "'wrods'"),
         ('without = ["words"]', 'without = ["words"]\nwith = 1', "unknown key 'system.0.with'"),
     ],
 )

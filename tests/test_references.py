@@ -89,6 +89,7 @@ MANY = [f"{word} y\n" for word in "abcdefghijklmnopqrst"]
         ("u1\nu2\n", "u1\nu2\n", "lines"),  # words without text
         ("".join(MANY[:19]), "".join(MANY[:19]), "lines"),
         ("".join(MANY), "".join(MANY), None),
+        (*["".join(f"{chr(0x4E00 + n)}{n}\n" for n in range(30)) + "中 国\n"] * 2, "lines"),  # text without spaces
         ("".join(MANY), "".join(["z" + MANY[0], *MANY[1:]]), "lines"),
         ("The cat\nA dog\n", "A dog\nThe cat\n", None),  # the same words in another order
         ("1. a\n2. b\n", "1. a\n2. c\n", "lines"),

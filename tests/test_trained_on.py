@@ -168,6 +168,9 @@ def test_files_without_a_record(place):
     assert read_trained_on(embedded("dependency-lm.zst")) == TrainedOn("en")
     with pytest.raises(ModelError, match="not a model file"):
         read_trained_on(place / "de.txt")
+    write_model(place / "odd", "x", {}, {}, TrainedOn("de", {"model": {"path": "x"}}))
+    with pytest.raises(ModelError, match="damaged record of its parser"):
+        build("dependency-lm", place / "odd")
 
 
 def test_check_warns_for_every_embedded_model(place):

@@ -1,7 +1,7 @@
 """The config of a job: a TOML file read into typed values. Unknown keys are errors; paths are relative to the file.
 
-The options of plugins (in `[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]` and
-`[language_model.NAME]`) are kept as they are, and checked against the plugin's fields when it is built.
+The options of plugins (in `[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]`, `[language_model.NAME]`
+and the `tuner` of a `[[system]]`) are kept as they are, and checked against the plugin's fields when it is built.
 """
 
 from __future__ import annotations
@@ -55,10 +55,12 @@ class Tuning(Strict):
 
 
 class System(Strict):
-    """A system beside the reranked one: the same lists, tuned and reranked without some of the features."""
+    """A system beside the reranked one: the same lists without some of the features, or tuned in another way."""
 
     name: str = Field(pattern=r"^[^/\\]+$")
-    without: list[str] = Field(min_length=1)
+    without: list[str] = Field(default_factory=list)
+    tuner: dict[str, Any] | None = None
+    tuning: Tuning | None = None
 
 
 class Model(Strict):
@@ -166,7 +168,7 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
             "model": Model,
             "evaluation": Evaluation,
         }
-        model = tables[keys[0]] if len(keys) > 1 and keys[0] in tables else Config
+        model = next((tables[key] for key in reversed(keys[:-1]) if key in tables), Config)
         known = model.model_fields.keys() - {"base"}
         return f"{where}: unknown key {dotted!r}{suggestion(keys[-1], known)}"
     if first["type"] == "missing":

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.identity import path_hash
 from rerank_plugins.interfaces import Parser
 from rerank_plugins.model_file import read_trained_on
@@ -44,10 +44,13 @@ def recorded_parser(model: Path) -> dict[str, Any]:
     in neither place, or has another content there.
     """
     recorded = read_trained_on(model).parser
-    return {
-        name: str(_find(model, value, recorded["use"])) if isinstance(value, Mapping) else value
-        for name, value in recorded.items()
-    }
+    try:
+        return {
+            name: str(_find(model, value, recorded["use"])) if isinstance(value, Mapping) else value
+            for name, value in recorded.items()
+        }
+    except DAMAGE as error:
+        raise ModelError(f"{model}: damaged record of its parser ({type(error).__name__}: {error})") from None
 
 
 def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:

@@ -59,8 +59,8 @@ class StanzaParser(Parser, PickledFields):
 
     @property
     def trained_on(self) -> TrainedOn:
-        """The `language`."""
-        return TrainedOn(self.language)
+        """The `language` of downloaded models; what model files were trained on is not known."""
+        return TrainedOn() if self.tagger else TrainedOn(self.language)
 
     @cached_property
     def _pipeline(self) -> Any:

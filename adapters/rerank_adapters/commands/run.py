@@ -40,8 +40,8 @@ def command(
     """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
-    leaves features out, for comparison. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
-    HTML) are written to the work folder.
+    leaves features out, or has another tuner or decision, for comparison. Feature tables, weights.toml, 1-bests,
+    reranked lists and reports (JSON, HTML) are written to the work folder.
 
     The same command continues a job that was interrupted, and repeats only what has changed: a step is done again if
     its part of the config, its data, models, plugins or this program have another content than when it was done, or if

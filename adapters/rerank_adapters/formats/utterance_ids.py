@@ -61,7 +61,9 @@ class TextFile(NamedTuple):
 
 
 def distinct_ids(lines: Sequence[str], form: IdForm) -> list[str] | None:
-    """The ids of all lines that are not blank; None for fewer than two, one that comes again, and without any text."""
+    """The ids of all lines that are not blank; None for fewer than two, for one that comes again, and where most lines
+    have no more words, as those of a language without spaces.
+    """
     ids: dict[str, bool] = {}
     for line in lines:
         utterance = WITH_IDS[form](line)
@@ -70,7 +72,7 @@ def distinct_ids(lines: Sequence[str], form: IdForm) -> list[str] | None:
         if utterance is None or utterance[0] in ids:
             return None
         ids[utterance[0]] = bool(utterance[1])
-    return list(ids) if len(ids) > 1 and any(ids.values()) else None
+    return list(ids) if len(ids) > 1 and 2 * sum(ids.values()) > len(ids) else None
 
 
 def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:

@@ -20,7 +20,7 @@ from rerank_adapters.pipeline.lists import NO_SCORES, needs_ranks, with_ranks
 from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
 from rerank_adapters.pipeline.preflight import rehearse
 from rerank_adapters.progress import counted, duration
-from rerank_adapters.text import vocabulary_warnings
+from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
 from rerank_plugins.paths import without_cache
 
@@ -64,6 +64,8 @@ class Check:
             decoder = decoder_table(tuning.nbests, dense_rule(self.job))
             job = with_ranks(self.job) if needs_ranks(self.job, tuning.nbests) else self.job
             self._try("[tuning]", lambda: rehearse(job, tuning, decoder))
+            for name, system in job.systems.items():
+                self._try(f"[[system]] {name}", lambda system=system: rehearse(system, tuning, decoder))  # type: ignore[misc]
         for name, data in present:
             self._texts(name, data)
             of_set = self.job.for_set(name)
@@ -93,6 +95,8 @@ class Check:
         if not self._failed("[[metric]]"):
             self._try("[[metric]]", lambda: job.measures)
         self._try("[tuner]", lambda: job.tuner)
+        if not self._failed(""):
+            self._try("[[system]]", lambda: job.systems)
         if not self.findings:
             uses = [*labels, *(measure.name for measure in job.measures), job.config.tuner["use"]]
             self._say("ok", "plugins", ", ".join(uses))
@@ -180,12 +184,13 @@ class Check:
         pipelines = self._try("[[feature]]", lambda: self.job.pipelines("text")) or {}
         for label, extractor in self._extractors.items():
             pipeline = pipelines.get(label)
-            vocabularies = {f"the model of {label!r}": extractor.vocabulary}
-            vocabularies |= {f"the parser of {label!r}": parser.vocabulary for parser in extractor.parsers}
+            vocabularies = [("model", extractor.vocabulary, 0.0)]
+            vocabularies += [("parser", parser.vocabulary, HIGH) for parser in extractor.parsers]
             processed = pipeline.apply(texts) if pipeline else texts
-            for model, vocabulary in vocabularies.items():
+            for kind, vocabulary, least in vocabularies:
                 if vocabulary is not None:
-                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model):
+                    model = f"the {kind} of {label!r}"
+                    for warning in vocabulary_warnings(vocabulary.__contains__, processed, model, least):
                         self._say("warning", name, warning)
         if not any(data.references) or self._failed("[[metric]]"):
             return

@@ -242,9 +242,10 @@ class Job:
 
     @property
     def systems(self) -> dict[str, Job]:
-        """By name, the job of each `[[system]]`: this one without some of its features.
+        """By name, the job of each `[[system]]`: this one without some of its features, or with another tuning.
 
-        Raises ConfigError for a label that no feature has, and for a name that another row of the report has.
+        Raises ConfigError for a label that no feature has, a name that another row of the report has, a tuner's wrong
+        options, and a system that differs in nothing.
         """
         jobs: dict[str, Job] = {}
         for number, system in enumerate(self.config.system, 1):
@@ -255,7 +256,12 @@ class Job:
                 if label not in self.labels:
                     unknown = f"without: no feature labelled {label!r}{suggestion(label, self.labels)}"
                     raise ConfigError(f"{where}: {unknown}")
-            jobs[system.name] = self.without(system.without)
+            changes = {key: value for key in ("tuner", "tuning") if (value := getattr(system, key)) is not None}
+            if not (changes or system.without):
+                raise ConfigError(f"{where}: it is the reranked system; wanted `without`, `tuner` or `tuning`")
+            if system.tuner is not None:
+                self.builder.build("tuner", system.tuner, f"{where}: tuner")
+            jobs[system.name] = self.with_config({**changes, "system": []}).without(system.without)
         return jobs
 
     def without(self, labels: Collection[str]) -> Job:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
-from rerank_adapters.text import vocabulary_warnings
+from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_adapters.workers import Workers, in_order
 from rerank_plugins import Parse, Parser
 from rerank_plugins.parsers.cached import CachedParser
@@ -51,7 +51,7 @@ def parse_in_order(
     first = list(islice(batches, 1))
     if first and parser.vocabulary is not None:
         texts = [" ".join(words) for words in first[0]]
-        for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser"):
+        for warning in vocabulary_warnings(parser.vocabulary.__contains__, texts, "the parser", HIGH):
             logger.warning(warning)
     batches = chain(first, batches)
     for batch, (parses, parsed) in _on_cluster(parser, batches) if on_cluster() else _here(parser, batches, jobs):

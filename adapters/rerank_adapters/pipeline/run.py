@@ -330,7 +330,9 @@ class _Run:
             names = self._lists(test.name, test).nbests[0].feature_names
             if difference := names_differ(data.nbests[0].feature_names, names):
                 raise ConfigError(f"{test.name}: other decoder features than the tuning lists: {difference}")
-        rehearse(self.job, data, decoder_table(data.nbests, dense_rule(self.job)))
+        decoder = decoder_table(data.nbests, dense_rule(self.job))
+        for system in self._systems.values():
+            rehearse(system, data, decoder)
         return data
 
     def _evaluation(self, data: Data, best: Mapping[str, Path]) -> Evaluation:

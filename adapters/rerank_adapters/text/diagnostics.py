@@ -57,9 +57,12 @@ def unknown_share(vocabulary: Words, texts: Sequence[str]) -> float:
 
 
 def vocabulary_warnings(
-    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model"
+    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model", least: float = 0.0
 ) -> list[str]:
-    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help."""
+    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help.
+
+    Where the rate is below `least` there is no warning, whether steps would help or not.
+    """
     distinct = list(dict.fromkeys(texts))
     sample = distinct[:: max(1, len(distinct) // SAMPLE)]
     known: dict[str, bool] = {}
@@ -73,6 +76,8 @@ def vocabulary_warnings(
 
     steps: tuple[str, ...] = ()
     before = now = rate(steps)
+    if before < least:
+        return []
     while now > 0.01 and len(steps) < 3:
         tried = {step: rate((*steps, step)) for step in REMEDIES if step not in steps}
         best = min(tried, key=lambda step: tried[step])
