@@ -1,4 +1,4 @@
-"""The contributions of the decoder's features, of each feature of the config, and of those that systems leave out."""
+"""Measures what the decoder's features, each feature of the config, and the features that systems leave out contribute."""
 
 from __future__ import annotations
 
