@@ -1,4 +1,4 @@
-"""Measures what the decoder's features, each feature of the config, and the features that systems leave out contribute."""
+"""Measures the contributions of the decoder's features, each feature of the config, and those systems leave out."""
 
 from __future__ import annotations
 
