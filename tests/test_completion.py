@@ -210,4 +210,4 @@ def test_what_complete_refuses(written):
     assert "did you mean 'unigram.total'?" in late("-f", "unigram", "--folds", "2", "--baseline", "unigram.totl")
     assert "3 folds of 2 segments" in late("-f", "unigram", "--folds", "3")
     equal = written(HEADER + "1\ta _____\tx\ty\tz\ta\n", "equal.tsv")
-    assert "no feature tells the options" in one_line(rerank("complete", equal, "-f", "length"), 2, after=True)
+    assert "no feature gives the options" in one_line(rerank("complete", equal, "-f", "length"), 2, after=True)

@@ -191,5 +191,5 @@ def test_what_a_format_has_no_place_for_is_said(tmp_path, monkeypatch):
     Path("ref").write_text("utt-07 so is it\nutt-12 the mill\n")
     done("tune", "lists", "-r", "ref", "-m", "wer", "-o", "w.toml")
     applied = done("apply", "lists", "-w", "w.toml", "--nbest-out", "out", "-o", "best")
-    assert "this format has no place for totals: the reranked lists have the new order alone" in applied.err
+    assert "this format cannot hold totals: the reranked lists have the new order alone" in applied.err
     assert sorted(Path("out").read_text().split()) == sorted(Path("lists").read_text().split())

@@ -62,7 +62,7 @@ def test_a_config_is_not_overwritten(place):
         (["tune.en"], "name it with --format"),
         (["a.nbest", "b.nbest"], "a.nbest: are these lists tuned on, or tested? Name them with --tune or --test"),
         (["tune.nbest", "short.en"], "short.en: has no line for each segment of any lists"),
-        (["tune.nbest", "--source", "x.de"], "x.de: an option says what this file is, but it is not among the FILES"),
+        (["tune.nbest", "--source", "x.de"], "x.de: an option names this file, but it is not among the FILES"),
     ],
 )
 def test_what_cannot_be_seen_is_refused_in_one_line(place, arguments, said):

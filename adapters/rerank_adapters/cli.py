@@ -1,7 +1,7 @@
 """The `rerank` command: the options of the whole program, and how errors end it.
 
 Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a fault of the program, 2 for
-wrong input or usage (one line says what is wrong) and for a check that found errors, 130 after an interrupt (Ctrl-C),
+wrong input or usage (one line names the error) and for a check that found errors, 130 after an interrupt (Ctrl-C),
 143 after SIGTERM, and 129 after SIGHUP (the terminal was closed).
 """
 

@@ -1,13 +1,13 @@
-"""A Dask cluster in the place of worker processes: the same tasks go to the scheduler that the user names.
+"""Runs the tasks of worker processes on a Dask cluster instead, whose scheduler the user names.
 
-In the block of `using_cluster`, `cluster_workers` takes the place of Workers. Users start the cluster, as they always
+In the block of `using_cluster`, `cluster_workers` is used instead of Workers. Users start the cluster, as they always
 do; this program only connects to its scheduler. A task whose worker dies runs again on
 another one. What a task needs to load (`work`) is a task of the cluster itself, so that it too outlives a worker.
 
 A worker of Dask may have several threads, but runs one of these tasks at a time, since they share models and memory.
-Pickles travel both ways, so that whoever can reach the scheduler can run any program on the cluster: Dask's TLS
+Pickles travel both ways, so that anyone who can reach the scheduler can run any program on the cluster: Dask's TLS
 (`tls://`) or a network of its own must protect it. Not supported: workers with another version of Python or of this
-program, and files that are not at the same place on every machine.
+program, and files that have different paths on different machines.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class ClusterWorkers(Generic[Item, Result]):
 
     @property
     def started(self) -> bool:
-        """Whether the cluster has been asked to do anything."""
+        """Whether any task has been sent to the cluster."""
         return self._client is not None
 
     def most(self) -> int:
@@ -195,7 +195,7 @@ def _client(scheduler: str) -> Client:
         client = distributed.Client(scheduler, timeout=PATIENCE, set_as_default=False)  # type: ignore[no-untyped-call, unused-ignore]
     except (OSError, ValueError, TypeError) as error:
         raise ConfigError(f"scheduler {scheduler}: no Dask scheduler answers at this address ({error})") from None
-    for name in ("distributed", "distributed.client"):  # what ends a command is said in one line
+    for name in ("distributed", "distributed.client"):  # an error that ends a command has one line
         logging.getLogger(name).setLevel(logging.CRITICAL)
     _clients[scheduler] = client
     workers = _workers_of(client)

@@ -1,4 +1,4 @@
-"""Worker processes by `fork`: they have the loaded models and compiled kernels of this process, and share its memory.
+"""Forks worker processes, which have the loaded models and compiled kernels of this process in shared memory.
 
 A fork copies locks as they are, so it is safe only where no other thread can hold one: on Linux, in the main thread of
 a program whose only other threads belong to displays of progress, which are paused meanwhile, and without torch, whose

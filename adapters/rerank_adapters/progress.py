@@ -163,7 +163,7 @@ class CountingBar(_LateDisplay):
         return display
 
     def over(self, items: Iterable[Item]) -> Iterator[Item]:
-        """The same items; each counts as done when the next one is asked for."""
+        """The same items; each counts as done when the next one is taken."""
         for item in items:
             yield item
             self.add(1)
@@ -189,7 +189,7 @@ class ExtractionProgress(CountingBar):
         super().__exit__(kind, error, at)
 
     def _compiling(self, kernel: str) -> None:
-        """Say why nothing seems to happen."""
+        """Show that kernels are being compiled."""
         self._name(f"compiling kernels, in the first run only ({kernel})")
 
     def _name(self, what: str) -> None:
@@ -214,7 +214,7 @@ class ExtractionProgress(CountingBar):
 
 
 class StatusLine(_LateDisplay):
-    """A line that names the stage of a job, and says how much of it is done if that is known."""
+    """A line with the stage of a job, and how much of it is done if that is known."""
 
     def __init__(self, stage: str = "working") -> None:
         super().__init__()

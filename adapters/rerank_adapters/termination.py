@@ -1,4 +1,4 @@
-"""Signals that end the program: they are handled as Ctrl-C is, so that nothing is left behind.
+"""Handles the signals that end the program as Ctrl-C is handled, so that no unfinished files remain.
 
 Batch systems, service managers, `timeout` and `kill` send SIGTERM; a terminal that is closed sends SIGHUP.
 """

@@ -1,6 +1,6 @@
-"""Worker processes: the only way in which this program shares work out over processes.
+"""Runs tasks in worker processes; all parallel work of this program goes through this module.
 
-Workers are started by `spawn`, which is safe in a process with threads, or by `fork` where the caller asks for it and
+Workers are started by `spawn`, which is safe in a process with threads, or by `fork` where the caller allows it and
 it is safe too (forking.py). Each worker has a pipe of its own, over which it gets one task at a time; workers share no
 state, so that each can be killed at any moment. A thread of this process waits for each worker.
 

@@ -1,4 +1,4 @@
-"""What a use of a language model needs of it: probabilities of words, or unigrams of its own."""
+"""Checks that a language model has what a use needs: probabilities of words, or unigrams of its own."""
 
 from __future__ import annotations
 

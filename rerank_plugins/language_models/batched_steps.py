@@ -1,4 +1,4 @@
-"""Steps of an incremental language model for many states at once: in one call if the model can, else one by one."""
+"""Takes steps of an incremental language model for many states: in one call if the model can, else one by one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of how hard a word is to process, from an incremental language model (Wu et al. 2010; Hale 2001, 2006).
+"""Measures how hard a word is to process by an incremental language model (Wu et al. 2010; Hale 2001, 2006).
 
     surprisal(t)  = log2 Pre(o_1 … o_{t-1}) - log2 Pre(o_1 … o_t) = -log2 p(o_t | o_1 … o_{t-1})        (3)
     ER(t)         = max(0, H_{t-1} - H_t), H_t the entropy of the model's analyses after o_t             (4), (5)

@@ -1,4 +1,4 @@
-"""A grammar as a language model: prefix probabilities score words, and inside probabilities score sentences.
+"""A grammar as a language model: words are scored by prefix probabilities, sentences by inside probabilities.
 
 ln p(w_j | w_1 … w_{j-1}) = ln P(w_1 … w_j …) − ln P(w_1 … w_{j-1} …), and ln p(</s>), that the sentence ends here, is
 the rest of ln p(w_1 … w_n). The probabilities are exact: nothing is pruned. With a latent grammar this is the PCFG-LA

@@ -1,4 +1,4 @@
-"""A parser behind caches: a distinct sentence is parsed once, however many features and runs ask for it."""
+"""Puts a parser behind caches, so that each distinct sentence is parsed once for all features and runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The base class of grammar parsers: every sentence with words gets a tree, if need be in pieces or flat."""
+"""The base class of grammar parsers: every sentence with words gets a tree, in pieces or flat if necessary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constituency trees by incremental parsing: the best derivation of a hierarchical HMM (models/hhmm)."""
+"""The parser `hhmm`: constituency trees of the best derivations of a hierarchical HMM (models/hhmm)."""
 
 from __future__ import annotations
 

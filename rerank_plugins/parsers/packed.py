@@ -1,4 +1,4 @@
-"""Parses as bytes for the cache: compressed JSON without the words, which whoever asks for a parse has.
+"""Packs parses into bytes for the cache: compressed JSON without the words, which the caller has.
 
 A dependency tree is stored as its heads, relations and tags, in some 7 bytes a word. The trees of a k-best list share
 most of their subtrees, so the distinct subtrees are stored, children before parents, each as its label and the numbers

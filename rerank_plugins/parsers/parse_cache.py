@@ -1,4 +1,4 @@
-"""The cache of parses on disk: what one run, feature or process has parsed is not parsed again.
+"""The cache of parses on disk, so that no sentence is parsed twice by any run, feature or process.
 
 It is an SQLite database in write-ahead mode, so that several processes of a machine can read and write at the same
 time. A batch is one transaction, so an interrupted run loses at most a batch. The key of a parse is its parser

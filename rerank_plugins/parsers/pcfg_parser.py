@@ -1,4 +1,4 @@
-"""Constituency trees by a probabilistic context-free grammar (models/pcfg), which may be the embedded English one."""
+"""The parser `pcfg`: constituency trees by a probabilistic context-free grammar (models/pcfg) or the embedded one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Constituency trees by structured vectorial semantics (models/svs), where syntax and meaning are one model."""
+"""The parser `svs`: constituency trees by structured vectorial semantics (models/svs)."""
 
 from __future__ import annotations
 

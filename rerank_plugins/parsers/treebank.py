@@ -1,4 +1,4 @@
-"""Trees from files: sentences that were parsed before are looked up by their tokens."""
+"""The parser `treebank`: looks sentences that were parsed before up in files of trees, by their tokens."""
 
 from __future__ import annotations
 

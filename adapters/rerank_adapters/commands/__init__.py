@@ -1,4 +1,4 @@
-"""The commands of the chain, each in its module, registered through the same hook as the commands of a plugin."""
+"""The commands of the chain, one module each; they are registered by the hook that plugins use for their commands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ COMMANDS = {  # by heading of the help, module by module: the first line of the 
     "The chain": {
         "init": "Write a commented config for the FILES of a job.",
         "prepare": "Train the models that CONFIG describes.",
-        "run": "Extract, tune, rerank and evaluate, all as CONFIG says.",
+        "run": "Extract, tune, rerank and evaluate by a CONFIG.",
         "check": "Check a CONFIG, or n-best lists alone, before any long work.",
         "extract": "Extract the features of n-best lists into a feature table.",
         "tune": "Tune weights for the first metric (BLEU by default).",

@@ -1,4 +1,4 @@
-"""`rerank apply`: n-best lists reranked by weights."""
+"""`rerank apply`: reranks n-best lists by weights."""
 
 from __future__ import annotations
 
@@ -140,8 +140,6 @@ def command(
                     ranked.flush()
     if nbest_out:
         if not job.format.keeps_totals:
-            click.echo(
-                "rerank: this format has no place for totals: the reranked lists have the new order alone", err=True
-            )
+            click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)
         closing.wrote("the reranked lists", nbest_out)
     closing.wrote(counted(lists_read, "1-best"), output)

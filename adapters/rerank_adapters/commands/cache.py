@@ -1,4 +1,4 @@
-"""`rerank cache`: parses, feature values, sorted queues, and kernels that could not be kept beside the code."""
+"""`rerank cache`: lists and clears the cache of parses, feature values, sorted queues and compiled kernels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank check`: a config and its data, checked before any long work."""
+"""`rerank check`: checks a config and its data before any long work."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def command(
     """Check a CONFIG, or n-best lists alone, before any long work.
 
     Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its
-    place, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
+    position, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
     them (the metrics of -m, or else of the config). The exit code is 2 if there is an error, and 0 otherwise, even if
     there are warnings.
 

@@ -1,4 +1,4 @@
-"""`rerank cross-validate`: tuners compared by how well they generalise."""
+"""`rerank cross-validate`: compares tuners by how well they generalise."""
 
 from __future__ import annotations
 

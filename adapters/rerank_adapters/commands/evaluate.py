@@ -1,4 +1,4 @@
-"""`rerank evaluate`: systems compared with references, with tests of significance."""
+"""`rerank evaluate`: compares systems by metrics, with tests of significance."""
 
 from __future__ import annotations
 

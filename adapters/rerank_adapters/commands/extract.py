@@ -1,4 +1,4 @@
-"""`rerank extract`: the features of n-best lists, in a table."""
+"""`rerank extract`: extracts the features of n-best lists into a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank init`: the first config of a job, from its files."""
+"""`rerank init`: drafts the first config of a job from its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rerank_adapters.pipeline.check import Check
     from rerank_adapters.pipeline.starting.draft import Draft
 
-SLOW = 600.0  # seconds from which on it is asked whether a feature stays
+SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 
 
 @click.command("init")
@@ -57,11 +57,11 @@ def command(
     FILES are n-best lists and whatever belongs to them: references, sources, speakers (utt2spk), scores of the
     hypotheses computed elsewhere (a line of numbers for each), the decoder's weights (moses.ini), n-gram models; or
     folders of such files, as dev/ and test/. Which file is what, the format, the language, the tokenisation and
-    sub-word pieces are read from the files. The config names the features that work with them, says what each costs on
-    this machine, measured on some of the lists, and why others are left out. It has passed `rerank check` when it is
+    sub-word pieces are read from the files. The config names the features that work with them, gives the cost of each
+    on this machine, measured on some of the lists, and why others are left out. It has passed `rerank check` when it is
     written.
 
-    What cannot be seen is asked on a terminal; elsewhere, and with --yes, an option says it.
+    On a terminal, the command asks for what the files do not show; elsewhere, and with --yes, options must give it.
 
     \b
     rerank init tune.nbest tune.en tune.de test.nbest test.en test.de
@@ -91,7 +91,7 @@ def command(
         recognised = recognise(files, registry, format_)
     for path in (*tune, *test, *references, *sources):
         if path not in files and path not in recognised.found:
-            raise ConfigError(f"{path}: an option says what this file is, but it is not among the FILES")
+            raise ConfigError(f"{path}: an option names this file, but it is not among the FILES")
     if len(recognised.weights) > 1:
         first, second, *_ = recognised.weights
         raise ConfigError(f"{second}: weights, as {first} is: a config starts from one file of weights")

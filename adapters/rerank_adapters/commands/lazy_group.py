@@ -1,4 +1,4 @@
-"""Groups of commands whose modules are imported only when a command is asked for, and to which plugins add commands.
+"""Groups of commands whose modules are imported only when a command is used, and to which plugins add commands.
 
 A plugin adds a subcommand by `cli.subgroup("train").add_command(command)` in its `register_commands`.
 """
@@ -112,7 +112,7 @@ class GroupWithHeadings(GroupOfPlugins):
             names.clear()
 
     def add_lazy_command(self, heading: str, name: str, module: str, summary: str) -> None:
-        """Add the `command` of a module, to be imported when it is first asked for."""
+        """Add the `command` of a module, to be imported when it is first used."""
         self.modules[name], self.summaries[name], self._heading_of[name] = module, summary, heading
 
     def add_group(self, heading: str, group: LazyGroup) -> None:

@@ -1,4 +1,4 @@
-"""`rerank merge`: several n-best files of the same segments merged into one."""
+"""`rerank merge`: merges n-best lists of the same segments, and converts them to other formats."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the config that they make.
+"""The options of several commands, and the config that they make.
 
 A flag replaces a whole table of the config file, never a single key of it: `--tuner mira,passes=20` replaces all of
 `[tuner]`.
@@ -199,7 +199,7 @@ def spoken_option(command: Command) -> Command:
 
 
 def language_option(default: str) -> Callable[[Command], Command]:
-    """`--language`: the language that a model records; `default` says in the help what it is without the option."""
+    """`--language`: the language that a model records; `default` is what the help names without the option."""
     return click.option(
         "--language", default="", metavar="CODE",
         help=f"Record this language in the model: its code, such as en. Default: {default}.",

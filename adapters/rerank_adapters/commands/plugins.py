@@ -1,4 +1,4 @@
-"""`rerank plugins`: all registered plugins, their owners and their options."""
+"""`rerank plugins`: lists all registered plugins, their owners and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank prepare`: the models of a config, each trained by the command that it names."""
+"""`rerank prepare`: trains the models of a config, each by the command that it names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank run`: the whole job of a config file."""
+"""`rerank run`: runs the whole job of a config file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from rerank_plugins.registry import Registry
 @click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
 @click.option(
-    "--dry-run", is_flag=True, help="Say which steps would be done, and which files written, without doing anything."
+    "--dry-run", is_flag=True, help="Print which steps would be done and which files written, without doing anything."
 )
 @jobs_option
 @seed_option
@@ -37,7 +37,7 @@ def command(
     jobs: int | None,
     seed: int | None,
 ) -> None:
-    """Extract, tune, rerank and evaluate, all as CONFIG says.
+    """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
     leaves features out, or has another tuner or decision, for comparison. Feature tables, weights.toml, 1-bests,

@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish: of commands and options by click, of plugins and their options, and of files."""
+"""Completes names of plugins, their options and files in bash, zsh and fish, beside click's commands and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank text`: text pipelines as a filter."""
+"""`rerank text`: applies a text pipeline to each line."""
 
 from __future__ import annotations
 

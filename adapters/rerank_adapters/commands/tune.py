@@ -1,4 +1,4 @@
-"""`rerank tune`: weights tuned on n-best lists, their features and references."""
+"""`rerank tune`: tunes weights on n-best lists, their features and references."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--fix", "fixed", multiple=True, metavar="NAME", help="Keep the weight of this feature fixed. Repeatable."
 )
 @click.option(
-    "--select", is_flag=True, help="Keep only those features that earn their place on held-out folds of the lists."
+    "--select", is_flag=True, help="Keep only those features that improve the score of held-out folds of the lists."
 )
 @source_option
 @job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
@@ -62,7 +62,7 @@ def command(
 
     With --select, features are added to the decoder's one -f (or one [[feature]]) at a time, by their gain on held-out
     folds of these lists; the smallest set within one standard error of the best is kept. The weights file has the
-    table of all steps and asks only for the features kept.
+    table of all steps and needs only the features kept.
 
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\

@@ -1,4 +1,4 @@
-"""`rerank weights`: weights files converted from one form into another."""
+"""`rerank weights`: converts weights files from one form into another."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     closing = Closing()
     tuned = read_weights(weights)
     if tuned.trees is not None and form != "toml":
-        raise ConfigError(f"{weights}: boosted trees belong to these weights, and Moses has no place for them")
+        raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")

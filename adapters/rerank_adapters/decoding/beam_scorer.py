@@ -1,6 +1,6 @@
-"""A language model for a beam search: all beams of a frame in one call, in bounded memory.
+"""Scores the words of a beam search by a language model: all beams of a frame in one call, in bounded memory.
 
-A beam search asks for the same steps again and again, holds thousands of histories at once and hands back histories
+A beam search takes the same steps again and again, holds thousands of histories at once and hands back histories
 that are long out of date. The states of some models are large (a `Beam` of the HHMM holds 32 kB). The search therefore
 gets a light handle for each history, its `Prefix`, and the states themselves are kept for the most recently used
 prefixes alone. A state that was dropped is computed again, from the nearest prefix whose state is still there.

@@ -33,7 +33,7 @@ class FlashlightModel:
     def start(self, start_with_nothing: bool) -> Any:  # noqa: ARG002
         """The state before the first word; the states of the sentence before are forgotten.
 
-        The model starts after `<s>` whatever `start_with_nothing` says: an `IncrementalLM` has no other start.
+        The model starts after `<s>` whatever the value of `start_with_nothing`: an `IncrementalLM` has no other start.
         """
         self._prefixes.clear()
         state = self.new_state()

@@ -3,10 +3,10 @@
 pyctcdecode (0.5) adds alpha · ln p(word | history) + beta to a beam for each word that ends, with `</s>` after the last
 one. Its own KenLM model converts KenLM's log10 to natural logs before it multiplies by alpha; our models give natural
 logs. So alpha and beta mean the same in both, and so does `unk_score_offset`, which stays in pyctcdecode's unit, log10.
-In one place the two differ: where a beam ends with a space, pyctcdecode asks for the empty word at the end, which its
+The two differ in one case: where a beam ends with a space, pyctcdecode scores the empty word at the end, which its
 own model scores as an unknown word, and this one as no word at all.
 
-pyctcdecode asks for methods, not for a base class, so that this module does not import it.
+pyctcdecode needs methods, not a base class, so that this module does not import it.
 """
 
 from __future__ import annotations

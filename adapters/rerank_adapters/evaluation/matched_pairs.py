@@ -3,7 +3,7 @@
 The errors of two systems are compared on stretches of speech between words that both recognise: a stretch ends where
 both have `GOOD` words in a row right. Errors in different stretches are taken to be independent. With d the
 difference between the systems' errors in a stretch, the statistic Z = mean(d) / (sd(d) / √n) is about normal where n is
-large. Where all differences are equal, and not 0, their spread says nothing of chance, and there is no p-value.
+large. Where all differences are equal, and not 0, their spread is no measure of chance, and there is no p-value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Choices of hypotheses compared by the statistics of a metric, without texts: gains, intervals and p-values.
+"""Compares choices of hypotheses by the statistics of a metric, without texts: gains, intervals and p-values.
 
 The tests are those of significance.py, with the same resamples and trials for all pairs.
 """

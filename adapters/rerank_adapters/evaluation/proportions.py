@@ -44,7 +44,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
-    """The exact two-sided test; the arrays (questions) say which answers of either system are correct.
+    """The exact two-sided test; the arrays (questions) are whether the answers of either system are correct.
 
     >>> mcnemar(np.array([True] * 5 + [False]), np.array([False] * 6))
     McNemar(first_only=5, second_only=0, p_value=0.0625)

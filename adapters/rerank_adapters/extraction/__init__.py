@@ -1,4 +1,4 @@
-"""Extraction of a feature table from n-best lists: once per distinct text, in several processes, resumable."""
+"""Extracts feature tables from n-best lists: once per distinct text, in several processes, resumably."""
 
 from rerank_adapters.extraction.extract import extract_features, stream_features
 from rerank_adapters.extraction.fingerprint import of_lists

@@ -1,7 +1,7 @@
-"""Extraction of a chunk of lists by all extractors of a plan: the unit of parallel and resumable work.
+"""Extracts a chunk of lists by all extractors of a plan: the unit of parallel and resumable work.
 
 The arrays that extractors return are checked: their shape, their type, and that all values are finite. No value depends
-on which lists share a chunk.
+on which lists form a chunk.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Extraction of features from n-best lists, into a table or as a stream.
+"""Extracts features from n-best lists, into a table or as a stream.
 
 Extractors of scope "text" see each distinct text of a list once. Tables are the same byte for byte, whatever the number
 of processes and the chunks, whether or not the extraction was interrupted, and whatever is taken from a cache.

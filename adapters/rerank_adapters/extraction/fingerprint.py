@@ -1,4 +1,4 @@
-"""The fingerprint of n-best lists: a hash of all that an extractor can see of them."""
+"""Computes the fingerprint of n-best lists: a hash of all that an extractor can read of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first extraction in a new environment: kernels are compiled in two processes at once.
+"""Compiles kernels in two processes at once during the first extraction in a new environment.
 
 numba holds Python's lock while it compiles, so threads would gain nothing. When this process is about to compile a
 kernel during its first chunk, a helper begins to extract the features of one list of the chunk in the opposite order,

@@ -1,4 +1,4 @@
-"""The values of lists that earlier runs have extracted, and those of this run that are kept for later ones."""
+"""Looks up the values that earlier runs have extracted, and keeps those of this run for later ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction of chunks in this process or, where that is quicker, in worker processes; or on a cluster.
+"""Extracts chunks in this process or, where that is quicker, in worker processes, or on a cluster.
 
 Workers are processes rather than threads, since KenLM and plain Python hold the interpreter's lock. Where they cannot
 be forks of this process, each costs an interpreter and the loading of the models, so they start only when the expected

@@ -1,9 +1,9 @@
-"""The cache of feature values on disk: what one run has extracted, no later run of any command extracts again.
+"""The cache of feature values on disk, so that no value is extracted twice by any command.
 
     FOLDER/<hash of an identity>/identity.json          what the values depend on, besides what a key stands for
     FOLDER/<hash of an identity>/<name>.values          a block: a file of arrays with checksums (model_file.py)
 
-A block holds the keys of its rows (two uint64 each, sorted by the first, which tells them apart) and their values.
+A block holds the keys of its rows (two uint64 each, sorted by the first, which distinguishes them) and their values.
 Blocks are written under another name and then renamed, and they are never changed, so that several processes can read
 and write one cache at the same time, and a killed process loses only the rows that it had not written yet (`PACE`). A
 block that is damaged, or of another kind, is removed, and its rows are extracted again. Blocks are mapped into memory:
@@ -68,7 +68,7 @@ class _Block(NamedTuple):
 class StoredValues:
     """The values of one identity, `width` numbers for each key.
 
-    If the folder cannot be written, one warning says so, and nothing more is kept.
+    If the folder cannot be written, one warning is logged, and nothing more is kept.
     """
 
     folder: Path
@@ -199,7 +199,7 @@ class ValueCache:
     taken: Counter[str] = field(default_factory=Counter)  # rows that a run found in the cache, by feature
 
     def of(self, identity: str, width: int) -> StoredValues:
-        """The values that depend on what `identity` (a JSON text) says."""
+        """The values of an identity, a JSON text."""
         return StoredValues(self.folder / plain_hash(identity)[:32], width, identity)
 
     def holdings(self) -> list[Holding]:

@@ -1,4 +1,4 @@
-"""What the values of a feature depend on, besides the lists: the key under which they are kept.
+"""Describes what the values of a feature depend on besides the lists, which is the key under which they are kept.
 
 Within one job, the description of identity.py is enough: class, options, files. Values that outlive the job also depend
 on the code that the class uses. Their identity therefore contains a hash of the whole package of each class in the
@@ -56,7 +56,7 @@ def value_identity(plan: Plan, label: str) -> ValueIdentity:
 def code_of(description: Any, *packages: str) -> tuple[bool, dict[str, Any]]:
     """What the objects of a description (identity.py) depend on besides it: the code of their packages, and libraries.
 
-    Hashes of the `packages` named are added. The first value says whether this is all that they depend on.
+    Hashes of the `packages` named are added. The first value is whether this is all that they depend on.
     """
     classes = set(_named(description, "class"))
     names = {_package(name.rpartition(".")[0]) for name in classes}

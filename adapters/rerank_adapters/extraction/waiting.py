@@ -1,4 +1,4 @@
-"""Lists that arrive one by one, as from a decoder: what has arrived is taken at once, and nothing waits for more.
+"""Takes lists that arrive one by one, as from a decoder, without waiting for more than have arrived.
 
 A thread reads. While lists come slowly each of them is a group of its own; while they come faster than they are
 processed, as many as are there make a group, up to a size, so that a fast stream is processed in batches. What is read

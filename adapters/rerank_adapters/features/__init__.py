@@ -1,4 +1,4 @@
-"""Features that read files of the user's in the forms of `formats`, which the core does not know."""
+"""Features that read the user's files by the readers of `formats`, which the core does not have."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

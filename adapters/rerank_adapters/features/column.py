@@ -52,7 +52,7 @@ class ColumnFeature(PickledFields, FeatureExtractor):
     def check_lists(self, nbests: Sequence[NBestList]) -> None:
         """Raise FormatError unless the file has a line for each hypothesis of the files of these lists, and no more.
 
-        Surplus lines cannot be told where hypotheses were dropped when lists were merged.
+        Surplus lines cannot be detected where hypotheses were dropped when lists were merged.
         """
         last = -1
         for nbest in nbests:

@@ -1,4 +1,4 @@
-"""File formats of n-best lists, with reference files, compression and merging."""
+"""The file formats of n-best lists, reference files, compression and merging."""
 
 from rerank_plugins.hookspecs import Register, hookimpl
 

@@ -1,4 +1,4 @@
-"""The format `auto`: that which the first lines of the first file show, said in one line on stderr.
+"""The format `auto`, which guesses the format from the first lines of the first file, and names it on stderr.
 
 The formats besides Moses's are said; that of Moses is the default of every command and needs no line. The first file
 decides for all files of a job. A list that is written without having been read is written in Moses's format.

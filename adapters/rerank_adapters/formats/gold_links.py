@@ -1,4 +1,4 @@
-"""Files of links between words, of which each line belongs to a sentence pair: `0-0 1-2 2?2`."""
+"""Reads files of links between words, of which each line belongs to a sentence pair: `0-0 1-2 2?2`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups of segments, such as speakers: a file with an id and its group on each line, as Kaldi's `utt2spk` has them."""
+"""Reads groups of segments, such as speakers: an id and its group on each line, as in Kaldi's `utt2spk`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guesses the format of n-best lists from the first lines of a file, and its name where the layout is one of files.
+"""Guesses the format of n-best lists from the first lines of a file, or from its name in layouts of several files.
 
 A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
 error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.

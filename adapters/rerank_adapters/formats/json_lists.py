@@ -1,4 +1,4 @@
-"""Parts that the formats in JSON share: JSON lines and whole documents, and what reranking adds to a record.
+"""The common parts of the formats in JSON: JSON lines, whole documents, and what reranking adds to a record.
 
 A file holds JSON lines, one record a line, or a single document, which may span lines. A record holds one list or
 several. A rescored list is one JSON line: the record of the list with its hypotheses in the new order, and beside them

@@ -1,4 +1,4 @@
-"""Parts that the text formats of recognisers share: lists whose form has no place for totals, and small parsers.
+"""The common parts of recognisers' text formats: lists whose form cannot hold totals, and small parsers.
 
 Such a format keeps the line or lines of each hypothesis in `Hypothesis.raw`. A list that was not changed is written as
 it was read; a rescored one has its hypotheses in the new order, each with the lines that it had.

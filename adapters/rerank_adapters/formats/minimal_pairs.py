@@ -1,4 +1,4 @@
-"""Files of minimal pairs: two sentences each, of which one should be preferred.
+"""Reads files of minimal pairs: two sentences each, of which one should be preferred.
 
 The first line tells which of two forms a file has:
 

@@ -1,4 +1,4 @@
-"""Files of scores computed elsewhere: one number, or several between white space, on each line."""
+"""Reads files of scores computed elsewhere: one number, or several between white space, on each line."""
 
 from __future__ import annotations
 

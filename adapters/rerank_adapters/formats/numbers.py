@@ -1,4 +1,4 @@
-"""Numbers in text files: a number that is read must be finite; one that is written reads back as the same float64."""
+"""Reads and writes numbers in text files: they are finite, and read back as the same float64."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms in which 1-bests are written: plain lines, or with the ids of their utterances as scoring tools read them.
+"""Writes 1-bests as plain lines, or with the ids of their utterances as scoring tools read them.
 
     lines  so it is                        in the order of the lists
     kaldi  utt-07 so it is

@@ -1,4 +1,4 @@
-"""Reference translations or transcripts: one file per reference, whose lines are matched with the segments.
+"""Reads reference translations or transcripts, one file per reference, and matches their lines with the segments.
 
 A file has one of these forms:
 

@@ -1,4 +1,4 @@
-"""Files of scores computed elsewhere for pairs of a hypothesis and a reference: tab-separated columns.
+"""Reads scores computed elsewhere for pairs of a hypothesis and a reference, from tab-separated columns.
 
 A line is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the source sentence
 that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair may come several

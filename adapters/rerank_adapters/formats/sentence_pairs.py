@@ -1,4 +1,4 @@
-"""Sentence pairs: two files, line by line, or one file of lines `source ||| target`."""
+"""Reads sentence pairs: two files, line by line, or one file of lines `source ||| target`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Symbol tables of Kaldi and OpenFst: `word integer` a line, which say what the integers of a lattice mean."""
+"""Reads symbol tables of Kaldi and OpenFst, lines `word integer` that give the words of a lattice's integers."""
 
 from __future__ import annotations
 

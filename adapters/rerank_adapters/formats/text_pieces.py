@@ -1,4 +1,4 @@
-"""Texts in pieces that tasks on other machines read: stretches of lines of a plain file, or a whole compressed file."""
+"""Divides texts into pieces for tasks on other machines: ranges of lines of a plain file, or whole compressed files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of transcripts in forms that are not one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
+"""Reads transcripts in forms other than one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
 
     ctm      the words of a file in the order of their times (ctm.py)
     stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times

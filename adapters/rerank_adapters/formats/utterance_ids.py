@@ -1,4 +1,4 @@
-"""Ids of utterances on the lines of text files: in front of the words (Kaldi) or behind them (NIST's trn).
+"""Reads the ids of utterances on the lines of text files: in front of the words (Kaldi) or behind them (NIST's trn).
 
 A line alone does not show whether its first word is an id. Files that belong together do, by three signs:
 

@@ -1,4 +1,4 @@
-"""Clipped n-gram matches between hypotheses and references, and between the hypotheses of a list."""
+"""Counts clipped n-gram matches between hypotheses and references, and between the hypotheses of a list."""
 
 from __future__ import annotations
 

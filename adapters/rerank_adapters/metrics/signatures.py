@@ -1,4 +1,4 @@
-"""Signatures in sacrebleu's form: `key:value` pairs separated by bars, from the number of references to the version."""
+"""Writes signatures in sacrebleu's form: `key:value` pairs with bars between, from the number of references on."""
 
 from __future__ import annotations
 

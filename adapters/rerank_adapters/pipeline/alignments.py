@@ -1,4 +1,4 @@
-"""Alignments of the outputs of systems with their references, written in the layout of sclite."""
+"""Writes alignments of the outputs of systems with their references, in the layout of sclite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reranking: weights applied to n-best lists, by the features that the weights were tuned for."""
+"""Reranks n-best lists by weights, with the features that the weights were tuned for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of a config and its data before any long work: what is missing, does not fit together, or looks odd.
+"""Checks a config and its data before any long work: what is missing, does not fit together, or looks odd.
 
 All findings are reported, not only the first. An error would stop a run; a warning may spoil its result.
 """

@@ -1,4 +1,4 @@
-"""Cross-validation of tuners on the tuning set alone, beside baselines that need no tuning."""
+"""Cross-validates tuners on the tuning set alone, beside baselines that need no tuning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run will cost: each feature is measured on a sample of the lists, with no cache, and scaled to all of them.
+"""Estimates the costs of a run: measures each feature on a sample of the lists, and scales the costs to all of them.
 
 The sample of a feature is lists of evenly spaced costs (by the lengths of their texts), until `BUDGET` seconds are
 used. Before them the feature extracts one short list, which loads its models. The time of a list during which kernels

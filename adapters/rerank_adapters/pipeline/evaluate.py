@@ -1,4 +1,4 @@
-"""Evaluation of systems by all metrics of a config, each on text that has gone through its own pipeline."""
+"""Evaluates systems by all metrics of a config, each on text that has gone through its own pipeline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why one hypothesis of a segment beats another: contributions of features, scores of words, trees.
+"""Explains why one hypothesis of a segment beats another: contributions of features, scores of words, trees.
 
     score(A) - score(B) = Σ_f w_f (x_f(A) - x_f(B)) + t_f
 

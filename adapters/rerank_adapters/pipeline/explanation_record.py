@@ -1,4 +1,4 @@
-"""An explanation as a record for programs and pages."""
+"""Turns an explanation into a record for programs and pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extraction of the features that a job describes: a table of lists in memory, or one list at a time."""
+"""Extracts the features that a job describes: a table of lists in memory, or one list at a time."""
 
 from __future__ import annotations
 

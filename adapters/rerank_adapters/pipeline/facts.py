@@ -1,4 +1,4 @@
-"""The facts of a run for the page of a test set: from its weights, and from the lists of the set."""
+"""Collects the facts of a run for the page of a test set: from its weights, and from the lists of the set."""
 
 from __future__ import annotations
 

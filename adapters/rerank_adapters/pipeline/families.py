@@ -1,4 +1,4 @@
-"""Families of features: the decoder's, and each feature of the config with all its columns; and which of them help."""
+"""Groups features into families: the decoder's, and each feature of the config with all its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The contributions of the decoder's features, of each feature of the config, and of those that systems leave out."""
+"""Measures the contributions of the decoder's features, each feature of the config, and those systems leave out."""
 
 from __future__ import annotations
 

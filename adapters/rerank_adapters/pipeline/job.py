@@ -1,4 +1,4 @@
-"""A config made into objects: format, extractors, metrics, tuner, text pipelines, models, and the data it names."""
+"""Builds the objects of a config: format, extractors, metrics, tuner, text pipelines, models, and data."""
 
 from __future__ import annotations
 

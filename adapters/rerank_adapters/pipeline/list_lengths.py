@@ -1,4 +1,4 @@
-"""What longer lists are worth: the oracle and the choice of the weights, with each list cut to its first n."""
+"""Measures what longer lists are worth: the scores of the oracle and of the weights on the first n hypotheses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a job takes from its lists: the name of a format that was guessed, and the ranks of lists without scores.
+"""Completes a job by its lists: the name of a format that was guessed, and ranks for lists without scores.
 
 A weighted sum of features knows the order of the recogniser only by features. Lists that have neither features nor
 totals get `reciprocal-rank`, so that the order counts; a job that names a feature of the order itself stays as it is.

@@ -1,4 +1,4 @@
-"""Hypotheses that are not cased or tokenised as their references are: no metric can compare them fairly."""
+"""Finds hypotheses that are not cased or tokenised as their references, with which no metric can compare them."""
 
 from __future__ import annotations
 

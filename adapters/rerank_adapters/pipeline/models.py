@@ -1,4 +1,4 @@
-"""The models that a config describes: the arguments of the commands that train them, and what they depend on."""
+"""Finds the models that a config describes: the arguments of their training commands, and their dependencies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parsing of many sentences: in order, in bounded memory, on several processes or on a cluster.
+"""Parses many sentences: in order, in bounded memory, in several processes or on a cluster.
 
 The parses of each finished batch are kept in the parse cache, where the next run finds those of an interrupted one. The
 first batch is parsed in this process; workers start for the others. Workers of a cluster parse all batches; the cache

@@ -1,4 +1,4 @@
-"""A trial of tuning on one list, so that wrong options are noticed before the extraction, not after it."""
+"""Tries tuning on one list, so that wrong options are noticed before the extraction, not after it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of the job in feature tables and weights: those tables of its config that are needed again later.
+"""Records the job in feature tables and weights: the tables of its config that are needed again later.
 
 A feature table records how its features are extracted, so that weights tuned on it can be applied to other lists.
 Weights record the metric too. Files are named relative to the folder of the table or of the weights, so that the whole

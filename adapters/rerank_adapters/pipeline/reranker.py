@@ -1,4 +1,4 @@
-"""Reranking list by list with models that are loaded once, for programs that have hypotheses in memory.
+"""Reranks list by list with models that are loaded once, for programs that have hypotheses in memory.
 
 Weights record the features that they were tuned for, with their options, text pipelines, models and parsers: they are
 all that is needed to rebuild the extractors. Everything happens in this process, and no cache of feature values is

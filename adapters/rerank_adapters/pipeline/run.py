@@ -1,4 +1,4 @@
-"""The whole job of a config: extract, tune, rerank and evaluate, with the files of every step in the work folder.
+"""Runs the whole job of a config: extracts, tunes, reranks and evaluates, with all files in the work folder.
 
 A step whose inputs have not changed since an earlier run, and whose files are as that run wrote them, is not repeated
 (steps.py). Lists are read only for a step that needs them.

@@ -1,4 +1,4 @@
-"""Scoring of text by any language model: probabilities of words and sentences, unknown words, perplexity.
+"""Scores text by any language model: probabilities of words and sentences, unknown words, perplexity.
 
 Perplexity is computed as by SRILM, without unknown words, and as by KenLM, with unknown words at the probability of
 `<unk>`.

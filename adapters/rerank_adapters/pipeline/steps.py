@@ -1,4 +1,4 @@
-"""The record of a job's steps in its work folder: what each was made from, and what it wrote.
+"""Records the steps of a job in its work folder: what each was made from, and what it wrote.
 
 A step is unchanged if a hash of everything that it depends on is the recorded one and its files have the recorded
 content. Times of files do not count. A step that depends on something that cannot be told, such as the code of a plugin

@@ -1,4 +1,4 @@
-"""The columns of a feature table that a job needs: taken from the table where it has them, extracted where not.
+"""Takes the columns that a job needs from a feature table, and extracts those that the table lacks.
 
 A table records the options, files, code and text pipelines with which each of its features was extracted. A column is
 taken from it only where all of these are as in the job; otherwise the feature is extracted again, and a line on stderr

@@ -1,4 +1,4 @@
-"""Tuning as a job: the statistics of the lists, the tuner of the config, and weights that record how they were made."""
+"""Tunes the weights of a job, and records in them how they were made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tuning set that a command names by its files, and its features: from a table, or extracted."""
+"""Reads the tuning set that a command names by its files, with its features from a table or extracted."""
 
 from __future__ import annotations
 

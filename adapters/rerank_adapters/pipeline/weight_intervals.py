@@ -1,4 +1,4 @@
-"""How much the tuned weights of a run depend on its segments, as shares of the whole score with intervals."""
+"""Measures how much the tuned weights of a run depend on its segments, as parts of the whole score with intervals."""
 
 from __future__ import annotations
 

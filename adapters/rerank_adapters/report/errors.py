@@ -1,4 +1,4 @@
-"""Errors of words: a table of their kinds, and alignments in the layout of sclite."""
+"""Reports errors of words: a table of their kinds, and alignments in the layout of sclite."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a page that show how a result came about: contributions, tuning, lengths of lists, weights."""
+"""Writes the parts of a page that show how a result came about: contributions, tuning, lengths of lists, weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The segments of a page: for each a row with texts, changed words and scores, those that changed most first."""
+"""Writes the segments of a page: for each a row with texts, changed words and scores, the largest changes first."""
 
 from __future__ import annotations
 

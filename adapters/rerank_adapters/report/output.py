@@ -1,4 +1,4 @@
-"""Reports of an evaluation written to a file or stdout, in any of their forms."""
+"""Writes reports of an evaluation to a file or stdout, in any of their forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots by matplotlib (the extra `plot`), in any format that it can write: .png, .pdf, .svg."""
+"""Draws plots by matplotlib (the extra `plot`), in any format that it can write: .png, .pdf, .svg."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The registered plugins as one Markdown page: every name with its summary and its options."""
+"""Writes the registered plugins as one Markdown page: every name with its summary and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Records of plain values for spreadsheets and scripts, and the same as tables for people."""
+"""Writes records of plain values for spreadsheets and scripts, or as tables for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page of a run shows besides its evaluation: its tuning, what families of features contribute, and segments."""
+"""The facts of a run beside its evaluation: its tuning, what families of features contribute, and segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scale of an axis: round numbers for its marks, and their places."""
+"""Computes the scale of an axis: round numbers for its marks, and their positions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawings as inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
+"""Draws inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
 
 They are WIDTH units wide, which fits a phone, and take their colours from classes of the page: `s0` to `s5` for
 series, `good` and `bad` for gains and losses, `axis` and `grid` for what is behind them.

@@ -55,7 +55,7 @@ class StepKind:
         try:
             return f"{full}({self.package}-{version(self.package)})"
         except PackageNotFoundError:
-            self.make(argument)  # raises an error that says what to install
+            self.make(argument)  # raises an error that names the package to install
             return full
 
 

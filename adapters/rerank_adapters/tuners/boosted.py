@@ -34,7 +34,7 @@ class Boosted(Tuner):
 
     base: Literal["mira", "none"] = option("mira", doc="weighted sum to which trees are added: MIRA's, or none")
     trees: int = option(100, doc="number of trees")
-    rate: float = option(0.05, doc="learning rate: the share of each tree's values that is added")
+    rate: float = option(0.05, doc="learning rate: the part of each tree's values that is added")
     leaves: int = option(8, doc="largest number of leaves of a tree")
     least: int = option(200, doc="smallest number of hypotheses in a leaf")
     l2: float = option(1.0, doc="weight of the squared values of the leaves")

@@ -21,7 +21,7 @@ from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
 from rerank_plugins.interfaces import Metric, TuningData
 
-# A spread below this share of a feature's magnitude is the rounding error of a constant.
+# A spread below this fraction of a feature's magnitude is the rounding error of a constant.
 CONSTANT = 1e-10
 
 

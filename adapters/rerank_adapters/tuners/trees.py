@@ -21,7 +21,7 @@ from rerank_plugins.interfaces import Scorer
 from rerank_plugins.model_file import read_model, write_model
 
 KIND = "boosted-trees"
-CONSTANT = 1e-10  # a spread below this share of a feature's magnitude is the rounding error of a constant
+CONSTANT = 1e-10  # a spread below this fraction of a feature's magnitude is the rounding error of a constant
 CELLS = 1 << 20  # rows * trees that are followed at once
 
 

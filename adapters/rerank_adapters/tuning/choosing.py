@@ -1,4 +1,4 @@
-"""The hypotheses that a tuning result chooses, 1-bests or MBR decisions, and their score."""
+"""Finds the hypotheses that a tuning result chooses, 1-bests or MBR decisions, and their score."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class Contribution:
 class Contributions:
     """The contributions of all families, and the held-out score with all of them, over so many folds of segments.
 
-    `linear` is false where the tuned weights are only a part of the model, of which the spreads are shares.
+    `linear` is false where the tuned weights are only a part of the model, of which the spreads are proportions.
     """
 
     rows: tuple[Contribution, ...]

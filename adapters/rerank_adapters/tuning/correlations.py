@@ -7,7 +7,7 @@ import numpy as np
 from rerank_adapters.tuners.one_best import centred
 from rerank_plugins.arrays import FloatArray, LongArray
 
-CONSTANT = 1e-10  # a deviation below this share of the values' magnitude is the rounding error of a constant
+CONSTANT = 1e-10  # a deviation below this fraction of the values' magnitude is the rounding error of a constant
 
 
 def correlations_within_lists(columns: FloatArray, offsets: LongArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""k-fold cross-validation over segments: it tells which tuner generalises best, from the tuning set alone.
+"""Compares how well tuners generalise by k-fold cross-validation over the segments of the tuning set.
 
 The hypotheses of each fold are chosen by weights tuned on the other folds. The statistics of all choices are pooled
 into one corpus score, which differs from the mean of the folds' scores. Fixed weights (equal ones, the decoder's) can

@@ -1,4 +1,4 @@
-"""How much tuned weights depend on the segments they were tuned on: the bootstrap over segments."""
+"""Measures how much tuned weights depend on the segments they were tuned on, by a bootstrap over segments."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def resampled_weights(
 
 
 def standardised(table: FeatureTable, weights: FloatArray) -> FloatArray:
-    """(…, dense features): weights (…, features) times the deviation of their features within lists, as shares of the
+    """(…, dense features): weights (…, features) times the deviation of their features within lists, as parts of the
     deviation of the whole score: how far one deviation of the feature moves the score, in deviations of the score.
     """
     deviations = np.array([np.std(centred(column, table.offsets)) for column in table.values.T])

@@ -1,4 +1,4 @@
-"""Which families of features to keep, by forward selection (forward_selection.py) on the tuning set.
+"""Selects the families of features to keep, by forward selection (forward_selection.py) on the tuning set.
 
 The selection ends after PATIENCE rounds in a row that have brought nothing. The best of many noisy scores is too good
 to be true, so not the best set is kept, but the smallest one whose score is at most `margin` standard errors below: the

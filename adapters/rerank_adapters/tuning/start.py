@@ -1,4 +1,4 @@
-"""Start weights: equal ones, the decoder's own, or weights by name."""
+"""Makes start weights: equal ones, the decoder's own, or weights by name."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class TomlFile:
     document: Mapping[str, Any]
 
     def error(self, message: str, key: str | None = None) -> FormatError:
-        """The error to raise, with the line of the key, which tomllib does not tell."""
+        """The error to raise, with the line of the key, which tomllib does not give."""
         line = None
         if key is not None:
             pattern = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[\]=.]""")

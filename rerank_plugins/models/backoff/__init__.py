@@ -1,4 +1,4 @@
-"""The shared back-off core: one estimator for n-gram models over tuples of any symbols.
+"""The back-off core, which estimates and scores n-gram models over tuples of any symbols.
 
 An event predicts a symbol x in a context c_1 … c_{n-1}, nearest symbol first, which backs off by losing its farthest
 symbol. A word after the words before it, a word below its ancestors in a tree, a rule in its place in a tree: all are

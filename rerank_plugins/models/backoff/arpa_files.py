@@ -1,4 +1,4 @@
-"""Opening ARPA files, plain or compressed."""
+"""Opens ARPA files, plain or compressed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ARPA files as arrays of word numbers and log10 values, all of which are kept.
+"""Reads ARPA files into arrays of word numbers and log10 values, all of which are kept.
 
 Fields may be separated by tabs or spaces, back-off weights may be missing, and `-inf` is log10 of 0 (-99). Words are
 separated by ASCII white space, as in KenLM. The usual lines are parsed by a compiled loop (arpa_lines.py).

@@ -1,4 +1,4 @@
-"""Back-off tables from the n-grams of an ARPA file.
+"""Makes back-off tables of the n-grams of an ARPA file.
 
 Contexts are the n-grams with a back-off weight, the n-grams that longer ones begin with, and all suffixes of these;
 they are numbered length by length in suffix order, like those of an estimated model. A file may lack the suffix

@@ -1,4 +1,4 @@
-"""The 1-grams of an ARPA file, read without the n-grams of higher order."""
+"""Reads the 1-grams of an ARPA file without the n-grams of higher order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Back-off models as ARPA text, which KenLM and SRILM read.
+"""Writes back-off models as ARPA text, which KenLM and SRILM read.
 
 Numbers are the shortest decimals that are read back as the same 32-bit value. N-grams are grouped by context. A line
 takes about a fifth of a microsecond and 30 to 50 bytes.

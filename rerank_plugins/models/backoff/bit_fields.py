@@ -1,4 +1,4 @@
-"""Numbers of any width, up to 57 bits, one after the other in an array of 64-bit integers.
+"""Packs numbers of any width up to 57 bits one after the other into an array of 64-bit integers.
 
 The lowest bits of an integer come first. The array needs one integer more than its bits fill, since a number is read
 from two neighbours.

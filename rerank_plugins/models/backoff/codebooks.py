@@ -1,4 +1,4 @@
-"""Values of a model as small numbers: exactly, or quantised.
+"""Codes the values of a model as small numbers: exactly, or quantised.
 
 An exact value is the bit pattern of its 32-bit float less the smallest pattern of its level, which needs 27 to 29 bits
 where all values are logarithms of the usual size. A quantised value is the place of its nearest neighbour in a codebook

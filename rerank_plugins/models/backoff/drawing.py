@@ -1,4 +1,4 @@
-"""Random events from a finished back-off model, drawn from p(· | h).
+"""Draws random events from a finished back-off model, by p(· | h).
 
 A context h has events of its own with their probabilities; the rest of the probability belongs to the symbols that were
 not seen in h, in proportion to p(· | h'). So, with the total probability of the events of h, one of these is drawn;

@@ -1,4 +1,4 @@
-"""Pruning of a model of text by relative entropy (Stolcke 1998), as SRILM's `ngram -prune` does.
+"""Prunes a model of text by relative entropy (Stolcke 1998), as SRILM's `ngram -prune` does.
 
 Without the n-gram h x, the word x gets its probability from the shorter context h', and the back-off weight of h
 becomes α'. The relative entropy between the models with and without the n-gram is (Stolcke 1998, eq. 6)

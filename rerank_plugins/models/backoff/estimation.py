@@ -1,4 +1,4 @@
-"""Estimation of a back-off model: events are sorted and counted once, then one order is estimated after the other.
+"""Estimates a back-off model: sorts and counts the events once, then estimates one order after the other.
 
 Not supported: other discounts than those of smoothing.py, weighted events. The time is that of sorting all n-grams
 twice (once as events, once by context) and of a few random reads for each; measured on texts, reading the text and

@@ -1,4 +1,4 @@
-"""Sources of events, which are a text or tuples of any kind; they deal their events into buckets, ready for sorting."""
+"""Deals the events of a text or of tuples of any kind into buckets, ready for sorting."""
 
 from __future__ import annotations
 

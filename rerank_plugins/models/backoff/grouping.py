@@ -1,4 +1,4 @@
-"""The n-grams of one order, grouped by context and estimated.
+"""Groups the n-grams of one order by context, and estimates them.
 
 Two numbers identify the context of an n-gram: the context of the shorter n-gram that is its parent in the trie, and its
 own farthest symbol. Sorting these pairs brings the events of a context together, still ordered by predicted symbol, and

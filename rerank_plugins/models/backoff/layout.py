@@ -1,4 +1,4 @@
-"""Events packed into as few 64-bit integers as their ids need, so that events are sorted as integers.
+"""Packs events into as few 64-bit integers as their ids need, so that events are sorted as integers.
 
 An event is a predicted symbol x in a context c_1 … c_{n-1}, nearest symbol first; a context may be shorter. The columns
 are laid out in that order, x first, from the highest bits of the first integer down; no column crosses the border of

@@ -1,4 +1,4 @@
-"""Links from each event to the context of the next one, so that scoring a text needs no search for contexts.
+"""Links each event to the context of the next one, so that scoring a text needs no search for contexts.
 
 In a text a context is itself an n-gram, and the context after the word x in the context h is the longest known suffix
 of h x. The n-grams of one order and the contexts of that length are both in suffix order, so that one pass over both

@@ -1,4 +1,4 @@
-"""Parts of kernels that read the records of packed tables (packed_tables.py)."""
+"""The parts of kernels that read the records of packed tables (packed_tables.py)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores by packed tables: of a whole text, as text_scoring.py scores it by records, and of single steps.
+"""Scores text and single steps by packed tables, with the same results as text_scoring.py.
 
 After an n-gram of the highest order, a word costs one search more, for the context that follows it.
 """

@@ -1,4 +1,4 @@
-"""A finished model of text in about half the memory of its tables (tables.py): records of bits, without what follows.
+"""The packed tables of a finished model of text: records of bits, in about half the memory of tables.py.
 
 The records of a level have the widths that it needs. Three things are not stored. The symbol of a context is that of
 the n-gram that it is. The first event of a context and its parent ascend with the number of the context, so that a

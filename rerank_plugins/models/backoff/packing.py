@@ -1,4 +1,4 @@
-"""Packed tables (packed_tables.py) from the records of an estimated model of text, a level at a time."""
+"""Packs the records of an estimated model of text into packed tables (packed_tables.py), a level at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processor's prefetch instruction inside compiled functions, which loads memory before it is needed."""
+"""Issues the processor's prefetch instruction in compiled functions, which loads memory before it is needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of events: of one event in a known context, or of many tuples in one call (text_scoring.py scores a text).
+"""Scores one event in a known context, or many tuples in one call (text_scoring.py scores a text).
 
 An event that the model does not have costs the back-off weight of its context, and is then looked up in the context
 without its farthest symbol. The context of a tuple is looked up symbol by symbol, from the nearest one outwards.

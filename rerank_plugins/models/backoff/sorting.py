@@ -1,4 +1,4 @@
-"""Radix sort of rows of integers, one bucket at a time within the processor's cache.
+"""Sorts rows of integers by radix sort, one bucket at a time within the processor's cache.
 
 Rows are first dealt into buckets by their leading id (`bucket_bounds`), large enough to be worth a radix sort and small
 enough to stay in cache. A bucket is then sorted by digits of 11 bits from the least significant one (LSD), which is

@@ -1,4 +1,4 @@
-"""Single steps from many contexts in one compiled call, for a search that extends all its hypotheses at once."""
+"""Takes single steps from many contexts in one compiled call, for a search that extends all its hypotheses at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where an estimator writes the records of a model: to the tables themselves, or to be packed an order at a time."""
+"""Stores the records of a model that is being estimated: in the tables themselves, or packed an order at a time."""
 
 from __future__ import annotations
 

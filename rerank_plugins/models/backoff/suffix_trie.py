@@ -1,4 +1,4 @@
-"""All n-grams of all orders with their counts, from one sort.
+"""Counts all n-grams of all orders by one sort.
 
 In suffix order (layout.py) the events that share their last k symbols stand together, so one pass over the sorted rows
 finds the distinct k-grams of every order k, each right after its (k-1)-gram without the farthest symbol: a trie in

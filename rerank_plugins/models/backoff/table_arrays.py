@@ -1,4 +1,4 @@
-"""Back-off tables as the arrays of a model file."""
+"""Converts back-off tables to the arrays of a model file, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of a whole text by a model of text, many sentences at a time.
+"""Scores a whole text by a model of text, many sentences at a time.
 
 The event of a word points to the context of the next word. So a word costs one search in each context in which it was
 not seen, and one in the context in which it was; most of that time is spent waiting for memory. Therefore several

@@ -1,4 +1,4 @@
-"""The records of packed tables, with everything that packing leaves out (packed_tables.py)."""
+"""Unpacks the records of packed tables (packed_tables.py), with everything that packing leaves out."""
 
 from __future__ import annotations
 

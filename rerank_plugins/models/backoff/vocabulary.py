@@ -1,4 +1,4 @@
-"""Words and their numbers.
+"""The vocabulary of a model of text: words and their numbers.
 
 0 is `<unk>`, 1 `<s>`, 2 `</s>`; the other words follow by falling frequency, those of equal frequency in alphabetical
 order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty

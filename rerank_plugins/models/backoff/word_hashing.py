@@ -1,4 +1,4 @@
-"""Numbers of words straight from the bytes of a text, without a Python object for each look-up.
+"""Numbers words straight from the bytes of a text, without a Python object for each look-up.
 
 An open-addressed table holds the 64-bit FNV-1a hash of each known word beside its number; it is stored in the model
 file, so that loading a model builds no dictionary. As in KenLM, equal hashes count as equal words: between a million

@@ -1,4 +1,4 @@
-"""Memory for large arrays: main memory while they fit, then temporary files that the system pages in and out.
+"""Allocates large arrays: in main memory while they fit, then in temporary files that the system pages in and out.
 
 Estimation asks a `Workspace` for every array that grows with the corpus. Up to `memory` bytes in all these are ordinary
 arrays; the others are mapped to nameless temporary files, which vanish with them. The estimator goes through such

@@ -1,4 +1,4 @@
-"""A trained parser in one file: a NumPy archive (npz) with the network's weights, its pieces, tags and relations.
+"""Reads and writes a trained parser: a NumPy archive (npz) of the network's weights, pieces, tags and relations.
 
 Weights are stored in half precision and word vectors in bytes, which takes a third of the space and gives the same
 parses in practice. The archive's comment holds the checksums of the whole file (checksums.py); files of version 1 have

@@ -1,4 +1,4 @@
-"""Parsing with a trained network: sentences in batches of similar length, each distinct word looked up once."""
+"""Parses with a trained network: sentences in batches of similar length, each distinct word looked up once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words as bags of pieces: the lower-cased form, its first and last letters, and its shape.
+"""Splits words into bags of pieces: the lower-cased form, its first and last letters, and its shape.
 
 A word that does not occur in the training data still has known beginnings, endings and a known shape, as in fastText
 (Bojanowski et al. 2017). Each piece is a row of one embedding table, and a word is the sum of its rows. All digits are

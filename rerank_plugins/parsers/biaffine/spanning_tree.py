@@ -1,4 +1,4 @@
-"""The best dependency tree under arc scores: a maximum spanning arborescence (Chu & Liu 1965, Edmonds 1967), one root.
+"""Finds the best dependency tree with one root under arc scores (Chu & Liu 1965, Edmonds 1967).
 
 For most sentences, the best heads of the single words already form a tree with one root, which is checked for a whole
 batch at once. For the others, a constant larger than any difference between trees is subtracted from the arcs of the

@@ -1,4 +1,4 @@
-"""The states of the two LSTM layers while parsing: those of `encode` (network.py), without what gradients need.
+"""Computes the states of the two LSTM layers for parsing, without what the gradients of training need.
 
 Each distinct word of a batch is multiplied by the input weights once. Where the sentences are much alike, as the
 hypotheses of an n-best list are, the lower layer reads each distinct beginning and each distinct end once. As

@@ -1,4 +1,4 @@
-"""Fixed word vectors from plain text: positive pointwise mutual information with neighbours, reduced by SVD.
+"""Makes fixed word vectors from plain text: positive pointwise mutual information with neighbours, reduced by SVD.
 
 Rows are the frequent words, columns the (offset, frequent neighbour) pairs of a window of two words on each side. The
 offsets are kept apart, so that words of similar syntax get similar vectors. Context probabilities are raised to the

@@ -1,4 +1,4 @@
-"""The inputs of the network for words: the sum of a word's pieces, then its fixed vector; frequent words are kept."""
+"""Computes the inputs of the network for words: the sum of a word's pieces, then its fixed vector."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train dependency-lm`: a dependency language model from treebanks or text."""
+"""`rerank train dependency-lm`: trains a dependency language model on treebanks or text."""
 
 from __future__ import annotations
 

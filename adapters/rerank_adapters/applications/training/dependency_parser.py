@@ -1,4 +1,4 @@
-"""`rerank train dependency-parser`: the project's own dependency parser, from treebanks."""
+"""`rerank train dependency-parser`: trains the project's own dependency parser on treebanks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train esa`: an index for explicit semantic analysis, from a collection of documents."""
+"""`rerank train esa`: builds an index for explicit semantic analysis from a collection of documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where back-off models of trees are estimated: on this machine, or by the cluster in use."""
+"""Chooses where back-off models of trees are estimated: on this machine, or by the cluster in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train grammar`: a probabilistic context-free grammar from bracketed trees."""
+"""`rerank train grammar`: trains a probabilistic context-free grammar on bracketed trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train hhmm`: the model of the incremental syntactic language model, from a grammar or from counted events."""
+"""`rerank train hhmm`: trains the incremental syntactic language model, as a grammar or by counted events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train joint-lm`: a neural network joint model of sentence pairs."""
+"""`rerank train joint-lm`: trains a neural network joint model on sentence pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options that bound the memory of training, the workspace that they describe, and what has been used of it."""
+"""The options that bound the memory of training, the workspace that they describe, and a report of its use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train missing-words`: counts of a text from which missing words are located and filled in."""
+"""`rerank train missing-words`: counts a text, so that missing words can be located and filled in."""
 
 from __future__ import annotations
 

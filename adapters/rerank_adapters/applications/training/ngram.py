@@ -1,4 +1,4 @@
-"""`rerank train ngram`: an n-gram language model from text."""
+"""`rerank train ngram`: trains an n-gram language model on text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train random-indexing`: word vectors from plain text."""
+"""`rerank train random-indexing`: trains word vectors on plain text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the commands of `rerank train` say on stderr about held-out data."""
+"""Prints the reports of `rerank train` on held-out data to stderr."""
 
 from __future__ import annotations
 

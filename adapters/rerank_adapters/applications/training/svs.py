@@ -1,4 +1,4 @@
-"""`rerank train svs`: a model of structured vectorial semantics from bracketed trees."""
+"""`rerank train svs`: trains a model of structured vectorial semantics on bracketed trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train translation-memory`: an index of sentence pairs, from parallel text."""
+"""`rerank train translation-memory`: builds an index of sentence pairs from parallel text."""
 
 from __future__ import annotations
 

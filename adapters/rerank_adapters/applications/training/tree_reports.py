@@ -1,4 +1,4 @@
-"""What the trainings of language models of trees report: their corpus, and how well the model predicts other trees."""
+"""Reports the training of language models of trees: the corpus, and how well the model predicts other trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trees for training: from treebanks, or from text that is parsed during training.
+"""Reads trees for training from treebanks, or parses text during training.
 
 Parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and a training
 with other settings parses nothing again. Sentences without a parse are left out, and counted.

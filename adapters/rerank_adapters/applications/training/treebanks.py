@@ -1,4 +1,4 @@
-"""Files of bracketed trees: read and weighed, grammars trained on them, and parsers tested on them."""
+"""Reads and weighs files of bracketed trees, trains grammars on them, and tests parsers on them."""
 
 from __future__ import annotations
 

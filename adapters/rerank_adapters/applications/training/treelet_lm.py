@@ -1,4 +1,4 @@
-"""`rerank train treelet-lm`: a treelet language model, or a baseline of it, from treebanks or text."""
+"""`rerank train treelet-lm`: trains a treelet language model, or a baseline of it, on treebanks or text."""
 
 from __future__ import annotations
 

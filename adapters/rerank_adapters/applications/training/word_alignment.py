@@ -1,4 +1,4 @@
-"""`rerank train word-alignment`: word alignment models of sentence pairs."""
+"""`rerank train word-alignment`: trains word alignment models on sentence pairs."""
 
 from __future__ import annotations
 

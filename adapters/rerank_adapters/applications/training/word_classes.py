@@ -1,4 +1,4 @@
-"""`rerank train word-classes`: classes of words, for n-gram models that generalise over open-class words."""
+"""`rerank train word-classes`: makes classes of words, for n-gram models that generalise over open-class words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train word-lexicon`: a discriminative word lexicon of sentence pairs."""
+"""`rerank train word-lexicon`: trains a discriminative word lexicon on sentence pairs."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The first config of a job, drafted from its files: what `rerank init` does."""
+"""Drafts the first config of a job from its files, for `rerank init`."""

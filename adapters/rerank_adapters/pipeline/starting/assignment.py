@@ -1,8 +1,8 @@
-"""Which lists are tuned on, which are tested, and which other files belong to which lists.
+"""Assigns files to each other: which lists are tuned on or tested, and which other files belong to them.
 
 The role of lists is in the name of their file, or of its folder where they have several (`tune`, `dev`, `test`, …). A
 text belongs to the lists whose segments it has a line for; where several lists have as many, it belongs to those whose
-1-bests share its words (a reference), or those in its folder, or those whose lengths vary as its own do (a source),
+1-bests have its words (a reference), or those in its folder, or those whose lengths vary as its own do (a source),
 line by line. Sub-word pieces are joined before words are compared.
 """
 

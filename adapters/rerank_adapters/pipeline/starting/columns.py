@@ -1,4 +1,4 @@
-"""Files of scores, a line for each hypothesis: which lists each belongs to, and the feature `column` that reads them.
+"""Assigns files of scores to the lists whose hypotheses they score, and makes a feature `column` for each.
 
 A feature names the files of all sets at once, with `{set}` in the place of a set's name: `{set}.comet` are `dev.comet`
 and `test.comet`. Scores that one of the sets lacks can be no feature.

@@ -1,4 +1,4 @@
-"""The draft of a config: what its files allow, with the reasons in comments."""
+"""Writes the draft of a config that fits its files, with the reasons in comments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of a text, by the share of its tokens that are frequent function words of a language."""
+"""Recognises the language of a text by the proportion of its tokens that are frequent function words."""
 
 from __future__ import annotations
 

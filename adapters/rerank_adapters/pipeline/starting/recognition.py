@@ -1,4 +1,4 @@
-"""What a file is: n-best lists, a text of one line a segment, scores, decoder weights, or an n-gram language model."""
+"""Recognises files: n-best lists, text of one line a segment, scores, decoder weights, or an n-gram language model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text pipelines that a job needs: for models of written text, and for metrics where both sides differ."""
+"""Chooses the text pipelines of a job: for models of written text, and for metrics where both sides differ."""
 
 from __future__ import annotations
 

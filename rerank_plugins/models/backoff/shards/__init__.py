@@ -1,4 +1,4 @@
-"""Estimation of a model of text by tasks on several machines, equal to the last byte to that on one (estimation.py).
+"""Estimates a model by tasks on several machines; the result equals that of estimation.py to the last byte.
 
 The symbols are cut into ranges, the *parts*, with about the same number of events. Tasks read and write files in a
 folder that all machines share; each task needs the memory of about one part.

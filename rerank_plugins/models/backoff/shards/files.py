@@ -1,4 +1,4 @@
-"""Files of arrays that tasks hand over: the parts of an array one after the other, and where each of them starts.
+"""Reads and writes the files of arrays that tasks hand over: the parts of an array, and where each of them starts.
 
 A file appears under its name when it is complete, and a task that runs twice writes the same file twice. The files lie
 in a folder that one training makes and removes, and nobody else writes there, so that they are not checked for damage.

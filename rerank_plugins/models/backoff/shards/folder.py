@@ -1,4 +1,4 @@
-"""The folder of the files that tasks hand over: removed at the end, or by the next run where a process was killed.
+"""Makes the folder of the files that tasks hand over, and removes it at the end or after a killed process.
 
 A folder `.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it
 (rerank_plugins/unfinished.py). A folder without such a file was left by a killed process of this machine; those of

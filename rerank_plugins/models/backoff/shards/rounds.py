@@ -1,4 +1,4 @@
-"""The rounds of an estimation: what is done between them, and the model from the files of the last one."""
+"""Runs the rounds of an estimation, and makes the model of the files of the last one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimation of a model of tuples by tasks on several machines: this one deals the events into parts."""
+"""Estimates a model of tuples by tasks on several machines; this process deals the events into parts."""
 
 from __future__ import annotations
 
