@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.elementary import log10
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.backoff.events import EventSource, TupleEvents
 from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
@@ -209,7 +210,8 @@ def unigrams(
 def fill_empty_context(events: RecordArray, p: FloatArray) -> None:
     """Fill in the events of the empty context, one for each symbol, with the probabilities `p`."""
     events["symbol"] = np.arange(len(events))
-    events["log10"] = np.log10(p, out=np.full(len(p), LOG_ZERO), where=p > 0)
+    events["log10"] = LOG_ZERO
+    events["log10"][p > 0] = log10(p[p > 0])
     events["next"] = 0
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.elementary import log
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.backoff.vocabulary import TextCollector
 from rerank_plugins.models.backoff.workspace import Workspace
@@ -75,7 +76,7 @@ def train(
     frequency = np.zeros(len(words), np.int64)
     count_documents(tokens, np.full(len(words), -1, np.int64), frequency)
     total = len(titles)
-    idf = np.where(frequency > 1, np.log(total / np.maximum(frequency, 1)), 0.0)
+    idf = np.where(frequency > 1, log(total / np.maximum(frequency, 1)), 0.0)
     progress("indexing")
     entries = _indexed(tokens, ends, idf, settings)
     if not len(entries[0]):

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.elementary import log
 from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
+from rerank_plugins.products import product
 
 Weights = NDArray[np.float32]
 BATCH = 1024  # contexts whose scores of all outputs are in memory at a time
@@ -42,7 +44,7 @@ class JointModel:
     def activations(self, symbols: IntArray) -> tuple[Weights, Weights]:
         """The inputs x (n, K D) and the hidden layer (n, H) of (n, K) contexts."""
         inputs = self.embeddings[symbols].reshape(len(symbols), -1)
-        return inputs, np.maximum(inputs @ self.hidden + self.hidden_bias, 0)
+        return inputs, np.maximum(product(inputs, self.hidden) + self.hidden_bias, 0)
 
     def ln_p(self, contexts: Contexts) -> FloatArray:
         """(n) ln p of the predicted words; equal contexts are computed once."""
@@ -53,10 +55,10 @@ class JointModel:
         return np.concatenate([np.zeros(0), *parts])[inverse.ravel()]
 
     def _ln_p(self, symbols: IntArray, outputs: IntArray) -> FloatArray:
-        scores = self.activations(symbols)[1] @ self.output.T
+        scores = product(self.activations(symbols)[1], self.output.T)
         scores += self.output_bias
         right = scores[np.arange(len(scores)), outputs].astype(np.float64)
         highest = scores.max(axis=1)
         scores -= highest[:, None]
         total = np.exp(scores, out=scores).sum(axis=1, dtype=np.float64)
-        return np.asarray(right - highest - np.log(total), np.float64)
+        return np.asarray(right - highest - log(total), np.float64)

@@ -20,7 +20,9 @@ import numpy as np
 from numpy.random import Generator
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.elementary import expm1, log, log1p
 from rerank_plugins.models.joint_lm.model import JointModel, Weights
+from rerank_plugins.products import product
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +41,8 @@ class Sampling:
         """The outputs C of a batch, ascending, and their (C) ln pi."""
         noise = np.searchsorted(self._cumulative, generator.random(self.draws)).clip(0, len(self.drawn) - 1)
         chosen = np.unique(np.concatenate([outputs, noise]))
-        absent = self.draws * np.log1p(-self.drawn[chosen]) + len(outputs) * np.log1p(-self.predicted[chosen])
-        return chosen, np.log(-np.expm1(absent)).astype(np.float32)
+        absent = self.draws * log1p(-self.drawn[chosen]) + len(outputs) * log1p(-self.predicted[chosen])
+        return chosen, log(-expm1(absent)).astype(np.float32)
 
 
 class Gradient(NamedTuple):
@@ -69,7 +71,7 @@ def gradient(
     hidden *= kept
     rows, right = np.arange(len(symbols)), np.searchsorted(chosen, outputs)
     weights = model.output[chosen]
-    scores = hidden @ weights.T
+    scores = product(hidden, weights.T)
     scores += model.output_bias[chosen]
     scores -= ln_pi
     scores[rows, right] += ln_pi[right]
@@ -78,7 +80,8 @@ def gradient(
     p /= p.sum(axis=1, keepdims=True)
     loss = -float(np.log(np.maximum(p[rows, right], 1e-30)).sum(dtype=np.float64))
     p[rows, right] -= 1
-    of_hidden = (p @ weights) * kept
+    of_hidden = product(p, weights) * kept
     of_hidden *= hidden > 0
-    of_inputs = (of_hidden @ model.hidden.T).reshape(*symbols.shape, -1)
-    return Gradient(loss, of_inputs, inputs.T @ of_hidden, of_hidden.sum(axis=0), p.T @ hidden, p.sum(axis=0))
+    of_inputs = product(of_hidden, model.hidden.T).reshape(*symbols.shape, -1)
+    of_weights = product(inputs.T, of_hidden), of_hidden.sum(axis=0), product(p.T, hidden), p.sum(axis=0)
+    return Gradient(loss, of_inputs, *of_weights)

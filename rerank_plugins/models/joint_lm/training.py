@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from rerank_plugins.elementary import log
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.joint_lm.affiliation import affiliations
 from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
@@ -21,7 +22,6 @@ from rerank_plugins.models.joint_lm.optimiser import Optimiser
 from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
 from rerank_plugins.models.vocabulary.frequent_words import frequent_words
 from rerank_plugins.models.word_alignment.bitext import split_words
-from rerank_plugins.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.model import WordAlignmentModel
@@ -78,8 +78,8 @@ def train(
     """The model of tokenised sentence pairs (source, target); pairs with an empty side are left out.
 
     `alignment` says which source word each target word belongs to. `report` is called after each epoch, and `progress`
-    with the name of each stage. The model does not depend on the number of cores. Raises ModelError where fewer than
-    two pairs are left.
+    with the name of each stage. The model depends neither on the number of cores nor on the processor. Raises
+    ModelError where fewer than two pairs are left.
     """
     progress("reading")
     sentences = [(f, e) for f, e in pairs if f.split() and e.split()]
@@ -101,9 +101,8 @@ def train(
     held_out, learnt = parts
     model = _first_model(numbering, learnt, settings, generator)
     model = replace(model, settings={**asdict(settings), "pairs": len(sentences), "words": len(learnt)})
-    with one_blas_thread():
-        for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
-            report(epoch)
+    for epoch in _epochs(model, learnt, held_out, settings, generator, progress):
+        report(epoch)
     return model
 
 
@@ -112,7 +111,7 @@ def _epochs(
     progress: Callable[[str], None],
 ) -> Iterable[Epoch]:  # fmt: skip
     counts = np.bincount(learnt.outputs, minlength=model.numbering.outputs).astype(np.float64)
-    predicted, drawn = (np.minimum(c / c.sum(), 1 - 1e-9) for c in (counts, counts**0.75))
+    predicted, drawn = (np.minimum(c / c.sum(), 1 - 1e-9) for c in (counts, np.sqrt(counts * np.sqrt(counts))))
     sampling, optimiser = Sampling(drawn, predicted, settings.draws), Optimiser(model)
     for number in range(settings.epochs):
         order, loss = generator.permutation(len(learnt)), 0.0
@@ -146,5 +145,5 @@ def _first_model(numbering: Numbering, learnt: Contexts, settings: Settings, gen
         random(inputs, settings.hidden, inputs**-0.5),
         np.zeros(settings.hidden, np.float32),
         random(numbering.outputs, settings.hidden, 0.05),
-        np.log((counts + 0.1) / (counts + 0.1).sum()).astype(np.float32),
+        log((counts + 0.1) / (counts + 0.1).sum()).astype(np.float32),
     )

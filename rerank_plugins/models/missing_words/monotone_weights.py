@@ -14,6 +14,7 @@ from itertools import chain, combinations
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.elementary import exp, log
 
 ROUNDS = 500
 CLOSE = 1e-6  # of the mean ln p(l | s)
@@ -50,15 +51,15 @@ def fit_weights(
     rows = features.reshape(len(features), -1)
     theta = ahead = np.zeros(len(generators)) if start is None else start
     momentum, step = 1.0, 1.0
-    value = log_likelihood(rows, offsets, right, theta @ generators)[0]
+    value = log_likelihood(rows, offsets, right, _sum(theta, generators))[0]
     for _ in range(ROUNDS):
-        here, slope = log_likelihood(rows, offsets, right, ahead @ generators)
-        gradient = generators @ slope
+        here, slope = log_likelihood(rows, offsets, right, _sum(ahead, generators))
+        gradient = _sum(slope, generators.T)
         while True:  # a step so short that the quadratic bound holds
             new = np.maximum(ahead + step * gradient, 0.0)
             moved = new - ahead
-            reached = log_likelihood(rows, offsets, right, new @ generators)[0]
-            if reached >= here + gradient @ moved - (moved @ moved) / (2 * step) - 1e-12 or step < SHORTEST_STEP:
+            reached = log_likelihood(rows, offsets, right, _sum(new, generators))[0]
+            if reached >= here + (gradient * moved - moved * moved / (2 * step)).sum() - 1e-12 or step < SHORTEST_STEP:
                 break
             step /= 2
         if reached < value:  # the momentum has gone too far: start again from the best point
@@ -73,22 +74,27 @@ def fit_weights(
         step *= 1.3
         if gain < CLOSE:
             break
-    return (theta @ generators).reshape(half, half), theta, value
+    return _sum(theta, generators).reshape(half, half), theta, value
 
 
 def log_likelihood(
     rows: FloatArray, offsets: LongArray, right: LongArray, weights: FloatArray
 ) -> tuple[float, FloatArray]:
     """The mean over sentences of ln p(l | s), for weights of the columns of `rows`, and its gradient."""
-    ln_p = ln_posteriors(rows @ weights, offsets)
-    gradient = (rows[right].sum(axis=0) - np.exp(ln_p) @ rows) / (len(offsets) - 1)
+    ln_p = ln_posteriors(_sum(weights, rows.T), offsets)
+    gradient = (rows[right].sum(axis=0) - _sum(exp(ln_p), rows)) / (len(offsets) - 1)
     return float(ln_p[right].mean()), gradient
+
+
+def _sum(factors: FloatArray, rows: FloatArray) -> FloatArray:
+    """The sum of the rows, each times its factor: `factors @ rows`, but in one order on every processor."""
+    return np.asarray(np.einsum("i,ij->j", factors, rows), np.float64)
 
 
 def ln_posteriors(scores: FloatArray, offsets: LongArray) -> FloatArray:
     """(gaps) ln of the softmax of the scores within each sentence; no sentence may be without a gap."""
     sizes = np.diff(offsets)
     shifted = scores - np.repeat(np.maximum.reduceat(scores, offsets[:-1]), sizes)
-    ln_sums = np.log(np.add.reduceat(np.exp(shifted), offsets[:-1]))
+    ln_sums = log(np.add.reduceat(exp(shifted), offsets[:-1]))
     posteriors: FloatArray = shifted - np.repeat(ln_sums, sizes)
     return posteriors

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins.arrays import FloatArray, IntArray, LongArray
 from rerank_plugins.binary_search import place_of
+from rerank_plugins.elementary import log, power
 from rerank_plugins.kernels import filling_kernel, part
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 
@@ -61,14 +62,14 @@ def vote_scores(votes_for: NDArray[Any], against: NDArray[Any], gamma: float) ->
     positive, negative = votes_for.astype(np.float64), against.astype(np.float64)
     total = np.maximum(positive + negative, 1.0)
     if gamma:
-        positive, negative = positive ** (1 + gamma), negative ** (1 + gamma)
+        positive, negative = power(positive, 1 + gamma), power(negative, 1 + gamma)
     scores: FloatArray = (positive - negative) / total
     return scores
 
 
 def log_odds(votes_for: NDArray[Any], against: NDArray[Any], added: float) -> FloatArray:
     """Ln (D + a) / (C + a): the logarithm of the odds of a missing word by these votes, `a` added to both; not 0."""
-    odds: FloatArray = np.log(votes_for + added) - np.log(against + added)
+    odds: FloatArray = log(votes_for + added) - log(against + added)
     return odds
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.elementary import log
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.missing_words.filling import (
     FIRST,
@@ -123,8 +124,8 @@ def fit_mixture(parts: FloatArray, seen: BoolArray) -> FloatArray:
     before = -np.inf
     for _ in range(ROUNDS):
         p = parts * weights
-        totals, norms = p.sum(axis=1), seen @ weights
-        mean = float((np.log(totals) - np.log(norms)).mean())
+        totals, norms = p.sum(axis=1), np.einsum("sc,c->s", seen, weights)
+        mean = float((log(totals) - log(norms)).mean())
         if mean - before < CLOSE:
             break
         before = mean

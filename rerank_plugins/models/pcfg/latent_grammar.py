@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -142,34 +143,19 @@ class LatentGrammar:
         `together` and `shares` are over all states. The rewritings of a merged state are those of the two, weighted by
         `shares`, their proportions of the pair's expected count.
         """
-        memberships, weights = [], []
-        for label, k in enumerate(self.states.tolist()):
-            span = slice(self.firsts[label], self.firsts[label] + k)
-            joins = np.flatnonzero(together[span])
-            kept = np.ones(k, np.bool_)
-            kept[joins + 1] = False
-            new = np.cumsum(kept) - 1  # (k) the new number of each state
-            incoming = (new[:, None] == np.arange(kept.sum())).astype(np.float64)
-            share = np.ones(k)
-            share[joins], share[joins + 1] = shares[span][joins], shares[span][joins + 1]
-            memberships.append(incoming)
-            weights.append((incoming * share[:, None]).T)
-        # Sum over the merged states of the children, mean over those of the parent.
-        one = np.ones((1, 1))
-        tensors = [
-            weights[self.parent[rule]] @ tensor.ravel()
-            if self.children[rule, 0] < 0
-            else np.einsum(
-                "xa,abc,by,cz->xyz",
-                weights[self.parent[rule]],
-                tensor,
-                *(memberships[child] if child >= 0 else one for child in self.children[rule]),
-                optimize=["einsum_path", (0, 1), (0, 2), (0, 1)],
-            ).ravel()
-            for rule, tensor in enumerate(self.tensors())
-        ]
-        states = np.array([matrix.shape[1] for matrix in memberships], np.int32)
-        return replace(self, states=states, p=np.concatenate(tensors))
+        kept = np.ones(len(together), np.bool_)
+        kept[np.flatnonzero(together) + 1] = False
+        share = np.where(kept & ~together, 1.0, shares)
+        groups = [np.flatnonzero(kept[first:end]) for first, end in pairwise(self.firsts.tolist())]
+        tensors = []
+        for rule, tensor in enumerate(self.tensors()):
+            label = self.parent[rule]
+            tensor = tensor * share[self.firsts[label] : self.firsts[label + 1], None, None]
+            for axis, member in enumerate((label, *self.children[rule])):
+                if member >= 0:
+                    tensor = np.add.reduceat(tensor, groups[member], axis=axis)
+            tensors.append(tensor.ravel())
+        return replace(self, states=np.array([len(group) for group in groups], np.int32), p=np.concatenate(tensors))
 
 
 def unsplit(forest: Forest) -> LatentGrammar:

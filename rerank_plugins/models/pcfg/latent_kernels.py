@@ -21,7 +21,6 @@ from numba import njit
 
 from rerank_plugins.kernels import part
 
-FAST = {"reassoc", "contract", "nsz"}  # sums may be evaluated in any order
 LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
 
 
@@ -36,7 +35,19 @@ def gathered(nodes: Any, begin: int, size: int, k: int, at: Any, vectors: Any, l
             lanes[a, i] = vectors[here + a]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@part
+def lane_sum(lanes: Any) -> Any:
+    """The sum of 32 numbers, which are overwritten: halves are added to each other, in one order on all processors."""
+    for i in range(16):
+        lanes[i] += lanes[i + 16]
+    for i in range(8):
+        lanes[i] += lanes[i + 8]
+    for i in range(4):
+        lanes[i] += lanes[i + 4]
+    return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3])
+
+
+@njit(cache=True, nogil=True)
 def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any) -> None:
     """Fill `inside` and `scale` (nodes), children before parents; the scale of a node with p = 0 is 0.
 
@@ -88,7 +99,7 @@ def fill_inside(runs: Any, trees: Any, widths: Any, at: Any, entries: Any, insid
                     inside[place + a] = acc[a, i] * per
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True)
 def fill_outside(
     runs: Any, trees: Any, widths: Any, at: Any, entries: Any, inside: Any, scale: Any, outside: Any, counts: Any
 ) -> None:
@@ -103,7 +114,7 @@ def fill_outside(
     most = widths.max()
     above, ones, twos = np.empty((most, LANES)), np.empty((most, LANES)), np.ones((most, LANES))
     down, across = np.empty((most, LANES)), np.empty((most, LANES))
-    row, both = np.empty(LANES), np.empty(LANES)
+    row, both, terms = np.empty(LANES), np.empty(LANES), np.empty(LANES)
     for run in range(len(runs) - 2, -1, -1):
         here, r = runs[run], rule[runs[run]]
         ka, kb, kc = widths[r]
@@ -120,7 +131,9 @@ def fill_outside(
                     above[a, i] = outside[at[begin + i] + a] * per
             if below[here] < 0:
                 for e in range(first[r], first[r + 1]):
-                    counts[e] += above[parent[e], :].sum()
+                    for i in range(LANES):
+                        terms[i] = above[parent[e], i]
+                    counts[e] += lane_sum(terms)
                 continue
             gathered(below, begin, size, kb, at, inside, ones)
             if binary:
@@ -136,12 +149,12 @@ def fill_outside(
                     row[i] = 0.0
                     both[i] = above[a, i] * ones[b, i]
                 while e < first[r + 1] and parent[e] == a and left[e] == b:
-                    p, c, total = value[e], right[e], 0.0
+                    p, c = value[e], right[e]
                     for i in range(LANES):
                         row[i] += p * twos[c, i]
                         across[c, i] += p * both[i]
-                        total += both[i] * twos[c, i]
-                    counts[e] += total
+                        terms[i] = both[i] * twos[c, i]
+                    counts[e] += lane_sum(terms)
                     e += 1
                 for i in range(LANES):
                     down[b, i] += row[i] * above[a, i]
@@ -178,7 +191,7 @@ def merge_losses(
             losses[base + a] -= weights[node] * np.log1p(max(change, -0.999999))
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True)
 def add_rows(values: Any, places: Any, rows: Any, columns: Any, begins: Any, totals: Any) -> None:
     """Add the sum of row a of each rule's matrix to totals[begins[rule] + a]."""
     for rule in range(len(places)):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.elementary import log
 from rerank_plugins.models.pcfg.forest import Forest
 from rerank_plugins.models.pcfg.grammar import Grammar
 from rerank_plugins.models.pcfg.lexicon import lexicon_of
@@ -96,15 +97,15 @@ def grammar_of_counts(
     values = [counts.binary_count, counts.unary_count, emission]
     total = np.bincount(np.concatenate(parents), np.concatenate(values), len(symbols))
     with np.errstate(divide="ignore"):
-        log_total = np.log(total)
+        log_total = log(total)
     rules, chains = counts.binary[binary], counts.unary[unary]
     return Grammar(
         symbols,
         bases,
         base,
-        *_sorted(rules, np.log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
-        *_sorted(chains, np.log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
-        lexicon_of(words, word, symbol, np.log(emission) - log_total[symbol]),
+        *_sorted(rules, log(counts.binary_count[binary]) - log_total[rules[:, 0]]),
+        *_sorted(chains, log(counts.unary_count[unary]) - log_total[chains[:, 0]]),
+        lexicon_of(words, word, symbol, log(emission) - log_total[symbol]),
         settings,
     )
 

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray
+from rerank_plugins.elementary import exp
 from rerank_plugins.errors import ConfigError, ModelError
 from rerank_plugins.models.svs import kernels
 from rerank_plugins.models.svs.observed import Observed, Rewritings
@@ -96,11 +97,11 @@ class EmStep(NamedTuple):
 def initial_parameters(observed: Observed, settings: Clustering, rng: np.random.Generator) -> Parameters:
     """Parameters that vary at random about those of a model without concepts."""
     k, rewritings = settings.concepts, observed.rewritings
-    noise = np.exp(settings.noise * rng.standard_normal((len(rewritings.p), k)))
+    noise = exp(settings.noise * rng.standard_normal((len(rewritings.p), k)))
     p = rewritings.p[:, None] * noise / noise.mean(axis=1, keepdims=True)
-    transfer = np.exp(settings.noise * rng.standard_normal((len(observed.relations), k, k)))
+    transfer = exp(settings.noise * rng.standard_normal((len(observed.relations), k, k)))
     transfer /= transfer.sum(axis=2, keepdims=True)
-    root = np.exp(settings.noise * rng.standard_normal(k))
+    root = exp(settings.noise * rng.standard_normal(k))
     return Parameters(p / per_symbol(p, rewritings)[rewritings.parent], transfer, root / root.sum())
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.elementary import exp
 from rerank_plugins.models.pcfg.lexicon import Lexicon
 from rerank_plugins.models.svs.clustering import Expected, Parameters
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
@@ -111,7 +112,7 @@ def word_classes(words: Sequence[str], headwords: Sequence[str]) -> IntArray:
 
 def vector_lexicon(lexicon: Lexicon, factors: FloatArray) -> VectorLexicon:
     """The lexicon with a vector for each entry: P(word | preterminal) times `factors` (E, K), normalised."""
-    p = np.exp(lexicon.logp)[:, None] * factors
+    p = exp(lexicon.logp)[:, None] * factors
     totals = np.zeros((int(lexicon.symbols.max()) + 1, p.shape[1]))
     np.add.at(totals, lexicon.symbols, p)
     totals[totals == 0] = 1

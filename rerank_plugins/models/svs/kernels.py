@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 
-
-@njit(cache=True, nogil=True, fastmath=FAST)
+@njit(cache=True, nogil=True)
 def expect(
     offsets: Any, weights: Any, left: Any, right: Any, rule: Any, relation: Any, p: Any, transfer: Any, root: Any,
     counts: Any, flows: Any, roots: Any, posterior: Any,
@@ -27,7 +25,7 @@ def expect(
     (K). Expected counts are added to `counts` (like p), `flows` (like transfer, and divided by it) and `roots` (K).
     `posterior` (N, K) is filled in if it has N rows.
     """
-    k, longest = len(root), 0
+    k, longest, columns = len(root), 0, np.ascontiguousarray(transfer.transpose(0, 2, 1))  # of each matrix L
     for tree in range(len(offsets) - 1):
         longest = max(longest, offsets[tree + 1] - offsets[tree])
     e, sent, outside = np.empty((longest, k)), np.empty((longest, k)), np.empty((longest, k))
@@ -57,12 +55,12 @@ def expect(
             logarithm += np.log(most)
             for i in range(k):
                 e[here, i] /= most
-            across = transfer[relation[node]]
             for i in range(k):
-                value = 0.0
-                for j in range(k):
-                    value += across[i, j] * e[here, j]
-                sent[here, i] = value
+                sent[here, i] = 0.0
+            for j in range(k):
+                value, column = e[here, j], columns[relation[node], j]
+                for i in range(k):
+                    sent[here, i] += column[i] * value
         # The root: p(tree) = a_Tᵀ e, and the outside vector a_T / p(tree).
         z = 0.0
         for i in range(k):

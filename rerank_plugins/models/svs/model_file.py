@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from rerank_plugins import model_file
 from rerank_plugins.arrays import FloatArray
+from rerank_plugins.elementary import log
 from rerank_plugins.errors import DAMAGE, ModelError
 from rerank_plugins.models.pcfg.model_file import write_packed
 from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
@@ -38,7 +39,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     lexicon, heads = model.lexicon, _shortened(model.heads) if compact else model.heads
     mean = lexicon.p.mean(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.log(lexicon.p / mean[:, None])
+        ratios = log(lexicon.p / mean[:, None])
     rows, row_of = np.unique(np.nan_to_num(ratios, neginf=-np.inf).astype(precision), axis=0, return_inverse=True)
     logs = {name: getattr(model, name) for name in PROBABILITIES} | {"heads_p": heads.p, "word_p": mean}
     names = {name: getattr(model, name) for name in NAMES} | {"words": lexicon.words, "headwords": heads.headwords}
@@ -47,7 +48,7 @@ def write_model(model: SvsModel, path: Path, *, compact: bool = False) -> int:
     arrays |= {"starts": lexicon.starts, "emitting": lexicon.symbols, "ratios": rows, "ratio_of": row_of.astype("<i4")}
     arrays |= {"head_starts": heads.starts, "heads": heads.heads}
     with np.errstate(divide="ignore"):
-        arrays |= {name: np.log(p).astype(precision) for name, p in logs.items()}
+        arrays |= {name: log(p).astype(precision) for name, p in logs.items()}
     return write_packed(path, KIND, model.settings, arrays)
 
 

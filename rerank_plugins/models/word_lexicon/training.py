@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.elementary import log
 from rerank_plugins.errors import ModelError
 from rerank_plugins.models.vocabulary.frequent_words import frequent_words
 from rerank_plugins.models.word_lexicon.model import WordLexicon, source_words, target_words
@@ -79,7 +80,7 @@ def train(
     ]
     share = np.bincount(e_side.words, minlength=len(targets)) / len(sentences)
     share = np.minimum(share, 1 - 0.5 / len(sentences))  # a word of all sentences has finite log odds
-    start = np.log(share / (1 - share)).astype(np.float32)
+    start = log(share / (1 - share)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
         from rerank_plugins.models.word_lexicon.kernels import visit_pairs  # loads numba

@@ -8,7 +8,7 @@ The equations of a direction, where σ is the logistic function, · is elementwi
 Packed means: the sentences of a batch go from long to short, and the rows of time step t (one for each sentence that
 is long enough) follow those of t-1. So nothing is padded, and each step is one matrix product over the sentences that
 have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction, nearly all of
-them in BLAS.
+them in products.py.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins.arrays import LongArray
+from rerank_plugins.products import add_product, product
 
 Float32 = NDArray[np.float32]
 Int64 = LongArray
@@ -63,7 +64,7 @@ def bilstm(x: Float32, params: Params, layer: str, packing: Packing) -> tuple[Fl
     states, memories = [], []
     for direction, reverse in DIRECTIONS:
         w, u, b = (params[f"{layer}.{direction}.{part}"] for part in "wub")
-        state, memory = recur(x @ w + b, u, packing, reverse=reverse)
+        state, memory = recur(product(x, w) + b, u, packing, reverse=reverse)
         states.append(state)
         memories.append(memory)
     return np.hstack(states), memories
@@ -78,9 +79,9 @@ def bilstm_gradient(
     for (direction, reverse), memory, half in zip(DIRECTIONS, memories, halves, strict=True):
         name = f"{layer}.{direction}"
         dz = recur_gradient(half, memory, params[f"{name}.u"], packing, reverse=reverse)
-        grads[f"{name}.w"], grads[f"{name}.u"] = x.T @ dz, memory.states_before.T @ dz
+        grads[f"{name}.w"], grads[f"{name}.u"] = product(x.T, dz), product(memory.states_before.T, dz)
         grads[f"{name}.b"] = dz.sum(axis=0)
-        dx += dz @ params[f"{name}.w"].T
+        dx += product(dz, params[f"{name}.w"].T)
     return dx
 
 
@@ -95,7 +96,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
         states_before[here], cells_before[here] = h[:n], c[:n]
         # The gates, by tanh alone.
         gates = z[here]
-        gates += h[:n] @ u
+        add_product(h[:n], u, gates)
         gates[:, : 3 * size] *= 0.5  # sigmoid(x) = (1 + tanh(x / 2)) / 2
         np.tanh(gates, out=gates)
         gates[:, : 3 * size] += 1
@@ -111,7 +112,7 @@ def recur(z: Float32, u: Float32, packing: Packing, *, reverse: bool) -> tuple[F
 
 def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packing, *, reverse: bool) -> Float32:
     """The gradient at W x + U h + b (rows, 4H), given that at the states (rows, H)."""
-    size, starts, sizes = len(u), packing.starts, packing.sizes
+    size, starts, sizes, transposed = len(u), packing.starts, packing.sizes, np.ascontiguousarray(u.T)
     dz = np.empty_like(memory.gates)
     dh = np.zeros((len(packing.lengths), size), np.float32)
     dc = np.zeros_like(dh)
@@ -129,7 +130,7 @@ def recur_gradient(dstates: Float32, memory: Memory, u: Float32, packing: Packin
         out[:, 3 * size :] = dcell * i * (1 - g * g)
         # On to the step before.
         dc[:n] = dcell * f
-        dh[:n] = out @ u.T
+        dh[:n] = product(out, transposed)
     return dz
 
 

@@ -13,7 +13,7 @@ from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
 from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles
 from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
 from rerank_plugins.parsers.biaffine.states import lower_states, upper_states
-from rerank_plugins.threads import one_blas_thread
+from rerank_plugins.products import product
 from rerank_plugins.trees.dependency import DependencyTree
 
 BATCH = 2_000  # words
@@ -23,10 +23,9 @@ BLOCK = 100  # words whose relations are scored at once: their products fit in t
 def parse_all(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[DependencyTree]:
     """The tree of each sentence; no sentence may be empty."""
     trees: list[DependencyTree | None] = [None] * len(sentences)
-    with one_blas_thread():
-        for chosen in batches([len(sentence) for sentence in sentences], BATCH):
-            for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
-                trees[position] = tree
+    for chosen in batches([len(sentence) for sentence in sentences], BATCH):
+        for position, tree in zip(chosen, _parse_batch(model, [sentences[i] for i in chosen]), strict=True):
+            trees[position] = tree
     return [tree for tree in trees if tree is not None]
 
 
@@ -56,7 +55,7 @@ def _parse_batch(model: BiaffineModel, sentences: Sequence[Sentence]) -> list[De
     lower = lower_states(model.inputs(list(distinct)), ids, model.layers[0], packing)
     upper = upper_states(lower, model.layers[1], packing)
     # Tags from the lower layer; the best tree under the scores of arcs from the upper one.
-    tags = (lower @ params["tag.w"] + params["tag.b"]).argmax(axis=1)
+    tags = (product(lower, params["tag.w"]) + params["tag.b"]).argmax(axis=1)
     _, parts = roles(upper, params)
     positions = best_trees(arc_scores(parts, params, packing), packing.lengths)
     # The heads as rows, and the best relation to each.

@@ -15,6 +15,7 @@ import numpy as np
 
 from rerank_plugins.kernels import filling_kernel
 from rerank_plugins.parsers.biaffine.lstm import DIRECTIONS, Float32, Int64, Packing, Params
+from rerank_plugins.products import add_product, product
 
 LAYERS = ("lstm1", "lstm2")
 LOOKED_AT, ALIKE = 3, 0.7  # where less than this share of the first so many words is distinct, sentences are alike
@@ -52,7 +53,7 @@ def lower_states(inputs: Float32, ids: Int64, layer: tuple[Direction, ...], pack
     size = len(layer[0].u)
     states = np.empty((len(ids), 2 * size), np.float32)
     for number, direction in enumerate(layer):
-        z = inputs @ direction.w
+        z = product(inputs, direction.w)
         z += direction.b
         half = states[:, number * size : (number + 1) * size]
         if _alike(ids, packing, direction.reverse):
@@ -67,7 +68,7 @@ def upper_states(inputs: Float32, layer: tuple[Direction, ...], packing: Packing
     size = len(layer[0].u)
     states = np.empty((len(inputs), 2 * size), np.float32)
     for number, direction in enumerate(layer):
-        z = inputs @ direction.w
+        z = product(inputs, direction.w)
         z += direction.b
         _recur(z, direction, packing, states[:, number * size : (number + 1) * size])
     return states
@@ -89,10 +90,9 @@ def _recur(z: Float32, direction: Direction, packing: Packing, states: Float32) 
     """Write the states (n, H) of a direction; `z` (n, 4H), which holds W x + b, is overwritten."""
     u, size = direction.u, len(direction.u)
     h, c = np.zeros((2, len(packing.lengths), size), np.float32)
-    product = np.empty((len(h), 4 * size), np.float32)
     for start, n in _steps(packing, direction.reverse):
         gates = z[start : start + n]
-        gates += np.matmul(h[:n], u, out=product[:n])
+        add_product(h[:n], u, gates)
         _read(gates, c[:n], h[:n])
         states[start : start + n] = h[:n]
 
@@ -108,7 +108,7 @@ def _recur_over_distinct(z: Float32, ids: Int64, direction: Direction, packing: 
         before, word = np.divmod(distinct, kinds)
         state, cell = np.zeros((2, 1 + len(distinct), size), np.float32)
         cell[1:] = c[before]
-        _read(z[word] + h[before] @ u, cell[1:], state[1:])
+        _read(z[word] + product(h[before], u), cell[1:], state[1:])
         h, c = state, cell
         node[:n] = place + 1
         states[rows] = h[node[:n]]

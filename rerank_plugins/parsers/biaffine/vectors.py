@@ -9,11 +9,15 @@ The cost is one sort of 4 pairs a token, then products with a dense (words, 4 ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 
 import numpy as np
 
+from rerank_plugins.arrays import FloatArray
+from rerank_plugins.elementary import log, power
 from rerank_plugins.parsers.biaffine.lstm import Float32
 from rerank_plugins.parsers.biaffine.pieces import normal_form, plain_form
+from rerank_plugins.products import product
 
 OFFSETS = (-2, -1, 1, 2)
 
@@ -72,26 +76,58 @@ def _ppmi(ranks: np.ndarray, words: int, neighbours: int) -> Float32:
     # ln count(w, c) - ln p(w) - ln(N p'(c)), where N is the number of pairs.
     total = matrix.sum(dtype=np.float64)
     row = np.maximum(matrix.sum(axis=1, dtype=np.float64), 1)
-    column = matrix.sum(axis=0, dtype=np.float64) ** 0.75
+    column = power(matrix.sum(axis=0, dtype=np.float64), 0.75)
     column *= total / max(column.sum(), 1)
     with np.errstate(divide="ignore"):
         np.log(matrix, out=matrix)
-    matrix -= np.log(row / total).astype(np.float32)[:, None]
-    matrix -= np.log(np.maximum(column, 1e-9)).astype(np.float32)
+    matrix -= log(row / total).astype(np.float32)[:, None]
+    matrix -= log(np.maximum(column, 1e-9)).astype(np.float32)
     return np.maximum(matrix, 0, out=matrix)
 
 
 def _reduce(matrix: Float32, width: int, rng: np.random.Generator, extra: int = 16, rounds: int = 4) -> Float32:
     """(words, width) rows U sqrt(S) of the randomised SVD, scaled to unit length."""
-    # The range of the matrix, by `rounds` of power iteration from a random start.
-    sketch = matrix @ rng.normal(size=(matrix.shape[1], width + extra)).astype(np.float32)
+    # The range of the matrix, by `rounds` of power iteration from a random start; each row of `basis` is a direction.
+    start = rng.normal(size=(matrix.shape[1], width + extra)).astype(np.float32)
+    basis = _orthonormal(product(matrix, start).T)
     for _ in range(rounds):
-        sketch = np.linalg.qr(sketch)[0]
-        sketch = matrix @ (matrix.T @ sketch)
-    basis = np.linalg.qr(sketch)[0]
-    # The exact SVD within that range.
-    left, values, _ = np.linalg.svd(basis.T @ matrix, full_matrices=False)
-    vectors = (basis @ left[:, :width]) * np.sqrt(values[:width])
-    vectors = np.pad(vectors, ((0, 0), (0, width - vectors.shape[1])))  # a tiny text has fewer dimensions
-    lengths = np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-9)
+        basis = _orthonormal(product(matrix, product(basis, matrix).T).T)
+    # The exact SVD within that range: the squares of the singular values are the eigenvalues of B M Mᵀ Bᵀ.
+    within = product(basis, matrix).astype(np.float64)
+    squares, rotation = _eigenvectors(product(within, within.T))
+    vectors = product(basis.T, rotation[:, :width].astype(np.float32)) * np.sqrt(np.sqrt(squares[:width]))
+    lengths = np.maximum(np.sqrt((vectors * vectors).sum(axis=1, keepdims=True)), 1e-9)
     return np.asarray(vectors / lengths, np.float32)
+
+
+def _orthonormal(rows: Float32) -> Float32:
+    """The rows made orthogonal and of unit length, in their order; those that depend on the ones before become zero."""
+    basis = np.ascontiguousarray(rows)
+    for i, row in enumerate(basis):
+        before = np.sqrt(np.square(row).sum())
+        for _ in range(2):  # the second time for the sake of rounding
+            row -= product(np.einsum("w,jw->j", row, basis[:i])[None], basis[:i])[0]
+        length = np.sqrt(np.square(row).sum())
+        row *= 1 / length if length > 1e-5 * before else 0
+    return basis
+
+
+def _eigenvectors(matrix: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The eigenvalues of a symmetric matrix, from the greatest on, and its eigenvectors as columns, by Jacobi's method.
+
+    Each rotation of two axes makes their element zero; after a few sweeps all are (Golub and Van Loan 1996, §8.4).
+    """
+    matrix, axes = matrix.copy(), np.eye(len(matrix))
+    close = 1e-12 * np.abs(matrix).max(initial=0)
+    while np.abs(np.triu(matrix, 1)).max(initial=0) > close:
+        for p, q in combinations(range(len(matrix)), 2):
+            if abs(matrix[p, q]) > close:
+                ratio = (matrix[q, q] - matrix[p, p]) / (2 * matrix[p, q])
+                tangent = (1 if ratio >= 0 else -1) / (abs(ratio) + np.sqrt(ratio * ratio + 1))
+                cosine = 1 / np.sqrt(tangent * tangent + 1)
+                for rows in (matrix, matrix.T, axes.T):
+                    first, second = rows[p].copy(), rows[q].copy()
+                    rows[p] = cosine * (first - tangent * second)
+                    rows[q] = cosine * (tangent * first + second)
+    order = np.argsort(-np.diag(matrix), kind="stable")
+    return np.maximum(np.diag(matrix)[order], 0), axes[:, order]
