@@ -71,7 +71,7 @@ def test_the_parser_of_the_trees_is_the_default(place):
     assert (recorded.language, recorded.text, recorded.parser["use"]) == ("de", "lowercase", "biaffine")
     assert recorded.parser["model"]["path"] == "../german.npz"
     feature = build("dependency-lm", path)
-    assert feature.parser.parser == BiaffineParser(place / "models" / "../german.npz")
+    assert feature.parser.parser == BiaffineParser(place / "german.npz")
     assert feature.values([["die", "Katze"]]).shape == (1, 3)
 
 
@@ -102,7 +102,7 @@ def test_the_parser_gives_as_many_trees_as_are_summed_over(place):
     path = train(
         place, place / "en.ptb", place / "en.txt", "-p", f"pcfg,model={place / 'own.pcfg'}", model="treelet-lm"
     )
-    assert build("treelet-lm", path, k=7).parser.parser == PcfgParser(place / "models" / "../own.pcfg", k=7)
+    assert build("treelet-lm", path, k=7).parser.parser == PcfgParser(place / "own.pcfg", k=7)
     assert isinstance(build("treelet-lm", path), TreeletLanguageModel)
 
 
@@ -121,7 +121,7 @@ def test_a_parser_file_is_found_beside_the_model_and_told_from_another(place):
     with pytest.raises(ModelError, match=rf"there is no \S+german.npz and no \S+german.npz: {NAME}"):
         build("dependency-lm", path)
     parser.write_bytes(content)
-    assert build("dependency-lm", path).parser.parser.model == place / "models" / ".." / "german.npz"
+    assert build("dependency-lm", path).parser.parser.model == place / "german.npz"
 
 
 def test_english_is_assumed_where_the_embedded_parser_knows_the_words(place, caplog):

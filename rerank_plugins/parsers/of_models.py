@@ -54,7 +54,8 @@ def recorded_parser(model: Path) -> dict[str, Any]:
 
 
 def _find(model: Path, file: Mapping[str, Any], use: str) -> Path:
-    places = list(dict.fromkeys(model.parent / path for path in (file["path"], Path(file["path"]).name)))
+    paths = file["path"], Path(file["path"]).name
+    places = [Path(os.path.normpath(model.parent / path)) for path in dict.fromkeys(paths)]
     present = [place for place in places if place.exists()]
     for place in present:
         if path_hash(place) == file["hash"]:

@@ -119,16 +119,23 @@ class TreeSource(Generic[AnyTree]):
         The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
         words: then the language is not known, which the log says.
         """
-        parser, parses = self._built, self._parses(paths)
-        texts = [text for path in paths for text in self._sample.get(path, [])]
-        unknown = None if parser.vocabulary is None else unknown_share(parser.vocabulary, texts)
-        of_parser = parses if unknown is None else unknown <= FOREIGN
-        language = self.language or (of_parser and parser.trained_on.language) or UNDETERMINED
-        table = record_parser(self.job.parser_use(self.parser), parser.parser, folder) if parses else {}
-        if language == UNDETERMINED and not table:
-            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})" if unknown else ""
+        parses = self._parses(paths)
+        table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
+        return TrainedOn(
+            self.language or self._language(paths, warn=not table), table, self.text.describe() if parses else ""
+        )
+
+    def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
+        parser, share = self._built, ""
+        is_its_own = self._parses(paths)
+        if parser.vocabulary is not None:
+            unknown = unknown_share(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
+            is_its_own = unknown <= FOREIGN
+            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+        language = parser.trained_on.language if is_its_own else ""
+        if warn and not language:
             logger.warning("the language of the trees is not known%s: give --language CODE", share)
-        return TrainedOn(language, table, self.text.describe() if parses else "")
+        return language or UNDETERMINED
 
     def _parses(self, paths: Sequence[Path]) -> bool:
         return not all(map(self.kind.is_treebank, paths))
