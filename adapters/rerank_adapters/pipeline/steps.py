@@ -45,7 +45,7 @@ class Steps:
             self._recorded = recorded if isinstance(recorded, dict) and not self.force else {}
 
     def unchanged(self, name: str, inputs: Inputs) -> list[str] | None:
-        """What the step has said, if nothing has changed since, and its files are as it wrote them; otherwise None."""
+        """The recorded output of the step if its inputs and files have not changed since; otherwise None."""
         step: Any = self._recorded.get(name)
         try:
             if inputs is None or step["inputs"] != plain_hash(inputs) or not step["files"]:

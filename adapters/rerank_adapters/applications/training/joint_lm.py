@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--hidden", type=click.IntRange(1), default=256, show_default=True, help="Size of the hidden layer.")
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True, help="Passes over the words.")
 @click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-              help="Share of the hidden layer that is left out for each word.")  # fmt: skip
+              help="Proportion of the hidden layer that is left out for each word.")  # fmt: skip
 @click.option("--source-count", type=click.IntRange(1), default=2, show_default=True,
               help="Leave out source words that occur less often than this.")  # fmt: skip
 @click.option("--target-count", type=click.IntRange(1), default=2, show_default=True,

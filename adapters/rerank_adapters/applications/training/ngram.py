@@ -52,7 +52,7 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @language_option("none")
 @tokenised_text_option
 @click.option("--prune-entropy", type=click.FloatRange(0), default=0.0, metavar="SHARE",
-              help="Prune also n-grams whose removal raises the perplexity by less than this share: 1e-8.")  # fmt: skip
+              help="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.")  # fmt: skip
 @click.option("--quantise", type=click.IntRange(2, 16), metavar="BITS",
               help="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
               "Default: exact values.")  # fmt: skip

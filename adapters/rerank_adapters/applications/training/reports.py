@@ -22,7 +22,7 @@ def say(line: str) -> None:
 
 
 def echo_parseval(path: Path, scores: Parseval) -> None:
-    """Say how well the trees of a held-out treebank were parsed."""
+    """Print how well the trees of a held-out treebank were parsed."""
     percent = scores.percent()
     say(
         f"{path}: {counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
@@ -31,7 +31,7 @@ def echo_parseval(path: Path, scores: Parseval) -> None:
 
 
 def echo_perplexity(model: LanguageModel, text: str) -> None:
-    """Say how well a language model predicts a held-out text. Raises FormatError for a text that cannot be read."""
+    """Print how well a language model predicts a held-out text. Raises FormatError for a text that cannot be read."""
     from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.pipeline.scoring import perplexity
 

@@ -40,7 +40,7 @@ def command(
     """Train a discriminative word lexicon (Mauser et al. 2009) on tokenised sentence pairs.
 
     SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
-    target`. For each target word, a logistic regression on all words of the source tells whether the word is in the
+    target`. For each target word, a logistic regression on all words of the source predicts whether the word is in the
     translation. The feature `word-lexicon` reads the model. Training needs 4 bytes of memory for each pair of a source
     and a target word that are frequent enough.
 
