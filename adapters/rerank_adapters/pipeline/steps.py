@@ -18,12 +18,12 @@ from typing import Any
 from rerank_adapters.config import DataSet
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.value_identity import code_of, value_identity
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.pipeline.family_contributions import families_together
 from rerank_adapters.pipeline.job import Job, Measure
 from rerank_adapters.pipeline.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.weights import read_weights, trees_file
 from rerank_plugins.identity import describe, plain_hash
+from rerank_plugins.text_files import open_atomic
 
 RECORD = "steps.json"
 OURS = ("rerank_plugins", "rerank_adapters")

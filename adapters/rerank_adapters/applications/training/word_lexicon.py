@@ -67,11 +67,11 @@ def train_word_lexicon(
 
     Raises FormatError for files that cannot be read or do not fit together, ModelError where no words are left.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.word_lexicon.model_file import write_model
     from rerank_plugins.models.word_lexicon.training import train
+    from rerank_plugins.text_files import display_name
 
     def report(epoch: int, likelihood: float) -> None:
         say(f"epoch {epoch}: ln p {likelihood:.4f} per sentence pair")
