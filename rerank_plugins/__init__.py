@@ -31,6 +31,7 @@ from rerank_plugins.pickling import PickledFields
 from rerank_plugins.sentence_feature import SentenceFeature
 from rerank_plugins.sparse_block import SparseBlock
 from rerank_plugins.text_files import open_atomic, open_text
+from rerank_plugins.trained_on import TrainedOn
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.dependency import DependencyTree
 from rerank_plugins.trees.scored import ScoredTree
@@ -65,6 +66,7 @@ __all__ = [
     "SentenceFeature",
     "SentenceModel",
     "SparseBlock",
+    "TrainedOn",
     "Tree",
     "Tuner",
     "TuningData",

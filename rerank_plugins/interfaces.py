@@ -118,7 +118,7 @@ class SentenceModel(ABC):
         return ()
 
     def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
-        """What each word adds to a score, for people to read; None (the default) if it cannot be said of words.
+        """What each word adds to a score, to be shown to people; None (the default) if it has no parts by word.
 
         Each array may have a value of `</s>` at its end.
         """

@@ -24,7 +24,6 @@ from rerank_adapters.applications.training.treebanks import read_treebank
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import read_config
 from rerank_adapters.formats import minimal_pairs, sentence_pairs
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.ctm import read_ctm
 from rerank_adapters.formats.gold_links import read_gold
 from rerank_adapters.formats.groups import read_groups
@@ -82,6 +81,7 @@ from rerank_plugins.parsers.biaffine import model_file as biaffine
 from rerank_plugins.parsers.treebank import TreebankParser
 from rerank_plugins.plugins import load_plugins
 from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.constituency import read_trees
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 from rerank_plugins.trees.heads import read_head_rules

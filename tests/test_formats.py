@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters import formats
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
@@ -21,6 +20,7 @@ from rerank_adapters.formats.reading import read_nbest, stream_nbest
 from rerank_plugins.errors import ConfigError, FormatError
 from rerank_plugins.interfaces import Rescored
 from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.text_files import open_text
 from tests import naive_formats
 
 GOLDEN = Path(__file__).parent / "golden" / "formats"

@@ -8,13 +8,13 @@ import subprocess
 import numpy as np
 import pytest
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins.errors import ConfigError, FormatError, ModelError
 from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
 from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.ngram.model import NgramModel
 from rerank_plugins.models.ngram.training import NgramSettings, parse_prune, train
+from rerank_plugins.text_files import open_text
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, events_of_text, sentence_lns
 

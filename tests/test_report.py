@@ -375,7 +375,7 @@ def test_facts_of_a_run_are_on_the_page(evaluation):
         "2026-01-02 03:04",
         "Contribution of each family",
         "all of syntax",
-        "With 100 segments, 1 of 2 intervals include zero: such a loss, and its sign, cannot be told from noise.",
+        "With 100 segments, 1 of 2 intervals include zero: such a loss, and its sign, may be noise.",
         "lm.total",
         "restart 2",
         "Score against n",

@@ -193,7 +193,7 @@ def test_writing_that_fails_midway(tmp_path, kind):
     """A real failure: the process may write 64 KiB a file, the kernel refuses the rest."""
     program = (
         "import os, resource, sys\n"
-        "from rerank_adapters.formats.compressed import open_atomic\n"
+        "from rerank_plugins.text_files import open_atomic\n"
         "from rerank_plugins.errors import RerankError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
         "try:\n"

@@ -4,9 +4,9 @@ import gzip
 
 import pytest
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
 from rerank_plugins import ConfigError, FormatError
+from rerank_plugins.text_files import open_text
 
 
 def lines_of(piece):

@@ -37,7 +37,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     )
     beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
-    threshold: float = option(1e-6, doc="stores below this share of the best one's probability are pruned")
+    threshold: float = option(1e-6, doc="stores below this fraction of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)

@@ -35,7 +35,7 @@ class HhmmParser(Parser, PickledFields):
     language: str = option("", doc="code of the language, such as en: a grammar for another one is refused")
     beam: int = option(500, doc="stores kept in the beam after each word; 0: all")
     depth: int = option(4, doc="elements of a store, 1 to 63: the depth of centre embedding")
-    threshold: float = option(1e-6, doc="stores below this share of the best one's probability are pruned")
+    threshold: float = option(1e-6, doc="stores below this fraction of the best one's probability are pruned")
 
     def __post_init__(self) -> None:
         check_beam(self.beam, self.depth, self.threshold)

@@ -24,9 +24,9 @@ from unittest import mock
 
 import click
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.termination import ended_by_signals
 from rerank_plugins import RerankError
+from rerank_plugins.text_files import open_text
 from tests.dask_cluster import DaskCluster
 from tests.experiments.experiment import FILE, Listed, experiment, say
 from tests.experiments.ngram_speed import RERANK, timed

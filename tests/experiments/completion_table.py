@@ -29,7 +29,6 @@ from rerank_adapters.applications.training.tree_source import DEPENDENCIES, Tree
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config
 from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.pipeline.job import Data, Job
 from rerank_adapters.pipeline.parsing import ParseCounts
 from rerank_adapters.text import TextPipeline
@@ -45,6 +44,7 @@ from rerank_plugins.models.backoff.workspace import Workspace
 from rerank_plugins.models.dependency_lm import Settings, TreeCollector, train_on
 from rerank_plugins.models.random_indexing.model_file import read_model as read_vectors
 from rerank_plugins.plugins import load_plugins
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.dependency import DependencyTree
 from tests.experiments.experiment import FILE, Listed, counted, experiment, say
 

@@ -25,7 +25,6 @@ from unittest.mock import patch
 import click
 import numpy as np
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.report.plots import new_figure, save_figure
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
@@ -33,6 +32,7 @@ from rerank_plugins import RerankError
 from rerank_plugins.models.backoff.vocabulary import BOS, EOS
 from rerank_plugins.models.fastsubs.substitutes import FastSubs
 from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.text_files import open_text
 from tests.experiments.experiment import FILE, Listed, experiment, say
 
 EXHAUSTIVE = 20  # places at which every word is scored

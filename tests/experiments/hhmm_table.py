@@ -27,7 +27,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import LanguageModel, RerankError
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.language_models.hhmm import HhmmLanguageModel
@@ -37,6 +36,7 @@ from rerank_plugins.models.hhmm.embedded import EMBEDDED
 from rerank_plugins.models.hhmm.left_progeny import fitting_mass
 from rerank_plugins.models.hhmm.prefix_trie import prefixes
 from rerank_plugins.models.vocabulary.signatures import UnknownWords, closed
+from rerank_plugins.text_files import open_text
 from tests.experiments.experiment import FILE, FOLDER, Listed, experiment, file_of, say
 from tests.experiments.texts import (
     GUM_TRAIN,

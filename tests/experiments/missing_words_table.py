@@ -36,7 +36,6 @@ from rerank_adapters.applications.restoration.locating import Locating
 from rerank_adapters.builtin import BUILTIN
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation.proportions import mcnemar
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.pipeline.extract import extract_with
 from rerank_adapters.pipeline.job import Data, Job
@@ -54,6 +53,7 @@ from rerank_plugins.models.missing_words.tuning import Removed, remove_words
 from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
 from rerank_plugins.models.ngram.training import train as train_ngram
 from rerank_plugins.plugins import load_plugins
+from rerank_plugins.text_files import open_text
 from tests.experiments.experiment import FILE, experiment, named_values, say
 
 EVERY = 50  # one sentence of the training text in so many is kept out for tuning

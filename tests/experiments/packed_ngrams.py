@@ -17,7 +17,6 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins.arrays import IntArray
 from rerank_plugins.models.backoff.packed_tables import PackedTables
 from rerank_plugins.models.backoff.packing import pack
@@ -25,6 +24,7 @@ from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arra
 from rerank_plugins.models.backoff.tables import BackoffTables
 from rerank_plugins.models.backoff.text_scoring import score_text
 from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.text_files import open_text
 from tests.experiments.experiment import FILE, Listed, experiment, say
 
 

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import RerankError
 from rerank_plugins.parsers.biaffine_parser import EMBEDDED, EnglishParser
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu
 from tests.bench.arc_eager import ArcEager

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins.language_models.ngram import NgramLanguageModel
 from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees
 from tests.experiments.experiment import file_of

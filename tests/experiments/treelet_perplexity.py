@@ -28,7 +28,6 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.training.tree_source import BLOCK, CONSTITUENTS
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import RerankError
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.models.backoff.text_scoring import score_text
@@ -42,6 +41,7 @@ from rerank_plugins.models.treelet import ORDERS, Settings
 from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
 from rerank_plugins.models.treelet.training import train_on
 from rerank_plugins.models.vocabulary.signatures import UnknownWords
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.constituency import Tree
 from rerank_plugins.trees.penn import normal_text
 from rerank_plugins.trees.treelet_transforms import transform

@@ -96,7 +96,6 @@ def command(
         --nbest-out test.reranked.gz
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.compressed import arrives, open_atomic
     from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
     from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
@@ -105,6 +104,7 @@ def command(
     from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
+    from rerank_plugins.text_files import arrives, open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)

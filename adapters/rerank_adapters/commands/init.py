@@ -68,7 +68,6 @@ def command(
     rerank init dev test
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.starting.assignment import assign, lines_of, sets_of
     from rerank_adapters.pipeline.starting.columns import assign_scores, columns_of
     from rerank_adapters.pipeline.starting.draft import Draft
@@ -77,6 +76,7 @@ def command(
     from rerank_adapters.pipeline.starting.texts import look_of, whole_words
     from rerank_adapters.progress import StatusLine, duration
     from rerank_plugins import ConfigError
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     if output.exists() and not force and str(output) != "-":

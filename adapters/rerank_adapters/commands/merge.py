@@ -33,11 +33,11 @@ def command(registry: Registry, nbest: tuple[str, ...], output: Path, format_: s
     rerank merge test.lat --format kaldi-lattice,n=50 --to moses -o test.nbest
     """  # noqa: D301
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.merging import without_lines
     from rerank_adapters.formats.reading import merge_files
     from rerank_adapters.pipeline.job import Job, lists_size
     from rerank_adapters.progress import StatusLine
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)

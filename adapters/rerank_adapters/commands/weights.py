@@ -31,10 +31,10 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
     rerank weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
     from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_plugins.errors import FormatError
+from rerank_plugins.text_files import display_name, open_text
 
 if TYPE_CHECKING:
     from rerank_plugins.models.word_alignment.links_text import GoldLinks

@@ -19,13 +19,13 @@ from itertools import chain
 from math import isfinite
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.line_lists import files_in, stem
 from rerank_plugins.documents import read_json
 from rerank_plugins.errors import FormatError
 from rerank_plugins.interfaces import NBestFormat, Rescored
 from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.text_files import open_text
 
 ADDED = "rerank"  # the key of what reranking adds to a record
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.extraction import feature_names
-from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.formats.decoder_features import align
 from rerank_adapters.pipeline.extract import dense_rule
 from rerank_adapters.pipeline.job import Job
@@ -17,6 +16,7 @@ from rerank_adapters.pipeline.provenance import RECORDED, check_same_lists
 from rerank_adapters.reranking import rerank
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, Rescored
+from rerank_plugins.text_files import display_name
 
 
 def apply_weights(

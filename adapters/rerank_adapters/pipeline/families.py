@@ -31,7 +31,7 @@ def fast_tuner(tuner: Tuner) -> Mira:
 
 
 def selection_of(job: Job, data: TuningData, start: FloatArray) -> Selection:
-    """The families that earn their place beside the decoder's, by the settings of the job."""
+    """The families that a selection keeps beside the decoder's, by the settings of the job."""
     settings = job.config.tuning
     with CountingBar("tuned folds") as bar:
         return select_families(

@@ -31,13 +31,13 @@ def for_lists(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> J
 
 
 def wanted_by(job: Job, nbests: Sequence[NBestList], *, ranks: bool = True) -> Wanted:
-    """What the lists ask of a job."""
+    """What a job needs because of its lists."""
     name = job.format.name if isinstance(job.format, AutoFormat) else None
     return {"format": name, "ranks": ranks and needs_ranks(job, nbests)}
 
 
 def with_wanted(job: Job, wanted: Wanted) -> Job:
-    """The job with what its lists ask for; a line on stderr says where ranks are added."""
+    """The job with what its lists need; a line on stderr says where ranks are added."""
     if wanted["format"] is not None:
         job = job.with_config({"nbest": {"use": wanted["format"]}})
     if wanted["ranks"]:

@@ -12,10 +12,10 @@ STYLES = {"bpe", "sentencepiece", "escaped", "lower-case", "upper-case", "tokeni
 
 
 def style_mismatch(job: Job, systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> str | None:
-    """What differs in style between the references and the texts of the first system (by name) that is not as they are.
+    """A sentence on how the first system (by name) that differs from the references in style does so; else None.
 
     Texts are compared as each metric of the job sees them, through its text pipeline; the sentence names the first
-    metric that sees a difference. None where there is none, or where a segment has no reference.
+    metric that sees a difference. None also where a segment has no reference.
     """
     if not all(references):
         return None

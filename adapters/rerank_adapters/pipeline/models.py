@@ -63,7 +63,7 @@ def inputs_of_model(config: Config, model: Model) -> Inputs:
 
 
 def check_trained(config: Config, path: Path) -> None:
-    """Raise ConfigError, which says what to do, where a model of the config at `path` has not been trained."""
+    """Raise ConfigError, with the command to run, where a model of the config at `path` has not been trained."""
     for model in config.model:
         if not (output := config.path(model.output)).exists():
             raise ConfigError(f"{output}: this model is missing; `rerank prepare {path}` trains it")

@@ -32,7 +32,7 @@ EXAMPLE = NBestList("example", (Hypothesis("This is a test .", score=0.0),), sou
 
 @dataclass(frozen=True)
 class RankedHypothesis:
-    """A hypothesis in its new place: its text, its total by the weights (higher is better), its old row, from 0."""
+    """A hypothesis in its new position: its text, its total by the weights (higher is better), its old row, from 0."""
 
     text: str
     score: float
@@ -54,7 +54,7 @@ class Reranked(Sequence[RankedHypothesis]):
     @overload
     def __getitem__(self, place: slice) -> list[RankedHypothesis]: ...
     def __getitem__(self, place: int | slice) -> RankedHypothesis | list[RankedHypothesis]:
-        """The hypothesis in this place, or those of a slice."""
+        """The hypothesis at this index, or those of a slice."""
         if isinstance(place, slice):
             return [self[one] for one in range(*place.indices(len(self)))]
         row = int(self.rescored.order[place])

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from rerank_adapters.config import DataSet
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.feature_field import names_differ
 from rerank_adapters.formats.outputs import form_for, output_lines
@@ -40,6 +39,7 @@ from rerank_adapters.tuners.boosted import Boosted
 from rerank_adapters.tuning.contributions import Contributions
 from rerank_adapters.weights import Weights, read_weights, trees_file, write_weights
 from rerank_plugins import ConfigError, FeatureTable
+from rerank_plugins.text_files import open_atomic
 
 Say = Callable[[str], None]
 Tell = Callable[[str], None]  # says a line, and records it as said by the step

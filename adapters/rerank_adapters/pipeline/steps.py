@@ -18,12 +18,12 @@ from typing import Any
 from rerank_adapters.config import DataSet
 from rerank_adapters.extraction.plan import Plan
 from rerank_adapters.extraction.value_identity import code_of, value_identity
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.pipeline.family_contributions import families_together
 from rerank_adapters.pipeline.job import Job, Measure
 from rerank_adapters.pipeline.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.weights import read_weights, trees_file
 from rerank_plugins.identity import describe, plain_hash
+from rerank_plugins.text_files import open_atomic
 
 RECORD = "steps.json"
 OURS = ("rerank_plugins", "rerank_adapters")
@@ -45,7 +45,7 @@ class Steps:
             self._recorded = recorded if isinstance(recorded, dict) and not self.force else {}
 
     def unchanged(self, name: str, inputs: Inputs) -> list[str] | None:
-        """What the step has said, if nothing has changed since, and its files are as it wrote them; otherwise None."""
+        """The recorded output of the step if its inputs and files have not changed since; otherwise None."""
         step: Any = self._recorded.get(name)
         try:
             if inputs is None or step["inputs"] != plain_hash(inputs) or not step["files"]:

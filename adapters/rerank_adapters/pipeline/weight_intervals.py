@@ -28,7 +28,7 @@ def samples_of(job: Job) -> int:
 
 
 def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -> tuple[WeightShare, ...]:
-    """The share of each dense feature by its tuned weight, with its interval over resampled tuning sets, if any.
+    """The part of each dense feature in the score by its tuned weight, with its interval over resampled sets, if any.
 
     `table` has the features of the weights. The resampled sets are tuned by the job's own tuner, without bags, which
     would resample what is resampled already.
@@ -51,13 +51,13 @@ def weight_shares(job: Job, data: Data, table: FeatureTable, weights: Weights) -
 
 
 def as_json(shares: tuple[WeightShare, ...], samples: int) -> str:
-    """The shares as JSON, with the number of resampled tuning sets."""
+    """The parts as JSON, with the number of resampled tuning sets."""
     rows = [[share.feature, share.weight, share.share, share.interval] for share in shares]
     return json.dumps({"samples": samples, "rows": rows}, ensure_ascii=False, indent=1) + "\n"
 
 
 def from_json(text: str) -> tuple[tuple[WeightShare, ...], int]:
-    """The shares and the number of samples in a text that `as_json` has made."""
+    """The parts and the number of samples in a text that `as_json` has made."""
     record = json.loads(text)
     rows = (WeightShare(name, weight, share, ends and Interval(*ends)) for name, weight, share, ends in record["rows"])
     return tuple(rows), record["samples"]

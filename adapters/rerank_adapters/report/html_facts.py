@@ -11,7 +11,7 @@ from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.report.svg import Row, interval_rows, lines
 from rerank_adapters.report.tables import contribution_table, noise
 
-WEIGHTS = 20  # features that are drawn; the largest shares come first
+WEIGHTS = 20  # features that are drawn; the largest parts come first
 
 
 def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
@@ -59,7 +59,7 @@ def _weights(facts: RunFacts) -> Iterator[str]:
         if facts.samples:
             caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."
         if len(shown) < len(facts.weights):
-            caption += f" The {len(facts.weights) - len(shown)} other features have smaller shares."
+            caption += f" The {len(facts.weights) - len(shown)} other features have smaller parts."
         yield figure(interval_rows(rows, "deviations of the whole score"), caption, "Feature weights")
 
 

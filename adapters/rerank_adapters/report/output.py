@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.report import html, text
 from rerank_adapters.report.terminal import print_evaluation
+from rerank_plugins.text_files import open_atomic
 
 WRITERS = {
     "tsv": text.tsv,

@@ -36,7 +36,7 @@ def score_table(evaluation: Evaluation) -> Table:
 
 
 def segment_table(evaluation: Evaluation) -> Table:
-    """Numbers of segments with better, worse and equal sentence scores, and the share of resamples that are won."""
+    """Numbers of segments with better, worse and equal sentence scores, and the proportion of resamples won."""
     rows = []
     for metric in evaluation.metrics:
         for scores in metric.systems:
@@ -86,7 +86,7 @@ def contribution_table(result: Contributions, metric: str) -> Table:
         loss = f"{row.loss:+.2f} ±{row.half_width:.2f}"
         rows.append((row.family, str(row.columns), f"{row.spread:.2f}", numbers.score(row.held_out), loss))
     notes = (
-        "Weight × spread is the standard deviation within lists of a family's weighted sum, as a share of the whole "
+        "Weight × spread is the standard deviation within lists of a family's weighted sum, as a part of the whole "
         "score's.",
         f"Held out: {metric} of choices on {result.folds} folds of the tuning lists, each with weights tuned on the "
         f"others without the family. With all families it is {numbers.score(result.held_out)}; the loss is the "
@@ -100,10 +100,10 @@ def contribution_table(result: Contributions, metric: str) -> Table:
 
 
 def noise(result: Contributions) -> str:
-    """A sentence about the losses that cannot be told from noise."""
+    """A sentence about the losses that cannot be distinguished from noise."""
     unsure = sum(not row.certain for row in result.rows)
     counts = f"With {result.segments} segments, {unsure} of {len(result.rows)} intervals include zero"
-    return f"{counts}: such a loss, and its sign, cannot be told from noise."
+    return f"{counts}: such a loss, and its sign, may be noise."
 
 
 def selection_table(result: Selection, metric: str) -> Table:

@@ -85,7 +85,7 @@ class Planted(NamedTuple):
     tagged: Tagged | None
 
     def chosen(self, most: int | None) -> BoolArray | None:
-        """Return a mask of at most so many trees of each treebank, evenly spaced; None if that is all trees."""
+        """Return a mask of at most so many trees of each treebank, evenly spaced; None to choose all trees."""
         sizes: list[int] = self.settings["trees"]
         if most is None or max(sizes) <= most:
             return None

@@ -38,11 +38,11 @@ def command(model: Path, texts: tuple[str, ...], method: Method, gold: str | Non
     """  # noqa: D301
     from rerank_adapters.applications.alignment.aligning import aligned_lines, error_lines
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.gold_links import read_gold
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import CountingBar
     from rerank_plugins.models.word_alignment.model_file import read_model
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     alignment = read_model(model)

@@ -73,11 +73,11 @@ def command(
 
     from rerank_adapters.applications.analysis.explanation_report import explanation_lines
     from rerank_adapters.applications.analysis.segment import Segment
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.explanation import explain
     from rerank_adapters.pipeline.explanation_record import explanation_record
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.output import report_console
+    from rerank_plugins.text_files import open_atomic
 
     if (config is None) == (weights is None):
         raise ConfigError("name a job by -c CONFIG, or lists with -w WEIGHTS (one of both)")

@@ -15,7 +15,6 @@ import numpy as np
 
 from rerank_adapters.applications.completion.questions_file import Question, read_answers, with_answers
 from rerank_adapters.config import Config
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.pipeline.apply import apply_weights, table_pairs
 from rerank_adapters.pipeline.extract import extract_with
@@ -27,6 +26,7 @@ from rerank_adapters.tuning.held_out import held_out_choices
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
 from rerank_plugins.arrays import LongArray
+from rerank_plugins.text_files import open_atomic
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,12 +76,12 @@ def command(
     from rerank_adapters.applications.completion.questions_file import answer_lines, read_questions
     from rerank_adapters.applications.completion.report import accuracy_tables
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     job = Job.create(completion.completion_config(flags.settings), registry)

@@ -36,8 +36,8 @@ def command(
     rerank score test.en -c mixture.toml --lm mixture
     """  # noqa: D301
     from rerank_adapters.applications.language_models.mixing import mix, mixture_config, name_models
-    from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
+    from rerank_plugins.text_files import open_atomic, open_text
 
     closing = Closing()
     job, models = name_models(Job.create(flags.settings, registry), files, specs)

@@ -53,10 +53,10 @@ def command(
     """  # noqa: D301
     import numpy as np
 
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.interfaces import GenerativeLM
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     shortest, longest = length_range(length)

@@ -49,11 +49,11 @@ def command(
         srilm_layout,
         word_table,
     )
-    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.scoring import score_lines, total_lines
     from rerank_adapters.progress import CountingBar
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.text_files import display_name, open_atomic, open_text
 
     closing = Closing()
     if (model is None) == (lm is None):

@@ -64,10 +64,10 @@ def command(
     from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
     from rerank_adapters.applications.language_models.surprisal_page import surprisal_page
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
-    from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import CountingBar
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.text_files import open_atomic, open_text
 
     closing = Closing()
     if model is not None and lm is not None:

@@ -26,11 +26,11 @@ def command(registry: Registry, flags: JobFlags, nbest: tuple[str, ...], referen
     """  # noqa: D301
     from rerank_adapters.applications.negatives.pairs import decoder_pairs
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.job import Job
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -32,11 +32,11 @@ def command(registry: Registry, flags: JobFlags, text: str, model: Path, output:
 
     from rerank_adapters.applications.negatives.pairs import sampled_pairs
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.minimal_pairs import pair_lines
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.minimal_pairs import Pair, pair_lines
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
 from rerank_adapters.progress import CountingBar
+from rerank_plugins.text_files import open_atomic
 from rerank_plugins.trees.dependency import DependencyTree
 
 

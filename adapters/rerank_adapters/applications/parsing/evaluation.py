@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.progress import CountingBar
 from rerank_plugins import FormatError, Parse, Parser
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.attachment import Attachment
 from rerank_plugins.trees.cleaning import remove_empty
 from rerank_plugins.trees.dependency import read_conllu

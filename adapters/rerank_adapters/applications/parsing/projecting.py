@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from itertools import tee
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
 from rerank_adapters.formats.sentence_pairs import read_pairs
 from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
 from rerank_adapters.progress import CountingBar
@@ -16,6 +15,7 @@ from rerank_plugins import FormatError
 from rerank_plugins.models.tree_projection.projecting import Projected, project
 from rerank_plugins.models.word_alignment.model import WordAlignmentModel
 from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.text_files import display_name, open_atomic, open_text
 from rerank_plugins.trees.dependency import DependencyTree, read_conllu, write_conllu
 
 Words = tuple[str, ...]

@@ -14,10 +14,10 @@ import numpy as np
 
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
 from rerank_adapters.evaluation.proportions import Z
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.report.tables import Table
 from rerank_plugins.arrays import LongArray
 from rerank_plugins.errors import FormatError
+from rerank_plugins.text_files import display_name, open_text
 
 
 class Sentences(NamedTuple):

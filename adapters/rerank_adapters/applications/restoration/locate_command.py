@@ -49,8 +49,8 @@ def command(
     from rerank_adapters.applications.restoration.locating import Locating, as_json, as_table
     from rerank_adapters.applications.restoration.sharing import in_batches
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
     from rerank_adapters.progress import CountingBar
+    from rerank_plugins.text_files import display_name, open_atomic, open_text
 
     closing = Closing()
     with open_text(text) as lines:

@@ -72,7 +72,7 @@ def command(
     from rerank_adapters.applications.restoration.locating import Locating
     from rerank_adapters.applications.restoration.restoring import Restoring
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.text_files import display_name, open_text
 
     closing = Closing()
     filling = filling_source(model, ngram, candidates, words)

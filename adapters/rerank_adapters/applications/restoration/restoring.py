@@ -20,7 +20,6 @@ from rerank_adapters.applications.restoration.least_edits import least_edits
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
 from rerank_adapters.config import Config
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.pipeline.apply import apply_weights
 from rerank_adapters.pipeline.extract import stream_tables
 from rerank_adapters.pipeline.job import Job
@@ -31,6 +30,7 @@ from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import NBestList, Rescored
 from rerank_plugins.arrays import FloatArray
 from rerank_plugins.registry import Registry
+from rerank_plugins.text_files import open_atomic
 
 COLUMNS = ("sentence", "position", "word", "score", "restored")
 

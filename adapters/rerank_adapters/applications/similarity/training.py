@@ -15,13 +15,13 @@ from rerank_adapters.applications.similarity.scoring import family_of, measure
 from rerank_adapters.applications.similarity.selection import select, select_as_paper
 from rerank_adapters.applications.similarity.shrinkage import shrink
 from rerank_adapters.applications.similarity.system import Learner, Mode, SimilarityModel
-from rerank_adapters.formats.compressed import display_name
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.arrays import FloatArray, LongArray
 from rerank_plugins.models.similarity.measures import Measures
 from rerank_plugins.models.similarity.pools import PAPER, POOLS
 from rerank_plugins.registry import suggestion
+from rerank_plugins.text_files import display_name
 
 FEWEST = 20  # the least number of pairs for ten-fold cross-validation
 

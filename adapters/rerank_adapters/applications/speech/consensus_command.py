@@ -52,13 +52,13 @@ def command(
 
     from rerank_adapters.applications.speech.meshes import mesh_lines
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import CountingBar
     from rerank_plugins.features.posteriors import posteriors
     from rerank_plugins.models.confusion_networks import ConfusionNetwork
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     job = Job.create(JobFlags(format_=format_).settings, registry)

@@ -75,12 +75,12 @@ def command(
     from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_systems, utterances
     from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.metrics.wer import WER
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import CountingBar
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     if weights and len(weights) != len(systems):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.formats.ctm import TimedWord, read_ctm
 from rerank_adapters.formats.outputs import OutputForm
 from rerank_adapters.formats.reading import read_nbest
@@ -17,6 +16,7 @@ from rerank_adapters.formats.transcripts import shown_form
 from rerank_plugins import ConfigError, FloatArray, NBestFormat
 from rerank_plugins.features.posteriors import Posterior, posteriors
 from rerank_plugins.models.confusion_networks import ConfusionNetwork
+from rerank_plugins.text_files import display_name, open_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,11 +52,11 @@ def command(
     rerank substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
     """  # noqa: D301
     from rerank_adapters.applications.substitutes.substituting import as_json, as_table, substitute
-    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
     from rerank_adapters.progress import CountingBar, StatusLine
     from rerank_plugins.models.backoff.tables import LOG_ZERO
     from rerank_plugins.models.backoff.vocabulary import UNK
     from rerank_plugins.models.fastsubs.substitutes import FastSubs
+    from rerank_plugins.text_files import display_name, open_atomic, open_text
     from rerank_plugins.threads import cores
 
     closing = Closing()

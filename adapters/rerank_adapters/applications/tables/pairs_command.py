@@ -43,11 +43,11 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.tables.pairs import pair_lines
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     if not references and not mbr:

@@ -68,10 +68,10 @@ def train_parser(
     """
     import numpy as np
 
-    from rerank_adapters.formats.compressed import open_text
     from rerank_plugins.parsers.biaffine.network import Sizes
     from rerank_plugins.parsers.biaffine.training import Schedule, train
     from rerank_plugins.parsers.biaffine.vectors import word_vectors
+    from rerank_plugins.text_files import open_text
     from rerank_plugins.threads import one_blas_thread
     from rerank_plugins.trees.dependency import read_conllu
 
@@ -104,7 +104,7 @@ def train_parser(
 
 
 def _sentences(texts: Sequence[Path], trees: Sequence[DependencyTree]) -> Iterator[Sequence[str]]:
-    from rerank_adapters.formats.compressed import open_text
+    from rerank_plugins.text_files import open_text
 
     for path in texts:
         with open_text(path) as lines:

@@ -64,10 +64,10 @@ def command(
 
 def train_esa(texts: Sequence[str], output: Path, form: str, settings: Settings) -> tuple[EsaModel, int]:
     """Index files and write the model; return it with the size of its file in bytes. Raises FormatError, ModelError."""
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.esa.model_file import write_model
     from rerank_plugins.models.esa.training import train
+    from rerank_plugins.text_files import display_name
 
     with StatusLine() as stages:
         model = train(_documents(texts, form), settings, progress=stages)
@@ -78,8 +78,8 @@ def train_esa(texts: Sequence[str], output: Path, form: str, settings: Settings)
 
 
 def _documents(texts: Sequence[str], form: str) -> Iterator[Document]:
-    from rerank_adapters.formats.compressed import display_name, open_text
     from rerank_plugins.models.esa.documents import documents
+    from rerank_plugins.text_files import display_name, open_text
 
     for text in texts:
         with open_text(text) as lines:

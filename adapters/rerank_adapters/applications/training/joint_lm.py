@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--hidden", type=click.IntRange(1), default=256, show_default=True, help="Size of the hidden layer.")
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True, help="Passes over the words.")
 @click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-              help="Share of the hidden layer that is left out for each word.")  # fmt: skip
+              help="Proportion of the hidden layer that is left out for each word.")  # fmt: skip
 @click.option("--source-count", type=click.IntRange(1), default=2, show_default=True,
               help="Leave out source words that occur less often than this.")  # fmt: skip
 @click.option("--target-count", type=click.IntRange(1), default=2, show_default=True,
@@ -75,12 +75,12 @@ def train_joint_lm(texts: Sequence[str], alignment: Path, output: Path, settings
     Raises FormatError for files that cannot be read or do not fit together, ModelError for an unusable alignment model
     and where too few pairs are left.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.joint_lm.model_file import write_model
     from rerank_plugins.models.joint_lm.training import train
     from rerank_plugins.models.word_alignment.model_file import read_model
+    from rerank_plugins.text_files import display_name
 
     aligner = read_model(alignment)
     with StatusLine() as stages:

@@ -83,11 +83,11 @@ def train_missing_words(
 
     Raises FormatError for a file that cannot be read, ModelError for too little text.
     """
-    from rerank_adapters.formats.compressed import display_name, open_text
     from rerank_adapters.progress import StatusLine
     from rerank_plugins import __version__
     from rerank_plugins.models.missing_words.model_file import write_model
     from rerank_plugins.models.missing_words.training import train
+    from rerank_plugins.text_files import display_name, open_text
 
     sentences = None
     if held_out is not None:

@@ -52,7 +52,7 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @language_option("none")
 @tokenised_text_option
 @click.option("--prune-entropy", type=click.FloatRange(0), default=0.0, metavar="SHARE",
-              help="Prune also n-grams whose removal raises the perplexity by less than this share: 1e-8.")  # fmt: skip
+              help="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.")  # fmt: skip
 @click.option("--quantise", type=click.IntRange(2, 16), metavar="BITS",
               help="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
               "Default: exact values.")  # fmt: skip
@@ -117,9 +117,9 @@ def train_ngram(
     cannot hold.
     """
     from rerank_adapters.cluster import on_cluster
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.ngram.training import train
+    from rerank_plugins.text_files import display_name
     from rerank_plugins.trained_on import TrainedOn
 
     with StatusLine() as stages:
@@ -171,7 +171,7 @@ class _Opened:
 
 def opened(texts: Iterable[str], text: TextPipeline | None = None) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the name of each file and its lines after the steps. Raises FormatError for a file that cannot be read."""
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.text_files import display_name, open_text
 
     for path in texts:
         with open_text(path) as lines:
@@ -186,8 +186,8 @@ def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
 
 def write_arpa(ngrams: NgramModel, path: Path) -> None:
     """Write the model as ARPA text, compressed according to the ending of the name. Raises ModelError, OSError."""
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_plugins.models.backoff.arpa_writing import arpa_text
+    from rerank_plugins.text_files import open_atomic
 
     with open_atomic(path) as out:
         for piece in arpa_text(ngrams.tables, ngrams.vocabulary.words):

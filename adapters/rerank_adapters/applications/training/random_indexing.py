@@ -79,10 +79,10 @@ def train_vectors(texts: Sequence[str], output: Path, settings: Settings, jobs: 
 
     Raises FormatError for a file that cannot be read, ModelError where there are no words.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.random_indexing.model_file import write_model
     from rerank_plugins.models.random_indexing.training import train
+    from rerank_plugins.text_files import display_name
 
     with StatusLine() as stages:
         model = train(_opened(texts), settings, jobs=jobs, progress=stages)
@@ -92,7 +92,7 @@ def train_vectors(texts: Sequence[str], output: Path, settings: Settings, jobs: 
 
 
 def _opened(texts: Sequence[str]) -> Iterator[tuple[str, Iterator[str]]]:
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.text_files import display_name, open_text
 
     for text in texts:
         with open_text(text) as lines:

@@ -37,7 +37,7 @@ PRIOR = click.FloatRange(0)
 @click.option("--iterations", type=click.IntRange(0), default=20, show_default=True,
               help="Number of EM iterations.")  # fmt: skip
 @click.option("--restarts", type=COUNT, default=10, show_default=True,
-              help="Number of random initialisations of EM, of which the likeliest result is kept.")  # fmt: skip
+              help="Number of random initialisations of EM; that of highest likelihood is kept.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True,
               help="Seed of the random initialisations.")  # fmt: skip
 @click.option("--rule-prior", type=PRIOR, default=50.0, show_default=True,

@@ -53,11 +53,11 @@ def train_memory(texts: Sequence[str], output: Path, settings: Settings) -> tupl
 
     Raises ConfigError, FormatError, ModelError.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.translation_memory.model_file import write_model
     from rerank_plugins.models.translation_memory.training import train
+    from rerank_plugins.text_files import display_name
 
     with StatusLine() as stages:
         memory = train(read_pairs(texts), settings, progress=stages)

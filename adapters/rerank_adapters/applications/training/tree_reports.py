@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def say_corpus(source: TreeSource[AnyTree], provenance: Mapping[str, Any], sizes: str, workspace: Workspace) -> None:
-    """Say how many trees and words a model was trained on, how many were parsed, its `sizes`, and the memory used."""
+    """Print how many trees and words a model was trained on, how many were parsed, its `sizes`, and the memory used."""
     parsed = f" ({source.counts})" if source.counts.sentences else ""
     say(f"{counted(provenance['trees'], 'tree')}{parsed}, {counted(provenance['words'], 'word')}, {sizes}")
     say(memory_line(workspace))
@@ -26,7 +26,7 @@ def say_corpus(source: TreeSource[AnyTree], provenance: Mapping[str, Any], sizes
 def say_held_out(
     source: TreeSource[AnyTree], paths: Sequence[Path], evaluate: Callable[[Iterable[AnyTree]], object]
 ) -> None:
-    """Say for each file what `evaluate`, which has a text as its result, finds in its trees."""
+    """Print for each file the text that `evaluate` returns for its trees."""
     for path in paths:
         with CountingBar("held-out trees") as bar:
             source.seen = bar.add

@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.pipeline.job import Job
 from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
 from rerank_adapters.text import TextPipeline, unknown_share
 from rerank_plugins import ConfigError, Parse
 from rerank_plugins.parsers.cached import CachedParser
 from rerank_plugins.parsers.of_models import record_parser
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trained_on import UNDETERMINED, TrainedOn
 from rerank_plugins.trees.cleaning import clean
 from rerank_plugins.trees.constituency import Tree, read_trees

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rerank_adapters.applications.training.grammar_options import GrammarFlags
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_plugins import ConfigError, FormatError
 from rerank_plugins.models.pcfg.grammar import Grammar
@@ -16,6 +15,7 @@ from rerank_plugins.models.pcfg.split_merge import EmStep
 from rerank_plugins.models.pcfg.tagged_words import Tagged, tagged_words
 from rerank_plugins.models.pcfg.training import GrammarSettings, train_grammar
 from rerank_plugins.parsers.pcfg_parser import PcfgParser
+from rerank_plugins.text_files import open_text
 from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean, remove_empty
 from rerank_plugins.trees.constituency import Tree, read_trees
 from rerank_plugins.trees.parseval import Parseval

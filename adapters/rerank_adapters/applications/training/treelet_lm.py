@@ -56,7 +56,7 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @click.option("--signatures-after", type=click.IntRange(0), default=10_000, show_default=True,
               help="Number of sentences after which new words may become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-              help="Share of the new words that become signatures from then on.")  # fmt: skip
+              help="Proportion of the new words that become signatures from then on.")  # fmt: skip
 @language_option("the parser's, if its embedded model knows the words")
 @spoken_option
 @tokenised_text_option

@@ -89,12 +89,12 @@ def train_word_alignment(
 
     Raises FormatError for files that cannot be read or do not fit together, ModelError if no pair is left.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import StatusLine
     from rerank_plugins import __version__
     from rerank_plugins.models.word_alignment.model_file import write_model
     from rerank_plugins.models.word_alignment.training import train
+    from rerank_plugins.text_files import display_name
 
     with StatusLine() as stages:
         model, _ = train(read_pairs(texts), settings, jobs=jobs, report=_say_iteration, progress=stages)

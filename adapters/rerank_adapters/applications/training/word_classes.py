@@ -40,8 +40,8 @@ def command(treebanks: tuple[Path, ...], texts: tuple[str, ...], words: int, out
     rerank text classes:classes.tsv < news.txt > news.classes
     rerank train ngram news.classes -o classes.ngram
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.progress import CountingBar
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     with CountingBar("sentences read") as bar:
@@ -72,7 +72,7 @@ def train_classes(treebanks: Sequence[Path], texts: Sequence[str], words: int, b
 
 def frequent_words(texts: Sequence[str], number: int, bar: CountingBar) -> list[str]:
     """The most frequent words of tokenised texts, in lower case; ties are in alphabetical order."""
-    from rerank_adapters.formats.compressed import open_text
+    from rerank_plugins.text_files import open_text
 
     counts: Counter[str] = Counter()
     for path in texts:
@@ -88,7 +88,7 @@ def tagged_sentences(path: Path) -> Iterator[Tagged]:
 
     Raises FormatError, with path and line.
     """
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.text_files import display_name, open_text
     from rerank_plugins.trees.constituency import read_trees
 
     with open_text(path) as lines:

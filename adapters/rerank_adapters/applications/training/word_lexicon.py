@@ -40,7 +40,7 @@ def command(
     """Train a discriminative word lexicon (Mauser et al. 2009) on tokenised sentence pairs.
 
     SOURCE and TARGET have a sentence on each line, and the same number of lines; or SOURCE alone has lines `source |||
-    target`. For each target word, a logistic regression on all words of the source tells whether the word is in the
+    target`. For each target word, a logistic regression on all words of the source predicts whether the word is in the
     translation. The feature `word-lexicon` reads the model. Training needs 4 bytes of memory for each pair of a source
     and a target word that are frequent enough.
 
@@ -67,11 +67,11 @@ def train_word_lexicon(
 
     Raises FormatError for files that cannot be read or do not fit together, ModelError where no words are left.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
     from rerank_adapters.progress import StatusLine
     from rerank_plugins.models.word_lexicon.model_file import write_model
     from rerank_plugins.models.word_lexicon.training import train
+    from rerank_plugins.text_files import display_name
 
     def report(epoch: int, likelihood: float) -> None:
         say(f"epoch {epoch}: ln p {likelihood:.4f} per sentence pair")

@@ -16,7 +16,7 @@ FUNCTION_WORDS = {
     "pt": "o a os as de que e não um uma em se do da para com é",
     "sv": "och att det en som är i på inte han jag den av för med",
 }
-LEAST = 0.1  # the share of function words below which no language is named
+LEAST = 0.1  # the proportion of function words below which no language is named
 TEXTS = 1000  # texts that are looked at
 
 

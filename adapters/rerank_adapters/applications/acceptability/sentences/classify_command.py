@@ -30,10 +30,10 @@ def command(registry: Registry, text: str, classifier: Path, output: Path, jobs:
     from rerank_adapters.applications.acceptability.sentences.classification import recorded_text, sentence_margins
     from rerank_adapters.applications.acceptability.sentences.classifier import read_classifier
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.references import read_lines
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.pipeline.provenance import recorded_job
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     learnt = read_classifier(classifier)

@@ -48,11 +48,11 @@ def command(
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.pipeline.job import Job
     from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.text_files import open_atomic
 
     closing = Closing()
     if not models:
