@@ -99,13 +99,9 @@ class FeatureExtractor(ABC):
 
 
 class SentenceModel(ABC):
-    """A model that gives each sentence a probability, but its words none, as a sum over the trees of a sentence does.
+    """A model that gives each sentence a probability, and perhaps no more, as a sum over the trees of a sentence."""
 
-    `file_kind` is the kind of the model files that the option `model` names, as their header has it; "" if the files
-    are of another program.
-    """
-
-    file_kind: ClassVar[str] = ""
+    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
 
     @abstractmethod
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
@@ -117,10 +113,7 @@ class SentenceModel(ABC):
         return ()
 
     def word_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray] | None:  # noqa: ARG002
-        """What each word adds to a score, for people to read; None (the default) if it cannot be said of words.
-
-        Each array may have a value of `</s>` at its end.
-        """
+        """What each word adds to a score, and perhaps `</s>` last, for people to read; None if it cannot be said."""
         return None
 
     @abstractmethod
