@@ -100,13 +100,9 @@ class FeatureExtractor(ABC):
 
 
 class SentenceModel(ABC):
-    """A model that gives each sentence a probability, but its words none, as a sum over the trees of a sentence does.
+    """A model that gives each sentence a probability, and perhaps no more, as a sum over the trees of a sentence."""
 
-    `file_kind` is the kind of the model files that the option `model` names, as their header has it; "" if the files
-    are of another program.
-    """
-
-    file_kind: ClassVar[str] = ""
+    file_kind: ClassVar[str] = ""  # of the model files that the option `model` names, as their header has it
 
     @abstractmethod
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
