@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.core.errors import ModelError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
     HasUnigrams,
@@ -37,8 +38,7 @@ from rerank_plugins.interfaces import (
     Tuner,
     TuningData,
 )
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.trees.dependency import tree_fault
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 SENTENCES = (
     "the cat sat on the mat .",

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.trees.binarisation import remove_intermediate
-from rerank_plugins.trees.cleaning import category, relabel, split_label
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.heads import HeadRules, english_heads
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.trees.binarisation import remove_intermediate
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, split_label
 
 Annotation = Callable[[Tree, Sequence[Tree]], str]
 

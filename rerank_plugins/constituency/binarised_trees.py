@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords
 
 ROOT_LABEL = "ROOT"
 

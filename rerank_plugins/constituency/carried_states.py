@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 BLEND = 0.01
 

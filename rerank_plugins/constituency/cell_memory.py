@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import part
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.kernels import part
 
 EMPTY = np.iinfo(np.int64).min  # in place of the power of a cell that has not been filled
 FEWEST, BYTES = 4096, 1 << 26  # cells of a new memory; size of the largest one

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.kernels import part
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import part
 
 DOUBLINGS = 60  # a series that has not converged after 2^60 terms is taken to diverge
 

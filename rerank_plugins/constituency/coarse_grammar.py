@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.pcfg.expectations import expected_counts
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_of
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import category
+from rerank_plugins.constituency.expectations import expected_counts
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import category
 
 
 def coarse_name(base: str) -> str:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.models.pcfg.closure import Chains, by_child, closure_of
-from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.constituency.closure import Chains, by_child, closure_of
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
 
 
 class Rules(NamedTuple):

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.pcfg.tagged_words import weighed
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.constituency.tagged_words import weighed
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import FormatError
 
 
 class CountedTrees:

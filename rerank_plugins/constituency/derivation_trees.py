@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.pcfg.blocks import Blocks
-from rerank_plugins.models.pcfg.hypergraph import Hypergraph
-from rerank_plugins.models.pcfg.k_best import Derivations
-from rerank_plugins.models.pcfg.pruned_chart import Items
-from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.constituency.blocks import Blocks
+from rerank_plugins.constituency.hypergraph import Hypergraph
+from rerank_plugins.constituency.k_best import Derivations
+from rerank_plugins.constituency.pruned_chart import Items
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 @filling_kernel

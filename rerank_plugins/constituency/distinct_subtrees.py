@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.pcfg import latent_kernels as kernels
-from rerank_plugins.models.pcfg.forest import Forest
+from rerank_plugins.constituency import latent_kernels as kernels
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 
 NODES = 1 << 20  # of a part of a forest; its vectors take 16 bytes per distinct node and state
 

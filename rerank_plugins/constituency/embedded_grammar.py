@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.model_file import read_trained_on
-from rerank_plugins.resources import embedded, shared_if_embedded
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.grammar import Grammar
+    from rerank_plugins.constituency.grammar import Grammar
 
 EMBEDDED = embedded("grammar.pcfg")
 
@@ -20,7 +20,7 @@ def read_or_embedded(model: Path | None, language: str = "") -> Grammar:
     Raises ModelError for a file that is missing, truncated, or of another kind or version, and for a grammar that was
     trained for another language than `language`, unless that is empty.
     """
-    from rerank_plugins.models.pcfg.model_file import read_grammar
+    from rerank_plugins.constituency.model_file import read_grammar
 
     path = model or EMBEDDED
     grammar = shared_if_embedded(path, read_grammar)

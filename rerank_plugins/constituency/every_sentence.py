@@ -6,14 +6,14 @@ import logging
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence
+from rerank_plugins.core.scored_trees import ScoredTree
 
 logger = logging.getLogger(__name__)
 
 
 class EverySentence(Parser):
-    """A parser that cuts longer sentences into pieces of at most `longest` tokens (models/pcfg/fallback.py).
+    """A parser that cuts longer sentences into pieces of at most `longest` tokens (fallback.py).
 
     A subclass parses one piece at a time, in `piece`.
     """
@@ -30,8 +30,8 @@ class EverySentence(Parser):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; only an empty sentence has none (`Parse()`)."""
-        from rerank_plugins.models.pcfg.fallback import in_pieces, warn
-        from rerank_plugins.models.pcfg.inside import sharing_order
+        from rerank_plugins.constituency.fallback import in_pieces, warn
+        from rerank_plugins.constituency.inside import sharing_order
 
         parses = [Parse()] * len(sentences)
         flat: list[Sentence] = []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import FloatArray
 
 TIGHT = 1e-12
 

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.expectations import expected_counts
-from rerank_plugins.models.pcfg.grammar import Grammar
+from rerank_plugins.constituency.expectations import expected_counts
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence
 
 NEVER = -30.0  # the least ln p, for a word that no symbol emits
 

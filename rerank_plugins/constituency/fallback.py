@@ -11,11 +11,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Sequence
 
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import ROOT, Tree
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.kit.trees.treebank_cleaning import category
 
 FLOOR = -10.0  # ln p per word in place of the rules, which cost about -3
 LABEL = "X"  # the Penn Treebank's label of phrases that could not be bracketed

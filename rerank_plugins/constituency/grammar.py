@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.pcfg.lexicon import Lexicon
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN
+from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 ROOT = 0  # the number of the root symbol
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.pcfg.pruned_chart import Edges, PrunedChart
+from rerank_plugins.constituency.pruned_chart import Edges, PrunedChart
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 class Hypergraph(NamedTuple):

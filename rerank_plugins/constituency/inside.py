@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.pcfg.cell_memory import EMPTY, CellMemory, longer
-from rerank_plugins.models.pcfg.closure import apply_chains
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.rules import Rules, compile_rules
+from rerank_plugins.constituency.cell_memory import EMPTY, CellMemory, longer
+from rerank_plugins.constituency.closure import apply_chains
+from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 START = math.exp(3.0)  # makes up for the probability of the rules, which is about exp(-3) a word
 SMALL, LARGE = 1e-100, 1e100  # a column with values out of this range is rescaled

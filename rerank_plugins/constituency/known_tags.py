@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.vocabulary.signatures import backed_off, signature
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
 
 NEVER = 1e-6
 

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.pcfg.embedded import read_or_embedded
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.constituency.embedded_grammar import read_or_embedded
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.grammar import Grammar
-    from rerank_plugins.models.pcfg.inside import Chart
-    from rerank_plugins.models.pcfg.prefix import PrefixChart
+    from rerank_plugins.constituency.grammar import Grammar
+    from rerank_plugins.constituency.inside import Chart
+    from rerank_plugins.constituency.prefix import PrefixChart
 
 State = tuple[int, ...]  # the words so far, by their numbers in the lexicon
 
@@ -53,19 +53,19 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _prefixes(self) -> PrefixChart:
-        from rerank_plugins.models.pcfg.prefix import PrefixChart
+        from rerank_plugins.constituency.prefix import PrefixChart
 
         return PrefixChart(self.grammar)
 
     @cached_property
     def _chart(self) -> Chart:
-        from rerank_plugins.models.pcfg.inside import Chart
+        from rerank_plugins.constituency.inside import Chart
 
         return Chart(self._prefixes.rules)
 
     def score(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
         """Ln p of each word and of `</s>`: one array of len(sentence) + 1 per sentence."""
-        from rerank_plugins.models.pcfg.inside import sharing_order
+        from rerank_plugins.constituency.inside import sharing_order
 
         scores = [np.zeros(0)] * len(sentences)
         for index in sharing_order(sentences):
@@ -91,7 +91,7 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     def totals(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n) ln p of each sentence, by the inside pass alone where the sentence is short enough and has a tree."""
-        from rerank_plugins.models.pcfg.inside import sharing_order
+        from rerank_plugins.constituency.inside import sharing_order
 
         totals = np.empty(len(sentences))
         for index in sharing_order(sentences):
@@ -104,13 +104,13 @@ class PcfgLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
 
         return ln_unigrams(self.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (models/pcfg/unigrams.py)."""
-        from rerank_plugins.models.pcfg.unigrams import unigram_scores
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
+        from rerank_plugins.constituency.expected_unigrams import unigram_scores
 
         return unigram_scores(self.grammar, self._ln_unigrams, sentences, LONGEST)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kernels import part
+from rerank_plugins.kit.kernels import part
 
 LANES = 32  # nodes that are processed at once; the vectors of 16 states then fit in the L1 cache
 

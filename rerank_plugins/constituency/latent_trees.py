@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.pcfg import latent_kernels as kernels
-from rerank_plugins.models.pcfg.distinct_subtrees import Subtrees, parts, subtrees
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar
-from rerank_plugins.models.pcfg.treebank_grammar import Productions
-from rerank_plugins.threads import cores, in_threads
+from rerank_plugins.constituency import latent_kernels as kernels
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.distinct_subtrees import Subtrees, parts, subtrees
+from rerank_plugins.constituency.latent_grammar import LatentGrammar
+from rerank_plugins.constituency.treebank_grammar import Productions
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.threads import cores, in_threads
 
 
 class Entries(NamedTuple):

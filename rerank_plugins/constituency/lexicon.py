@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.vocabulary.signatures import known_form
-from rerank_plugins.trees.penn import known_spelling
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.brackets_and_quotes import known_spelling
+from rerank_plugins.kit.vocabulary.signatures import known_form
 
 REMEMBERED = 1 << 18  # words whose numbers are kept
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, backed_off, is_signature, signature
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, backed_off, is_signature, signature
 
 
 @dataclass(frozen=True)

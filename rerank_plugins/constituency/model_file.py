@@ -1,4 +1,4 @@
-"""A grammar in one file (rerank_plugins/model_file.py), compressed by zstd; opening it takes some tens of milliseconds.
+"""A grammar in one file (model_file.py), compressed by zstd; opening it takes some tens of milliseconds.
 
 Log-probabilities are stored as float32, or as float16 in a compact file. After reading, the rewritings of each symbol
 are normalised again, so that they sum to one at either precision. The probabilities of a compact grammar have a
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import model_file
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import Lexicon
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files import model_file
 
 KIND = "grammar"
 LEVEL = 19  # zstd compression level

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.inside import Chart
-from rerank_plugins.models.pcfg.rules import Rules
+from rerank_plugins.constituency.compiled_rules import Rules
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 class Workspace(NamedTuple):

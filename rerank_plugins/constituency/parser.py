@@ -1,4 +1,4 @@
-"""The parser `pcfg`: constituency trees by a probabilistic context-free grammar (models/pcfg) or the embedded one."""
+"""The parser `pcfg`: constituency trees by a probabilistic context-free grammar (constituency) or the embedded one."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.model_file import read_trained_on
-from rerank_plugins.models.pcfg.embedded import EMBEDDED, read_or_embedded
-from rerank_plugins.parsers.every_sentence import EverySentence
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.penn import Words
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED, read_or_embedded
+from rerank_plugins.constituency.every_sentence import EverySentence
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
+    from rerank_plugins.constituency.parsing import ChartParser, Decoding
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,13 @@ class PcfgParser(EverySentence, PickledFields):
     @cached_property
     def parser(self) -> ChartParser:
         """The grammar, prepared for parsing."""
-        from rerank_plugins.models.pcfg.parsing import ChartParser
+        from rerank_plugins.constituency.parsing import ChartParser
 
         return ChartParser(read_or_embedded(self.model, self.language))
 
     @property
     def _decoding(self) -> Decoding:
-        from rerank_plugins.models.pcfg.parsing import Decoding
+        from rerank_plugins.constituency.parsing import Decoding
 
         return Decoding(self.decoder, self.k, self.threshold)
 
@@ -79,7 +79,7 @@ class PcfgParser(EverySentence, PickledFields):
 
     def piece(self, tokens: Sentence, flat: list[Sentence]) -> Sequence[ScoredTree]:
         """The k best trees of a sentence."""
-        from rerank_plugins.models.pcfg import fallback
+        from rerank_plugins.constituency import fallback
 
         words, tags = _split(tokens) if self.tags else (tuple(tokens), None)
         parser, decoding = self.parser, self._decoding

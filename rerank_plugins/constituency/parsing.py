@@ -1,8 +1,8 @@
 """Parses sentences: coarse chart, pruning, fine chart, decoding.
 
-1. Inside and outside by the coarse grammar (projection.py), whose symbols are the plain categories. A category is kept
-   over a span if its expected number exceeds `threshold`. With a threshold of 0 everything possible is kept, and all
-   further steps are exact over the whole grammar.
+1. Inside and outside by the coarse grammar (coarse_grammar.py), whose symbols are the plain categories. A category is
+   kept over a span if its expected number exceeds `threshold`. With a threshold of 0 everything possible is kept, and
+   all further steps are exact over the whole grammar.
 2. Inside and outside of the split grammar over the categories that were kept. Its bases are the plain categories too,
    which both annotations and latent states split. If no parse of the sentence survives, the threshold is lowered.
 3. The k best trees: by "mbr" the max-rule-product trees, by "viterbi" those of the best derivations of symbols.
@@ -21,22 +21,22 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.blocks import Blocks, compile_blocks
-from rerank_plugins.models.pcfg.derivation_trees import log_probabilities, shapes, trees
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
-from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.k_best import Derivations, k_best
-from rerank_plugins.models.pcfg.outside import expected_nodes
-from rerank_plugins.models.pcfg.projection import plain_bases, project
-from rerank_plugins.models.pcfg.pruned_chart import Items, PrunedChart, items_at, items_of
-from rerank_plugins.models.pcfg.rules import Rules, compile_rules
-from rerank_plugins.models.pcfg.tagged import Emissions, tagged_emissions
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.scored import KBestTrees, ScoredTree
-from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.constituency.blocks import Blocks, compile_blocks
+from rerank_plugins.constituency.coarse_grammar import plain_bases, project
+from rerank_plugins.constituency.compiled_rules import Rules, compile_rules
+from rerank_plugins.constituency.derivation_trees import log_probabilities, shapes, trees
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.hypergraph import Hypergraph, rule_posteriors, rule_probabilities
+from rerank_plugins.constituency.inside import Chart, sharing_order
+from rerank_plugins.constituency.k_best import Derivations, k_best
+from rerank_plugins.constituency.known_tags import Emissions, tagged_emissions
+from rerank_plugins.constituency.outside import expected_nodes
+from rerank_plugins.constituency.pruned_chart import Items, PrunedChart, items_at, items_of
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
 
 PRUNED_EARLY = 0.1  # fraction of the threshold below which the coarse outside pass prunes
 LOWER = 1e-3  # factor by which the threshold falls for a sentence whose parses are all pruned
@@ -110,7 +110,7 @@ class ChartParser:
     def parse_tagged(
         self, sentence: Sentence, tags: Sequence[str], decoding: Decoding = Decoding()
     ) -> Sequence[ScoredTree]:
-        """Parse a sentence whose tags are known (tagged.py). Raises ModelError for a tag that the grammar lacks."""
+        """Parse a sentence whose tags are known (known_tags.py). Raises ModelError for a tag that the grammar lacks."""
         if not sentence:
             return []
         fine, coarse = (tagged_emissions(grammar, sentence, tags) for grammar in (self.grammar, self.coarse))

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, unsplit
-from rerank_plugins.models.pcfg.latent_trees import Trees
-from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
-from rerank_plugins.models.pcfg.tagged_words import Tagged
-from rerank_plugins.models.pcfg.treebank_grammar import Productions, grammar_of_counts
-from rerank_plugins.models.pcfg.widening import widened
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.carried_states import widened
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.constituency.latent_trees import Trees
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.tagged_words import Tagged
+from rerank_plugins.constituency.treebank_grammar import Productions, grammar_of_counts
+from rerank_plugins.core.arrays import BoolArray, FloatArray
 
 
 class EmStep(NamedTuple):

@@ -13,11 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.vocabulary.signatures import backed_off, signature
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.vocabulary.signatures import backed_off, signature
 
 Tagged = Mapping[tuple[str, str], float]  # (word, tag) -> count
 

@@ -9,19 +9,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from rerank_plugins import __version__
-from rerank_plugins.arrays import BoolArray
-from rerank_plugins.models.pcfg.annotation import annotate, named
-from rerank_plugins.models.pcfg.counted_trees import CountedTrees
-from rerank_plugins.models.pcfg.forest import Forest, plant
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
-from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, split_merge
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_unknown
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.binarisation import Binarisation
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.constituency.annotation import annotate, named
+from rerank_plugins.constituency.binarised_trees import Forest, plant
+from rerank_plugins.constituency.counted_trees import CountedTrees
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, split_merge
+from rerank_plugins.constituency.tagged_words import Tagged, with_unknown
+from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 
 KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
 
@@ -30,7 +30,7 @@ KEPT = ("TMP",)  # function tags that cleaning keeps, for an annotation
 class GrammarSettings:
     """The settings of training.
 
-    `direction`, `horizontal`, `vertical`  the binarisation (trees/binarisation.py)
+    `direction`, `horizontal`, `vertical`  the binarisation (kit/trees/binarisation.py)
     `annotations`    names of annotations (annotation.py)
     `schedule`       the schedule of latent splits; 0 rounds for none
     `unknown`        which words of the treebank are replaced by signatures

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.elementary import log
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_of
-from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_tagged_words
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.unaries import JOINED, LINK
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
+from rerank_plugins.constituency.tagged_words import Tagged, with_tagged_words
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.trees.unaries import JOINED, LINK
 
 
 class Productions(NamedTuple):

@@ -10,8 +10,8 @@ Quotation marks. `` opens a quotation, '' closes it, and " does either. The thre
 their own, because a model of directed marks would lose the distinction if they were merged. Only if a vocabulary lacks
 a mark is another used instead: " for a directed mark, and one of the directed marks for ". No embedded English
 model treats a quotation mark as an unknown word. If a table of word frequencies lacks ", its frequency is the sum of
-those of the two directed marks (language_models/unigram.py). The embedded dependency parser reads every quotation mark
-as " (parsers/biaffine/pieces.py).
+those of the two directed marks (ngram/unigram_model.py). The embedded dependency parser reads every quotation mark
+as " (dependency/biaffine/pieces.py).
 
 The external parsers, UDPipe and Stanza, are given brackets in their normal form, as in their treebanks.
 

@@ -19,7 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.threads import cores, in_threads
+from rerank_plugins.core.threads import cores, in_threads
 
 MAGIC = b"rerankCK"
 BLOCK = 1 << 24  # bytes

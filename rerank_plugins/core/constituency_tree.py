@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
+from rerank_plugins.core.errors import FormatError
 
 Value = TypeVar("Value")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import DAMAGE, FormatError, RerankError
-from rerank_plugins.sparse_block import SparseBlock
-from rerank_plugins.unfinished import unfinished
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked
+from rerank_plugins.core.errors import DAMAGE, FormatError, RerankError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.core.unfinished_files import unfinished
 
 VERSION, FORMER = 2, 1  # version 1 has no checksums
 

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.errors import PluginError
-from rerank_plugins.paths import content_hash
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.paths import content_hash
 
 
 def describe(value: Any, *, file_names: bool = True) -> Any:

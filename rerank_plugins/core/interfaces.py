@@ -15,15 +15,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar, runtim
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.penn import Words
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.trained_on import TrainedOn
 
 State = TypeVar("State")
 Sentence = Sequence[str]
@@ -165,7 +165,7 @@ class IncrementalLM(Protocol[State]):
 class BatchedLM(Protocol[State]):
     """An `IncrementalLM` that takes many steps in one call, which is cheaper than as many calls.
 
-    Without these two methods the steps are taken one by one (language_models/batched_steps.py).
+    Without these two methods the steps are taken one by one (kit/batched_steps.py).
     """
 
     def advance_all(self, states: Sequence[State], words: Sequence[str]) -> tuple[FloatArray, list[State]]:

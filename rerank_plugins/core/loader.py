@@ -1,7 +1,7 @@
 """Loads plugins: built-in packages, installed distributions and single files are all registered in the same way.
 
-`load_plugins()` returns a new `Registry` (registry.py) at each call; a `Builder` (builder.py) makes objects from the
-tables of a config.
+`load_plugins()` returns a new `Registry` (registry.py) at each call; a `Builder` (chain/builder.py) makes objects from
+the tables of a config.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from typing import Any
 
 import pluggy
 
-from rerank_plugins import hookspecs
-from rerank_plugins.errors import PluginError
-from rerank_plugins.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
+from rerank_plugins.core import hookspecs
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.registry import BUILTIN, KINDS, Entry, Failure, Registry, guarded, reason, suggestion
 
 GROUP = "rerank_plugins"
 FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
@@ -32,16 +32,17 @@ FILE_MODULE = "rerank_plugin_"  # prefix of the module names of plugin files
 def load_plugins(builtin: Sequence[str] = (), files: Sequence[Path] = (), *, installed: bool = True) -> Registry:
     """A new registry of our built-in plugins, those in `builtin`, installed distributions (entry points), and `files`.
 
-    Each plugin must be importable, implement only hooks that exist, give their arguments no defaults (pluggy would
-    never fill them) and register only names that are not taken. An installed plugin that violates this is left out
-    completely and added to the registry's `failures`. For a file, which the user asked for, and for a built-in plugin,
-    PluginError is raised. The error about a name that is taken names both owners.
+    Built-in plugins are rooms, whose module `plugin` has their hooks. Each plugin must be importable, implement only
+    hooks that exist, give their arguments no defaults (pluggy would never fill them) and register only names that are
+    not taken. An installed plugin that violates this is left out completely and added to the registry's `failures`. For
+    a file, which the user asked for, and for a built-in plugin, PluginError is raised. The error about a name that is
+    taken names both owners.
     """
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(hookspecs)
     registry = Registry({kind: {} for kind in KINDS}, manager, tuple(builtin), tuple(files))
     for name in (*BUILTIN, *builtin):
-        _add(registry, name, partial(importlib.import_module, name), set())
+        _add(registry, name, partial(importlib.import_module, f"{name}.plugin"), set())
     for point in installed_plugins() if installed else ():
         owner = f"{point.name} ({point.dist.name})" if point.dist else point.name
         names: set[tuple[str, str]] = set()

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 
 _switched_off = ContextVar("_switched_off", default=False)
 

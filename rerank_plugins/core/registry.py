@@ -1,6 +1,6 @@
 """The registry: the entries of all plugins by kind and name, their options, and the plugins that were left out.
 
-plugins.py loads plugins into a registry.
+loader.py loads plugins into a registry.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pluggy
 
-from rerank_plugins.errors import PluginError
+from rerank_plugins.core.errors import PluginError
 
 if TYPE_CHECKING:
     import click
@@ -30,11 +30,11 @@ KINDS = {  # from the name of a kind to the hook that registers plugins of this 
     "tuner": "register_tuners",
     "format": "register_nbest_formats",
 }
-BUILTIN = (
-    "rerank_plugins.features",
-    "rerank_plugins.language_models",
-    "rerank_plugins.parsers",
+FAMILIES = (
+    *("lists", "ngram", "dependency", "constituency", "treelet", "hhmm", "svs", "referential", "substitutes"),
+    *("similarity", "translation", "english"),
 )
+BUILTIN = tuple(f"rerank_plugins.{family}" for family in FAMILIES)  # rooms, each with a module `plugin`
 
 
 @dataclasses.dataclass(frozen=True)

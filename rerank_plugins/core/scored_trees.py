@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, overload
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.shared_subtrees import SharedTrees
 
 
 class ScoredTree(NamedTuple):

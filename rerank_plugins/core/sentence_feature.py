@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor, Sentence
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import FeatureExtractor, Sentence
+from rerank_plugins.core.nbest import NBestList
 
 
 class SentenceFeature(FeatureExtractor):

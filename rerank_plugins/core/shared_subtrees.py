@@ -9,8 +9,8 @@ from typing import overload
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.constituency_tree import Tree
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 
 
 @dataclass(frozen=True, eq=False)

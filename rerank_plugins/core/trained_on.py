@@ -1,7 +1,7 @@
 """What a model was trained on: the language of its text, the parser of its trees, and the text steps before both.
 
-Every model file may hold this record (model_file.py), so that a model is read with the parser of its own trees, and
-never with one of another language (parsers/of_models.py).
+Every model file may hold this record (kit/files/model_file.py), so that a model is read with the parser of its own
+trees, and never with one of another language (kit/files/parser_of_model.py).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.core.errors import ModelError
 
 UNDETERMINED = "und"  # the language of a text that is of no known one (ISO 639-2)
 
@@ -23,7 +23,7 @@ class TrainedOn:
     """What a model was trained on.
 
     `language`  its code, such as "de"; "und" for text of no known language; "" where none is recorded
-    `parser`    the parser of its trees, as parsers/of_models.py records it; empty where no text was parsed
+    `parser`    the parser of its trees, as kit/files/parser_of_model.py records it; empty where no text was parsed
     `text`      the text steps before training, with the versions of their tokenisers
     """
 

@@ -20,8 +20,8 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 Ids = IntArray
 NONE = -1  # fills the positions before ROOT

@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded, shared_if_embedded
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.penn import Words
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
 
 if TYPE_CHECKING:
-    from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
+    from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 
 LONGEST = 300  # words; longer ones are not parsed: arcs grow with the square, and such "sentences" are none
 EMBEDDED = embedded("parser.npz")
@@ -33,7 +33,7 @@ class BiaffineParser(Parser, PickledFields):
 
     @cached_property
     def _model(self) -> BiaffineModel:
-        from rerank_plugins.parsers.biaffine.model_file import read_model
+        from rerank_plugins.dependency.biaffine.parser_file import read_model
 
         model = replace(shared_if_embedded(self.model, read_model))  # which remembers words of its own
         TrainedOn(model.language).check_language(self.language, self.model)
@@ -46,7 +46,7 @@ class BiaffineParser(Parser, PickledFields):
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; `Parse()` for an empty sentence, and for more than 300 words."""
-        from rerank_plugins.parsers.biaffine.parsing import parse_all
+        from rerank_plugins.dependency.biaffine.parsing import parse_all
 
         fit = [i for i, sentence in enumerate(sentences) if 0 < len(sentence) <= LONGEST]
         parses = [Parse()] * len(sentences)

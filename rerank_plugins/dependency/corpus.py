@@ -12,12 +12,12 @@ from itertools import islice
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.backoff.workspace import PIECE, Collection, Workspace
-from rerank_plugins.models.dependency_lm.paths import TreePaths, lay_out
-from rerank_plugins.models.vocabulary.numbering import Numbering
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.dependency.ancestor_paths import TreePaths, lay_out
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
 
 UNKNOWN = "<unk>"  # word and label number 0
 Fold = Callable[[str], str]

@@ -19,16 +19,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.interfaces import Parser, Sentence, option
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded, shared_if_embedded
-from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.trees.penn import Words
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.dependency_lm import DependencyModel
+    from rerank_plugins.dependency.model import DependencyModel
 
 EMBEDDED = embedded("dependency-lm.zst")
 
@@ -49,14 +49,14 @@ class DependencyFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _model(self) -> DependencyModel:
-        from rerank_plugins.models.dependency_lm import read_model
+        from rerank_plugins.dependency.model_file import read_model
 
         return shared_if_embedded(self.model or EMBEDDED, read_model)
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.parsers.biaffine_parser import EnglishParser
-        from rerank_plugins.parsers.of_models import parser_of_model
+        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.kit.files.parser_of_model import parser_of_model
 
         return parser_of_model(self.model, self.parser, EnglishParser())
 

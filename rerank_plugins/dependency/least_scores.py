@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.backoff.scoring import LN10
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.kit.backoff.scoring import LN10
+from rerank_plugins.kit.backoff.tables import BackoffTables
 
 
 def least_scores(tables: BackoffTables) -> FloatArray:

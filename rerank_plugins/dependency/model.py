@@ -1,12 +1,12 @@
 """The dependency language model: the probability of the words of a sentence, given the shape of its tree.
 
-P(S | T) over paths of ancestors (paths.py; Gubbins and Vlachos 2013), estimated by the shared back-off core: stupid
-backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its labels),
-Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of sentence,
-because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the cut-off;
-a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more probable
-than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training and
-scoring are linear in words times order.
+P(S | T) over paths of ancestors (ancestor_paths.py; Gubbins and Vlachos 2013), estimated by the shared back-off core:
+stupid backoff, as in the paper, or interpolated modified Kneser–Ney. Given the tree (and in the labelled model its
+labels), Kneser–Ney probabilities sum to one over the vocabulary, `<unk>` included, at every word; there is no end of
+sentence, because the tree determines the number of words. `<unk>` stands for all words of the training corpus below the
+cut-off; a word outside the vocabulary gets an equal part of its probability, since otherwise a rare word would be more
+probable than most known ones. P(T) is not modelled, so scores of trees of different shape are not comparable. Training
+and scoring are linear in words times order.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.estimation import Estimator, estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.least_scores import least_scores
-from rerank_plugins.models.backoff.scoring import score_events
-from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm.collecting import UNKNOWN, Corpus, TreeCollector
-from rerank_plugins.models.dependency_lm.paths import Ids, lay_out, paths
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.penn import known_spelling, normal_form
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.dependency.ancestor_paths import Ids, lay_out, paths
+from rerank_plugins.dependency.corpus import UNKNOWN, Corpus, TreeCollector
+from rerank_plugins.dependency.least_scores import least_scores
+from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.workspace import Workspace
 
 SMOOTHINGS = {"stupid-backoff": StupidBackoff, "kneser-ney": KneserNey}
 CACHED = 1 << 20  # names whose numbers are cached
@@ -63,7 +63,7 @@ class Settings:
             raise ConfigError(f"a vocabulary cut-off of {self.min_count}, wanted 1 or more")
 
     def word(self, word: str) -> str:
-        """The word in normal form (trees/penn.py), and in lower case if `lowercase` is set."""
+        """The word in normal form (core/brackets_and_quotes.py), and in lower case if `lowercase` is set."""
         return self.fold(normal_form(word))
 
     def fold(self, word: str) -> str:

@@ -1,4 +1,4 @@
-"""A dependency language model in one file (model_file.py): tables, words, labels, settings and provenance.
+"""A dependency language model in one file (kit/files/model_file.py): tables, words, labels, settings and provenance.
 
 The tables are mapped into memory, so opening a file takes only the reading of the words: some milliseconds.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.backoff import table_arrays
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.dependency_lm.model import DependencyModel, Settings
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.dependency.model import DependencyModel, Settings
+from rerank_plugins.kit.backoff import table_arrays
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
 
 KIND = "dependency"
 

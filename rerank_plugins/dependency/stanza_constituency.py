@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.scored_trees import ScoredTree
 
 BATCH = 50  # sentences at a time, as in Stanza's pipeline
 

@@ -11,10 +11,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.parsers.stanza_pipeline import open_pipeline
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.dependency.stanza_pipeline import open_pipeline
 
 LONGEST = 300  # words; longer sentences are skipped and have no entities
 

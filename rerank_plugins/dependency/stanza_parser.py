@@ -13,15 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.parsers.packed import over_tokens
-from rerank_plugins.parsers.stanza_constituency import parse_tagged, tags_for
-from rerank_plugins.parsers.stanza_pipeline import open_pipeline
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.dependency import DependencyTree, tree_fault
-from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.dependency.stanza_constituency import parse_tagged, tags_for
+from rerank_plugins.dependency.stanza_pipeline import open_pipeline
+from rerank_plugins.kit.files.packed_parses import over_tokens
 
 PROCESSORS = {"depparse": "dependencies", "constituency": "constituents"}  # Stanza's processors and their trees
 LONGEST = 300  # words; longer sentences are not parsed, as memory grows with the square

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import ModelError
+from rerank_plugins.core.errors import ModelError
 
 
 def open_pipeline(

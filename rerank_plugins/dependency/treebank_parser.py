@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.parsers.packed import over_tokens
-from rerank_plugins.trees.cleaning import remove_empty
-from rerank_plugins.trees.dependency import read_conllu
-from rerank_plugins.trees.k_best import is_bracketed, read_scored
-from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.kit.files.packed_parses import over_tokens
+from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored
+from rerank_plugins.kit.trees.treebank_cleaning import remove_empty
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TreebankParser(Parser):
 
 
 def _key(words: Sentence) -> tuple[str, ...]:
-    """The words in normal form (trees/penn.py), the key of a parse."""
+    """The words in normal form (core/brackets_and_quotes.py), the key of a parse."""
     return tuple(map(normal_form, words))
 
 

@@ -13,12 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trained_on import TrainedOn, language_code
-from rerank_plugins.trees.dependency import DependencyTree, tree_fault
-from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.trained_on import TrainedOn, language_code
 
 MAGIC = b"morphodita_parsito"  # a model file begins with the length of this name, and the name
 

@@ -1,6 +1,6 @@
 """Violations of rules of English grammar in the dependency tree of a hypothesis, and ln p of its verbs' arguments.
 
-Each rule comes from the linguistic literature, which models/grammar/ names, and has a column of its own: minus the
+Each rule comes from the linguistic literature, which rules/ names, and has a column of its own: minus the
 number of violations. The columns are
 
     subject_verb, determiner_noun, reflexive_agreement    agreement
@@ -24,11 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Parser, Sentence, option
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.files.embedded import embedded
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
     @property
     def components(self) -> tuple[str, ...]:
         """A component for each rule."""
-        from rerank_plugins.models.grammar.violations import VALUES
+        from rerank_plugins.english.rules.violations import VALUES
 
         return VALUES
 
@@ -51,8 +51,8 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.parsers.biaffine_parser import EnglishParser
-        from rerank_plugins.parsers.of_models import parser_of_model
+        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.kit.files.parser_of_model import parser_of_model
 
         return parser_of_model(None, self.parser, EnglishParser())
 
@@ -63,8 +63,8 @@ class GrammarViolationsFeature(SentenceFeature, PickledFields):
 
     def values(self, sentences: Sequence[Sentence]) -> FloatArray:
         """(n, 19) minus the numbers of violations, then natural logs; 0 or less."""
-        from rerank_plugins.models.grammar.lexicon import english
-        from rerank_plugins.models.grammar.violations import grammar_values
+        from rerank_plugins.english.lexicon.english_lexicon import english
+        from rerank_plugins.english.rules.violations import grammar_values
 
         lexicon, values = english(), np.zeros((len(sentences), len(self.components)))
         for row, parse in enumerate(self._parser.parse(sentences)):

@@ -18,8 +18,8 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Sentence
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence
 
 LN2 = math.log(2.0)
 EntropyKind = Literal["derivations", "stores", "printed"]

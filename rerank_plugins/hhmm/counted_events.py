@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.binary_search import place_of
-from rerank_plugins.kernels import part
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.binary_search import place_of
+from rerank_plugins.kit.kernels import part
 
 
 class Counted(NamedTuple):

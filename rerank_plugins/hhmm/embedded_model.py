@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.model_file import read_trained_on
-from rerank_plugins.resources import embedded, shared_if_embedded
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.hhmm.counting import Events
-    from rerank_plugins.models.pcfg.grammar import Grammar
+    from rerank_plugins.constituency.grammar import Grammar
+    from rerank_plugins.hhmm.event_counts import Events
 
 EMBEDDED = embedded("hhmm.pcfg")
 
@@ -21,8 +21,8 @@ def read_or_embedded(model: Path | None, language: str = "") -> tuple[Grammar, E
     All that use the embedded grammar share it; it has no events. Raises ModelError as `read_hhmm` does, and for a model
     that was trained for another language than `language`, unless that is empty.
     """
-    from rerank_plugins.models.hhmm.model_file import read_hhmm
-    from rerank_plugins.models.pcfg.model_file import read_grammar
+    from rerank_plugins.constituency.model_file import read_grammar
+    from rerank_plugins.hhmm.model_file import read_hhmm
 
     read = read_hhmm(model) if model else (shared_if_embedded(EMBEDDED, read_grammar), None)
     read_trained_on(model or EMBEDDED).check_language(language, model or EMBEDDED)

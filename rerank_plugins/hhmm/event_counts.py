@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.pcfg.forest import Forest
-from rerank_plugins.models.pcfg.treebank_grammar import productions
+from rerank_plugins.constituency.binarised_trees import Forest
+from rerank_plugins.constituency.treebank_grammar import productions
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.kernels import filling_kernel
 
 CROSS, WITHIN = 0, 1  # kinds of reduction
 END = -1  # in place of a rule number: the sentence is complete

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.models.hhmm.counted import Counted, context_key, edge_key
-from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, Events
-from rerank_plugins.models.hhmm.left_progeny import LeftProgeny, rule_sums
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.hhmm.counted_events import Counted, context_key, edge_key
+from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, Events
+from rerank_plugins.hhmm.left_progeny import LeftProgeny, rule_sums
 
 Keys = LongArray
 

@@ -1,4 +1,4 @@
-"""The incremental HHMM syntactic language model (models/hhmm), over any grammar or the embedded English one."""
+"""The incremental HHMM syntactic language model (hhmm), over any grammar or the embedded English one."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.complexity import LN2, Complexity, EntropyKind
-from rerank_plugins.models.hhmm.embedded import check_beam, read_or_embedded
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.hhmm.complexity import LN2, Complexity, EntropyKind
+from rerank_plugins.hhmm.embedded_model import check_beam, read_or_embedded
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.hhmm.model import HhmmModel
-    from rerank_plugins.models.hhmm.store import Beam
+    from rerank_plugins.hhmm.model import HhmmModel
+    from rerank_plugins.hhmm.store import Beam
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     Natural logs. It is also an `IncrementalLM`, whose state is an immutable `Beam`. Sentences are scored over the trie
     of their prefixes. A word that no store of the beam can read gets a low probability, and the model starts afresh
-    after it (see models/hhmm/model.py). Raises ModelError for a file that is missing, cut short, or of another kind or
+    after it (see model.py). Raises ModelError for a file that is missing, cut short, or of another kind or
     version.
     """
 
@@ -45,7 +45,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
     @cached_property
     def hhmm(self) -> HhmmModel:
         """The grammar as a hierarchic hidden Markov model, built on first use."""
-        from rerank_plugins.models.hhmm.model import HhmmModel
+        from rerank_plugins.hhmm.model import HhmmModel
 
         grammar, events = read_or_embedded(self.model)
         return HhmmModel(grammar, self.depth, self.beam, self.threshold, events=events)
@@ -71,7 +71,7 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     def score_and_lost(self, sentences: Sequence[Sentence]) -> tuple[list[FloatArray], FloatArray]:
         """The result of `score`, and (n) the number of words of each sentence that no store of the beam could read."""
-        from rerank_plugins.models.hhmm.prefix_trie import walk
+        from rerank_plugins.kit.prefix_trie import walk
 
         scores, unparsed = [np.zeros(0)] * len(sentences), np.zeros(len(sentences))
         for number, ln_p, states in walk(self.hhmm, sentences):
@@ -81,19 +81,19 @@ class HhmmLanguageModel(LanguageModel, PickledFields):
 
     @cached_property
     def _ln_unigrams(self) -> FloatArray:
-        from rerank_plugins.models.pcfg.unigrams import ln_unigrams
+        from rerank_plugins.constituency.expected_unigrams import ln_unigrams
 
         return ln_unigrams(self.hhmm.grammar)
 
     def unigram_scores(self, sentences: Sequence[Sentence]) -> list[FloatArray]:
-        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (models/pcfg/unigrams.py)."""
-        from rerank_plugins.models.pcfg.unigrams import unigram_scores
+        """Ln p of each word, `</s>` last, by its expected frequency under the grammar (expected_unigrams.py)."""
+        from rerank_plugins.constituency.expected_unigrams import unigram_scores
 
         return unigram_scores(self.hhmm.grammar, self._ln_unigrams, sentences)
 
     def complexity(self, sentences: Sequence[Sentence], entropy: EntropyKind = "derivations") -> list[Complexity]:
-        """Surprisal, entropy and expected depth of the store, word by word (language_models/complexity.py)."""
-        from rerank_plugins.models.hhmm.prefix_trie import walk
+        """Surprisal, entropy and expected depth of the store, word by word (complexity.py)."""
+        from rerank_plugins.kit.prefix_trie import walk
 
         measures: list[Complexity | None] = [None] * len(sentences)
         measuring = self._measuring

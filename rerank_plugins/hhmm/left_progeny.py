@@ -32,11 +32,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.pcfg.closure import closed
-from rerank_plugins.models.pcfg.expectations import finite_mass
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
+from rerank_plugins.constituency.closure import closed
+from rerank_plugins.constituency.expectations import finite_mass
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.core.errors import ModelError
 
 TOLERANCE = 1e-9  # how far below zero rounding may bring an entry of an inverse
 

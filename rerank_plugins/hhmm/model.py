@@ -21,15 +21,14 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.hhmm.counting import Events
-from rerank_plugins.models.hhmm.store import Beam, start_of
-from rerank_plugins.models.hhmm.tables import Tables, lay_out
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.hhmm.event_counts import Events
+from rerank_plugins.hhmm.search_tables import Tables, lay_out
+from rerank_plugins.hhmm.store import Beam, start_of
+from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
 
-UNPARSED = math.log(1e-4)
-UNFINISHED = math.log(1e-6)
 RAREST = math.log(1e-9)  # for a word to which the grammar gives no probability at all
 EXCESS = 1 + 2 * math.exp(UNPARSED) + math.exp(UNFINISHED)  # an upper bound of the sum over all next words
 
@@ -108,7 +107,7 @@ class HhmmModel(PickledFields):
         return min(math.log(p), 0.0) if p > 0 else UNFINISHED
 
     def _step(self, state: Beam, word: str, position: int) -> tuple[float, Beam | None]:
-        from rerank_plugins.models.hhmm.word_step import advanced
+        from rerank_plugins.hhmm.word_step import advanced
 
         tables = self.tables
         p = -1.0

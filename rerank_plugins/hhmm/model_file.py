@@ -1,4 +1,4 @@
-"""Reads and writes the empirical model: a grammar's arrays (models/pcfg/model_file.py) and the counts of events."""
+"""Reads and writes the empirical model: a grammar's arrays (constituency/model_file.py) and the counts of events."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins import model_file
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.hhmm.counting import END, HERE, Events
-from rerank_plugins.models.hhmm.training import Empirical
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.model_file import KIND as GRAMMAR
-from rerank_plugins.models.pcfg.model_file import grammar_arrays, grammar_from, write_packed
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.model_file import KIND as GRAMMAR
+from rerank_plugins.constituency.model_file import grammar_arrays, grammar_from, write_packed
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.hhmm.event_counts import END, HERE, Events
+from rerank_plugins.hhmm.training import Empirical
+from rerank_plugins.kit.files import model_file
 
 KIND = "hhmm"
 COLUMNS = {"reductions": 6, "expansions": 4}

@@ -1,4 +1,4 @@
-"""The parser `hhmm`: constituency trees of the best derivations of a hierarchical HMM (models/hhmm)."""
+"""The parser `hhmm`: constituency trees of the best derivations of a hierarchical HMM (hhmm)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rerank_plugins.interfaces import Parse, Parser, Sentence, option
-from rerank_plugins.model_file import read_trained_on
-from rerank_plugins.models.hhmm.embedded import EMBEDDED, check_beam, read_or_embedded
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.penn import Words
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.hhmm.embedded_model import EMBEDDED, check_beam, read_or_embedded
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.hhmm.model import HhmmModel
+    from rerank_plugins.hhmm.model import HhmmModel
 
 logger = logging.getLogger(__name__)
 
@@ -57,14 +57,14 @@ class HhmmParser(Parser, PickledFields):
 
     @cached_property
     def _hhmm(self) -> HhmmModel:
-        from rerank_plugins.models.hhmm.model import HhmmModel
+        from rerank_plugins.hhmm.model import HhmmModel
 
         grammar, events = read_or_embedded(self.model, self.language)
         return HhmmModel(grammar, self.depth, self.beam, self.threshold, derivations=True, events=events)
 
     def parse(self, sentences: Sequence[Sentence]) -> list[Parse]:
         """One parse per sentence; only an empty sentence has none (`Parse()`)."""
-        from rerank_plugins.models.hhmm.derivation import best_tree
+        from rerank_plugins.hhmm.derivation import best_tree
 
         parses, incomplete = [], []
         for sentence in sentences:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from itertools import count
 from typing import NamedTuple
 
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.constituency_tree import Tree
 
 LACKING = "/"
 
@@ -27,9 +27,9 @@ def right_corner(tree: Tree) -> Tree:
 
     Raises ValueError for a phrase with any other number of children, and for a label that contains /.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> tree, = read_trees(["(S (NP (DT the) (NN dog)) (VP (VBZ eats) (NP (NN meat))))"])
-    >>> from rerank_plugins.trees.unaries import join_unaries
+    >>> from rerank_plugins.kit.trees.unaries import join_unaries
     >>> print(right_corner(join_unaries(tree)))  # doctest: +NORMALIZE_WHITESPACE
     (S (S/NP+NN (S/VP (NP (NP/NN (DT the)) (NN dog))) (VBZ eats)) (NP+NN meat))
     """
@@ -94,7 +94,7 @@ def store_depth(tree: Tree) -> int:
     It is 0 for a single word and 1 for a tree that only branches to the right or only to the left. A phrase that is the
     left child of a right child adds 1.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> store_depth(*read_trees(["(S (NP (DT the) (NN dog)) (VP (VBZ eats) (NP (NN meat) (NN pie))))"]))
     1
     >>> store_depth(*read_trees(["(S (NNS dogs) (VP (VP (VB eat) (NN meat)) (RB now)))"]))
@@ -121,7 +121,7 @@ def stores(tree: Tree) -> list[tuple[tuple[str, str], ...]]:
 
     The store is empty after the last word. Every phrase of the tree must have two children.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> stores(*read_trees(["(S (NP (DT the) (NN dog)) (VP (VB eats) (NP (NN meat) (NN pie))))"]))
     [(('NP', 'NN'),), (('S', 'VP'),), (('S', 'NP'),), (('S', 'NN'),), ()]
     """

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.hhmm.counted import Counted, nothing_counted
-from rerank_plugins.models.hhmm.counting import Events
-from rerank_plugins.models.hhmm.interpolation import interpolated
-from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.models.hhmm.successors import Remembered, nothing_remembered
-from rerank_plugins.models.hhmm.workspace import Workspace, new_workspace
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.vocabulary.signatures import known_form
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.hhmm.counted_events import Counted, nothing_counted
+from rerank_plugins.hhmm.event_counts import Events
+from rerank_plugins.hhmm.interpolation import interpolated
+from rerank_plugins.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.hhmm.step_arrays import Workspace, new_workspace
+from rerank_plugins.hhmm.successors import Remembered, nothing_remembered
+from rerank_plugins.kit.vocabulary.signatures import known_form
 
 DEEPEST = 63  # store elements
 MOST_SYMBOLS = 1 << 15  # an element packs two symbols into 32 bits

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.models.hhmm.recombination import PART, STACK, STORE, Table
+from rerank_plugins.hhmm.recombination import PART, STACK, STORE, Table
 
 ROWS = 1 << 12  # stores of a table at first
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
 
 LOW = 0xFFFF
 

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.models.hhmm.counting import Events, count_events
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.split_merge import Schedule
-from rerank_plugins.models.pcfg.tagged_words import Tagged
-from rerank_plugins.models.pcfg.training import GrammarSettings, plant_treebanks
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.unaries import JOINED, join_unaries
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.split_merge import Schedule
+from rerank_plugins.constituency.tagged_words import Tagged
+from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks
+from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.hhmm.event_counts import Events, count_events
+from rerank_plugins.kit.trees.unaries import JOINED, join_unaries
 
 
 def counting_settings(language: str) -> GrammarSettings:
@@ -37,7 +37,7 @@ def joined(tree: Tree) -> Tree:
 
     Raises FormatError for a label that contains +.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> str(joined(*read_trees(["(ROOT (S (VP (VB Go))))"])))
     '(ROOT (S+VP+VB Go))'
     """

@@ -16,8 +16,8 @@ so the factors of Schwartz et al. (2011), equations 20-24, telescope into three 
 3. The word w is read: by the awaited symbol itself, which completes the node a_d, or, after an expansion (20), by a
    preterminal down its left edge.                         U*[c, x] P(w | x) / w_d(c), or E*_d[c, x] P(w | x) / w_d(c)
 
-If events were counted in trees (counted.py), steps 2 and 3 interpolate with these counts, in the context ⟨a_d, b_d⟩, q
-and ⟨a, c⟩ respectively: P(event) = share · P0(event) + extra, with P0 the probability by the formulas above.
+If events were counted in trees (counted_events.py), steps 2 and 3 interpolate with these counts, in the context ⟨a_d,
+b_d⟩, q and ⟨a, c⟩ respectively: P(event) = share · P0(event) + extra, with P0 the probability by the formulas above.
 
 Equal stores are recombined (recombination.py). Every step may prune: stores below `threshold` times the best one, and
 in steps 2 and 3 all but the `width` best ones. The value of a store is relative to the probability of the words so far.
@@ -37,12 +37,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from rerank_plugins.kernels import part
-from rerank_plugins.models.hhmm.counted import context_of, opening_of
-from rerank_plugins.models.hhmm.counting import CROSS, WITHIN
-from rerank_plugins.models.hhmm.recombination import find, lookup, merge, nth_sum, sort_rows
-from rerank_plugins.models.hhmm.successors import BASE, Remembered, write_fillers, write_openers
-from rerank_plugins.models.hhmm.workspace import Workspace
+from rerank_plugins.hhmm.counted_events import context_of, opening_of
+from rerank_plugins.hhmm.event_counts import CROSS, WITHIN
+from rerank_plugins.hhmm.recombination import find, lookup, merge, nth_sum, sort_rows
+from rerank_plugins.hhmm.step_arrays import Workspace
+from rerank_plugins.hhmm.successors import BASE, Remembered, write_fillers, write_openers
+from rerank_plugins.kit.kernels import part
 
 EMPTY = -1  # no element, no completed symbol
 LOW = 0xFFFF

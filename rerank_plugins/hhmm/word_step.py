@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import kernel, part
-from rerank_plugins.models.hhmm.recombination import best_rows
-from rerank_plugins.models.hhmm.successors import Remembered
-from rerank_plugins.models.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
-from rerank_plugins.models.hhmm.workspace import Workspace
+from rerank_plugins.hhmm.recombination import best_rows
+from rerank_plugins.hhmm.step_arrays import Workspace
+from rerank_plugins.hhmm.successors import Remembered
+from rerank_plugins.hhmm.transitions import ELEMENT, EMPTY, FULL, LOW, emit, entropy_of, promote, start, transit
+from rerank_plugins.kit.kernels import kernel, part
 
 
 @part

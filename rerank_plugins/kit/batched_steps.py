@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import BatchedLM, IncrementalLM
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import BatchedLM, IncrementalLM
 
 
 def advance_all(model: IncrementalLM[Any], states: Sequence[Any], words: Sequence[str]) -> tuple[FloatArray, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kernels import part
+from rerank_plugins.kit.kernels import part
 
 
 @part

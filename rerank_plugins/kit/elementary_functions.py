@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from numba import vectorize
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 def _compiled(function: Callable[..., Any]) -> Callable[..., FloatArray]:

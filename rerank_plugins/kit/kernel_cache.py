@@ -29,8 +29,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from rerank_plugins.kernel_compilation import claim_kernels
-from rerank_plugins.paths import cache_folder
+from rerank_plugins.core.paths import cache_folder
+from rerank_plugins.kit.kernel_compilation import claim_kernels
 
 CACHING = "numba.core.caching"
 FOLDER = "kernels"

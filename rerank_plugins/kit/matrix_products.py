@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 Number = TypeVar("Number", np.float32, np.float64)
 BLOCK = 128  # rows of b that stay in the processor's cache while all rows of a are multiplied by them; four times more

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.interfaces import HasUnigrams, LanguageModel, SentenceModel
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.interfaces import HasUnigrams, LanguageModel, SentenceModel
 
 
 def with_words(model: SentenceModel, where: str) -> LanguageModel:

@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.nbest import NBestList
 
 Posterior = Literal["score", "spread", "rank", "uniform"]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from rerank_plugins.interfaces import IncrementalLM, Sentence
+from rerank_plugins.core.interfaces import IncrementalLM, Sentence
 
 
 class Walked(NamedTuple):

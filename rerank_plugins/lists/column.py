@@ -14,9 +14,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_adapters.formats.number_columns import read_columns
 from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, FormatError, NBestList, option
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.lists.number_columns import read_columns
 
 
 @dataclass

@@ -12,7 +12,7 @@ in each slot minimise the expected word error under the network.
 
 The word transition network of ROVER (Fiscus 1997) has one hypothesis for each recogniser, in their order, and fixed
 costs instead of posteriors: those of NIST's sclite, and lower ones where a slot already has an empty arc. The latter
-are not published; these agree with the program `rover` of SCTK 2.4 (tests/test_rover.py):
+are not published; these agree with the program `rover` of SCTK 2.4 (tests/lists/test_rover.py):
 
     w in slot s          costs 0 if s has w, else 1 if s has ε, else 4
     no word in slot s    costs 0.1 if s has ε, else 3
@@ -26,8 +26,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.confusion_networks.alignment import INSERT, MATCH, cheapest_path
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.lists.slot_alignment import INSERT, MATCH, cheapest_path
 
 SUBSTITUTION, INSERTION, DELETION = 4.0, 3.0, 3.0  # costs of NIST's alignments
 SUBSTITUTED_EMPTY, SKIPPED_EMPTY = 1.0, 0.1  # where a slot has an empty arc

@@ -23,10 +23,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.features.posteriors import Posterior, posteriors
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.posteriors import Posterior, posteriors
 
 FLOOR = -700.0  # the least value of ln P(|e|); below it the posterior underflows
 
@@ -63,7 +63,7 @@ class ConsensusFeature(FeatureExtractor):
 
     def extract_all(self, nbests: Sequence[NBestList]) -> list[FloatArray]:
         """One (n, components) array for each list, all computed in one pass."""
-        from rerank_plugins.features.consensus_kernels import consensus
+        from rerank_plugins.lists.consensus_kernels import consensus
 
         if not nbests:
             return []

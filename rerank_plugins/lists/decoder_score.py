@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.numbers import finite
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.text_files import display_name, open_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.numbers import finite
+from rerank_plugins.kit.files.text import display_name, open_text
 
 
 def read_columns(path: str | Path, width: int | None = None) -> FloatArray:

@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import FeatureExtractor
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import FeatureExtractor
+from rerank_plugins.core.nbest import NBestList
 
 
 @dataclass(frozen=True)

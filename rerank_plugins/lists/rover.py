@@ -17,8 +17,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.models.confusion_networks.network import ConfusionNetwork
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 ConfidenceKind = Literal["avg", "max"]
 CONFIDENCES: tuple[ConfidenceKind, ...] = ("avg", "max")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, IntArray
+from rerank_plugins.core.arrays import FloatArray, IntArray
 
 MATCH, SKIP, INSERT = 0, 1, 2  # a word in a slot; a slot without a word; a word that needs a new slot
 

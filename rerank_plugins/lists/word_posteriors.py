@@ -1,7 +1,7 @@
 """The posteriors of a hypothesis's words in the confusion network of its list.
 
 The hypotheses of a list are aligned into a confusion network with their posteriors as weights
-(models/confusion_networks). With P(w | s) the posterior of word w in slot s, and a(e, s) what hypothesis e has there
+(confusion_network). With P(w | s) the posterior of word w in slot s, and a(e, s) what hypothesis e has there
 (a word or nothing),
 
     errors   = - Σ_s (1 - P(a(e, s) | s))        minus the expected number of word errors (Mangu et al. 2000)
@@ -18,10 +18,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.posteriors import Posterior, posteriors
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.posteriors import Posterior, posteriors
 
 LEAST = 1e-30  # the least posterior whose logarithm is taken: a weight of 0 has none
 
@@ -45,7 +45,7 @@ class WordPosteriorsFeature(FeatureExtractor):
 
     def extract(self, nbest: NBestList) -> FloatArray:
         """(n, 3) values; a list without total scores is weighted by rank."""
-        from rerank_plugins.models.confusion_networks import ConfusionNetwork  # loads numba, at the first list
+        from rerank_plugins.lists.confusion_network import ConfusionNetwork  # loads numba, at the first list
 
         sentences = [text.split() for text in nbest.texts]
         if not sentences:

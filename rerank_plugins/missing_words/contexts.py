@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.missing_words.pairs import find_row
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.missing_words.word_pairs import find_row
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.binary_search import place_of
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL
-from rerank_plugins.models.missing_words.contexts import ContextTable
-from rerank_plugins.models.missing_words.windows import CONTEXTS, KEYS
-from rerank_plugins.threads import over_ranges
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.threads import over_ranges
+from rerank_plugins.kit.binary_search import place_of
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL
+from rerank_plugins.missing_words.contexts import ContextTable
+from rerank_plugins.missing_words.windows import CONTEXTS, KEYS
 
 COMPONENTS = (*CONTEXTS, "unigram")
 FIRST = len(SPECIAL)  # the number of the first word

@@ -15,13 +15,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.backoff.vocabulary import EOS, UNK, Vocabulary
-from rerank_plugins.models.missing_words.contexts import ContextTable
-from rerank_plugins.models.missing_words.filling import FIRST, Filled, Gaps, best_words, contexts_of_gaps
-from rerank_plugins.models.missing_words.monotone_weights import ln_posteriors
-from rerank_plugins.models.missing_words.pairs import PairTable, gap_offsets, log_odds, vote_scores
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, Vocabulary
+from rerank_plugins.missing_words.contexts import ContextTable
+from rerank_plugins.missing_words.gap_words import FIRST, Filled, Gaps, best_words, contexts_of_gaps
+from rerank_plugins.missing_words.monotone_weights import ln_posteriors
+from rerank_plugins.missing_words.word_pairs import PairTable, gap_offsets, log_odds, vote_scores
 
 Method = Literal["ngram", "distance", "odds"]
 METHODS: tuple[Method, ...] = ("ngram", "distance", "odds")
@@ -32,8 +32,8 @@ Words = Sequence[str]
 class Location:
     """How gaps are scored: by which function of the votes of a pair, and with which weights v(a, b) of the pairs.
 
-    `function` is that of pairs.py, and `constant` its last argument: γ of `vote_scores`, or what `log_odds` adds to
-    each count. With `edges`, `<s>` and `</s>` count as words.
+    `function` is that of word_pairs.py, and `constant` its last argument: γ of `vote_scores`, or what `log_odds` adds
+    to each count. With `edges`, `<s>` and `</s>` count as words.
     """
 
     function: Literal["votes", "log-odds"]

@@ -1,4 +1,4 @@
-"""A model of missing words in one file (rerank_plugins/model_file.py), whose arrays are mapped into memory."""
+"""A model of missing words in one file (model_file.py), whose arrays are mapped into memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins import model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.missing_words.contexts import ContextTable
-from rerank_plugins.models.missing_words.filling import COMPONENTS
-from rerank_plugins.models.missing_words.model import METHODS, Location, MissingWordsModel
-from rerank_plugins.models.missing_words.pairs import PairTable
-from rerank_plugins.models.missing_words.windows import CONTEXTS
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.missing_words.contexts import ContextTable
+from rerank_plugins.missing_words.gap_words import COMPONENTS
+from rerank_plugins.missing_words.model import METHODS, Location, MissingWordsModel
+from rerank_plugins.missing_words.windows import CONTEXTS
+from rerank_plugins.missing_words.word_pairs import PairTable
 
 KIND = "missing-words"
 TABLE = ("starts", "seconds", "rows", "totals", "words", "counts")

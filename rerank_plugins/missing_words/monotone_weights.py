@@ -13,8 +13,8 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.elementary import exp, log
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.elementary_functions import exp, log
 
 ROUNDS = 500
 CLOSE = 1e-6  # of the mean ln p(l | s)

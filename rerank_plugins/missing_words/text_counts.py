@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.missing_words.contexts import ContextTable
-from rerank_plugins.models.missing_words.pairs import PairTable
-from rerank_plugins.models.missing_words.windows import CONTEXTS, KEYS, context_events, pair_events, pieces
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.missing_words.contexts import ContextTable
+from rerank_plugins.missing_words.windows import CONTEXTS, KEYS, context_events, pair_events, pieces
+from rerank_plugins.missing_words.word_pairs import PairTable
 
 
 def count_contexts(

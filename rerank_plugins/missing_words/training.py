@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.vocabulary import UNK, TextCollector
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.missing_words.counting import count_contexts, count_pairs
-from rerank_plugins.models.missing_words.filling import COMPONENTS, FIRST
-from rerank_plugins.models.missing_words.model import MissingWordsModel
-from rerank_plugins.models.missing_words.tuning import GAMMAS, SHORTEST, remove_words, tuned
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.vocabulary.word_numbers import UNK, TextCollector
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST
+from rerank_plugins.missing_words.model import MissingWordsModel
+from rerank_plugins.missing_words.text_counts import count_contexts, count_pairs
+from rerank_plugins.missing_words.tuning import GAMMAS, SHORTEST, remove_words, tuned
 
 EVERY = 20  # one sentence in so many is held out
 MOST = 20_000  # sentences held out

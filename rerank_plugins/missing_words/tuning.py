@@ -12,19 +12,19 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.elementary import log
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.missing_words.filling import (
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.missing_words.gap_words import (
     FIRST,
     Gaps,
     components_seen,
     contexts_of_gaps,
     parts_of_words,
 )
-from rerank_plugins.models.missing_words.model import Location, MissingWordsModel
-from rerank_plugins.models.missing_words.monotone_weights import fit_weights
-from rerank_plugins.models.missing_words.pairs import gap_offsets
+from rerank_plugins.missing_words.model import Location, MissingWordsModel
+from rerank_plugins.missing_words.monotone_weights import fit_weights
+from rerank_plugins.missing_words.word_pairs import gap_offsets
 
 GAMMAS = (0.0, 0.01, 0.03, 0.1, 0.3)  # exponents γ to choose from
 ADDED = (0.1, 0.3, 0.5, 1.0)  # added to counts

@@ -1,7 +1,7 @@
 """Makes a text's events for counting: pairs of words with their distance, and words with their neighbours.
 
 A text is an array of word numbers in which each sentence ends in `</s>`. Events are written as tuples of
-models/backoff/events.py: the columns stand in reverse order, so that the first key of a table is the last column.
+kit/backoff/event_sources.py: the columns stand in reverse order, so that the first key of a table is the last column.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 PIECE = 1 << 20  # tokens of a piece of text, about
 REACH = 2  # neighbours on each side of a word

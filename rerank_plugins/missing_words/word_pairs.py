@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.binary_search import place_of
-from rerank_plugins.elementary import log, power
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.binary_search import place_of
+from rerank_plugins.kit.elementary_functions import log, power
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.word_hashing import EMPTY, NEWLINE, SPACE, next_word, slot_of
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_hash import EMPTY, NEWLINE, SPACE, next_word, slot_of
 
 BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 MINUS, PLUS, POINT, ZERO, NINE, BIG_E, SMALL_E = b"-+.09Ee"

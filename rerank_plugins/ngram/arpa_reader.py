@@ -13,13 +13,13 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.arpa_lines import Parsed, parse_lines
-from rerank_plugins.models.backoff.tables import LOG_ZERO
-from rerank_plugins.models.backoff.vocabulary import SPECIAL, Vocabulary
-from rerank_plugins.models.backoff.word_hashing import hash_table
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.vocabulary.word_hash import hash_table
+from rerank_plugins.kit.vocabulary.word_numbers import SPECIAL, Vocabulary
+from rerank_plugins.kit.workspace import Collection, Workspace
+from rerank_plugins.ngram.arpa_lines import Parsed, parse_lines
 
 BLOCK = 1 << 15  # lines parsed at a time
 MISSING_UNK = -100.0  # KenLM's log10 p of an unknown word where the file has no <unk>

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.arpa_reading import ArpaOrder
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.arpa_reader import ArpaOrder
 
 Keys = LongArray
 

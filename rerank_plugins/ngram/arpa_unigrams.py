@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from pathlib import Path
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.arpa_files import DAMAGED, open_arpa
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.ngram.arpa_files import DAMAGED, open_arpa
 
 LN10 = math.log(10.0)
 LEAST = -100.0  # log10 p of an impossible word, and of <unk> where a file has none, as in KenLM

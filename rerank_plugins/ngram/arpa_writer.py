@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.tables import BackoffTables
 
 PIECE = 1 << 18  # n-grams formatted at a time
 NUMBER = 24  # characters that a number and its tab take at most

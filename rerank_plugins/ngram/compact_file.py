@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.model_file import Arrays, compress_model, read_model, word_array, words_from, write_model
-from rerank_plugins.models.backoff.codebooks import codebook, nearest
-from rerank_plugins.models.backoff.linking import first_children
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.ngram.linking import link_events
-from rerank_plugins.models.ngram.model import NgramModel, counts_from
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.backoff.codebooks import codebook, nearest
+from rerank_plugins.kit.backoff.context_links import first_children
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.files.model_file import Arrays, compress_model, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.following_contexts import link_events
+from rerank_plugins.ngram.model import NgramModel, counts_from
 
 KIND = "compact-ngram"
 LEVEL = 19  # of compression

@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.scoring import look_up
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.scoring import look_up
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel
 
 LEAST = 1e-10  # probability that is left for words that were not seen in a context, at least
 

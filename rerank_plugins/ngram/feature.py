@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.oov_count import minus_unknown
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, SentenceModel, option
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import EMBEDDED, NgramLanguageModel
-from rerank_plugins.model_file import is_model_file
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, SentenceModel, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.files.model_file import is_model_file
+from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.scoring import find_context, look_up
+from rerank_plugins.kit.backoff.scoring import find_context, look_up
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 @filling_kernel

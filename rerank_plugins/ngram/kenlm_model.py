@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
 
 LN10 = math.log(10.0)
 

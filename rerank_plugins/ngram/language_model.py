@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.ngram.sampling import NgramSampler
+    from rerank_plugins.ngram.sampling import NgramSampler
 
 EMBEDDED = embedded("ngram.zst")
 State = tuple[int, int]
@@ -58,7 +58,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         """The vocabulary and tables, loaded on first use."""
         if self.model is not None:
             return NgramModel.load(self.model)
-        from rerank_plugins.models.ngram.compact_file import read_embedded
+        from rerank_plugins.ngram.compact_file import read_embedded
 
         return read_embedded(EMBEDDED)
 
@@ -72,8 +72,8 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def score_flat(self, sentences: Sequence[Sentence]) -> tuple[FloatArray, LongArray]:
         """Ln p of all words and `</s>`s in one array, and the length of the n-gram that matched each."""
-        from rerank_plugins.models.backoff.scoring import matched_lengths
-        from rerank_plugins.models.backoff.text_scoring import score_text
+        from rerank_plugins.kit.backoff.scoring import matched_lengths
+        from rerank_plugins.kit.backoff.text_scoring import score_text
 
         tokens = self.ngrams.vocabulary.encode(sentences)
         scores, events = score_text(self.ngrams.stored, tokens, BOS, EOS)
@@ -94,7 +94,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
         return np.add.reduceat(scores, np.cumsum(lengths) - lengths) if len(lengths) else np.zeros(0)
 
     def _scores(self, sentences: Sequence[Sentence]) -> FloatArray:
-        from rerank_plugins.models.backoff.text_scoring import score_text
+        from rerank_plugins.kit.backoff.text_scoring import score_text
 
         return score_text(self.ngrams.stored, self.ngrams.vocabulary.encode(sentences), BOS, EOS)[0]
 
@@ -123,7 +123,7 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def start(self) -> State:
         """The state after `<s>`."""
-        from rerank_plugins.models.backoff.text_scoring import context_after
+        from rerank_plugins.kit.backoff.text_scoring import context_after
 
         return context_after(self.ngrams.stored, BOS), 1
 
@@ -148,19 +148,19 @@ class NgramLanguageModel(LanguageModel, PickledFields):
 
     def sampler(self, shortest: int, longest: int) -> NgramSampler:
         """A sampler of sentences that have `shortest` to `longest` words, none of them `<unk>`."""
-        from rerank_plugins.models.ngram.sampling import NgramSampler
+        from rerank_plugins.ngram.sampling import NgramSampler
 
         return NgramSampler(self.ngrams, shortest, longest)
 
     def _steps(self, states: Sequence[State], numbers: Sequence[int]) -> tuple[FloatArray, LongArray]:
         """(n) ln p, and (n) the contexts after the words of these numbers."""
-        from rerank_plugins.models.backoff.stepping import score_steps
+        from rerank_plugins.ngram.steps import score_steps
 
         contexts, lengths = np.array(states, np.int64).reshape(-1, 2).T
         return score_steps(self.ngrams.stored, contexts, lengths, np.array(numbers, np.int64))
 
     def _step(self, state: State, number: int) -> tuple[float, State]:
-        from rerank_plugins.models.backoff.scoring import score_step
+        from rerank_plugins.kit.backoff.scoring import score_step
 
         stored = self.ngrams.stored
         if isinstance(stored, BackoffTables):

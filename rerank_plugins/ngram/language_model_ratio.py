@@ -17,11 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.ngram_lm import model_of_file
-from rerank_plugins.interfaces import Sentence, SentenceModel, option
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence, SentenceModel, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.ngram.feature import model_of_file
 
 
 @dataclass(frozen=True)

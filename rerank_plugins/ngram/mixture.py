@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Parser, Sentence, option
-from rerank_plugins.language_models.abilities import with_unigrams
-from rerank_plugins.language_models.batched_steps import advance_all, finish_all
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Parser, Sentence, option
+from rerank_plugins.kit.batched_steps import advance_all, finish_all
+from rerank_plugins.kit.model_abilities import with_unigrams
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
-from rerank_plugins.models.backoff.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.table_arrays import packed_arrays, table_arrays, text_tables_from
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import Arrays, is_model_file, read_model, word_array, words_from, write_model
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.arpa_files import DAMAGED, is_kenlm_binary, open_arpa
 
 KIND = "ngram"
 State = tuple[int, int]
@@ -42,7 +42,7 @@ class NgramModel:
         """The tables as records; packed ones are unpacked on first use, into twice the memory."""
         if isinstance(self.stored, BackoffTables):
             return self.stored
-        from rerank_plugins.models.backoff.unpacking import unpack
+        from rerank_plugins.kit.backoff.unpacked_records import unpack
 
         return unpack(self.stored)
 
@@ -81,9 +81,9 @@ class NgramModel:
 
     @classmethod
     def _from_arpa(cls, path: Path) -> NgramModel:
-        from rerank_plugins.models.backoff.arpa_reading import read_arpa
-        from rerank_plugins.models.backoff.arpa_tables import arpa_tables
-        from rerank_plugins.models.backoff.workspace import Workspace
+        from rerank_plugins.kit.workspace import Workspace
+        from rerank_plugins.ngram.arpa_reader import read_arpa
+        from rerank_plugins.ngram.arpa_tables import arpa_tables
 
         try:
             if is_kenlm_binary(path):

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import Sentence, SentenceModel, option
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.trees.penn import Words, spellings
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import spellings
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import Sentence, SentenceModel, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.vocabulary.unknown_words import minus_unknown
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
 
 @dataclass(frozen=True)
@@ -49,14 +48,8 @@ class OovCountFeature(SentenceFeature, PickledFields):
         return minus_unknown(sentences, self._vocabulary)[:, None]
 
 
-def minus_unknown(sentences: Sequence[Sentence], vocabulary: Words) -> FloatArray:
-    """(n) minus the number of words of each sentence that are not in the vocabulary."""
-    unknown = {word for word in set().union(*sentences) if word not in vocabulary}
-    return 0.0 - np.array([sum(word in unknown for word in words) for words in sentences], np.float64)
-
-
 def read_words(path: Path) -> frozenset[str]:
-    """The words of a list, one per line (the first token of each line), in all the spellings of trees/penn.py.
+    """The words of a list, one per line (the first token of each line), in all the spellings of brackets_and_quotes.py.
 
     Raises ModelError for an unreadable file.
     """

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.drawing import cumulated, draw_event
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_event
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.ngram.model import NgramModel
+    from rerank_plugins.ngram.model import NgramModel
 
 ATTEMPTS = 10_000  # sentences rejected in a row before the lengths are considered impossible
 

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.model_file import word_array
-from rerank_plugins.models.backoff.estimation import Estimate
-from rerank_plugins.models.backoff.layout import pack_text
-from rerank_plugins.models.backoff.shards.files import (
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate
+from rerank_plugins.kit.backoff.layout import pack_text
+from rerank_plugins.kit.backoff.shards.files import (
     Shards,
     balanced_bounds,
     mapped_array,
@@ -31,13 +30,14 @@ from rerank_plugins.models.backoff.shards.files import (
     write_array,
     write_parts,
 )
-from rerank_plugins.models.backoff.shards.folder import shards_folder
-from rerank_plugins.models.backoff.shards.rounds import Share, estimate_shards
-from rerank_plugins.models.backoff.smoothing import Smoothing
-from rerank_plugins.models.backoff.stores import PackedStore, RecordStore
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.training import NgramSettings, Trained, checked, never_predicted, summary
+from rerank_plugins.kit.backoff.shards.folder import shards_folder
+from rerank_plugins.kit.backoff.shards.rounds import Share, estimate_shards
+from rerank_plugins.kit.backoff.smoothing import Smoothing
+from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore
+from rerank_plugins.kit.files.model_file import word_array
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, SPECIAL, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.training import NgramSettings, Trained, checked, never_predicted, summary
 
 BUCKETS = 64  # of words, at most
 STRETCH = 1 << 20  # tokens renumbered at a time
@@ -206,8 +206,8 @@ def _estimated(
         store = PackedStore(settings.order, settings.quantise, workspace)
         packed = estimate_shards(shards, smoothing, store, never=never, share=share, progress=progress)
         return packed, packed.tables
-    from rerank_plugins.models.backoff.entropy_pruning import prune
-    from rerank_plugins.models.backoff.packing import pack
+    from rerank_plugins.kit.backoff.packed_levels import pack
+    from rerank_plugins.ngram.entropy_pruning import prune
 
     records = RecordStore(workspace, True)
     estimated = estimate_shards(shards, smoothing, records, never=never, share=share, progress=progress)

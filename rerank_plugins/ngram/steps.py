@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.scoring import LN10, look_up
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.text_scoring import unseen_symbols
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.scoring import LN10, look_up
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.backoff.text_scoring import unseen_symbols
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 def score_steps(
@@ -22,7 +22,7 @@ def score_steps(
     The same as `score_step` for each of them.
     """
     if isinstance(tables, PackedTables):
-        from rerank_plugins.models.backoff.packed_scoring import score_packed_steps
+        from rerank_plugins.kit.backoff.packed_scoring import score_packed_steps
 
         log10, after = score_packed_steps(tables, contexts, lengths, symbols)
         return log10 * LN10, after

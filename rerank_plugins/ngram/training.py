@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK, TextCollector, Vocabulary
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.model import NgramModel
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK, TextCollector, Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.model import NgramModel
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.backoff.estimation import Estimate
-    from rerank_plugins.models.backoff.events import TextEvents
-    from rerank_plugins.models.backoff.packed_tables import PackedTables
+    from rerank_plugins.kit.backoff.estimation import Estimate
+    from rerank_plugins.kit.backoff.event_sources import TextEvents
+    from rerank_plugins.kit.backoff.packed_tables import PackedTables
 
 SMOOTHING: dict[str, type[Smoothing]] = {"kneser-ney": KneserNey, "stupid-backoff": StupidBackoff}
 
@@ -80,7 +80,7 @@ def train(
     Raises ConfigError for settings that do not go together, FormatError for a line with `<s>` or `</s>`, and ModelError
     for texts without words.
     """
-    from rerank_plugins.models.backoff.events import TextEvents
+    from rerank_plugins.kit.backoff.event_sources import TextEvents
 
     workspace = workspace or Workspace()
     smoothing, prune = checked(settings)
@@ -113,7 +113,7 @@ def train(
 
 def checked(settings: NgramSettings) -> tuple[Smoothing, list[int]]:
     """The smoothing and the cut-offs of the orders. Raises ConfigError for settings that do not go together."""
-    from rerank_plugins.models.backoff.estimation import cutoffs
+    from rerank_plugins.kit.backoff.estimation import cutoffs
 
     if not 1 <= settings.order <= 6:
         raise ConfigError(f"order {settings.order}: orders 1 to 6 are supported")
@@ -148,7 +148,7 @@ def _estimated(
     workspace: Workspace, jobs: int, progress: Callable[[str], None],
 ) -> tuple[Estimate[Any], PackedTables]:  # fmt: skip
     """The estimate and its packed tables, pruned by entropy where the settings require it."""
-    from rerank_plugins.models.backoff.estimation import estimate, estimate_packed
+    from rerank_plugins.kit.backoff.estimation import estimate, estimate_packed
 
     if not settings.prune_entropy:
         packed = estimate_packed(
@@ -156,8 +156,8 @@ def _estimated(
             progress=progress,
         )  # fmt: skip
         return packed, packed.tables
-    from rerank_plugins.models.backoff.entropy_pruning import prune as prune_by_entropy
-    from rerank_plugins.models.backoff.packing import pack
+    from rerank_plugins.kit.backoff.packed_levels import pack
+    from rerank_plugins.ngram.entropy_pruning import prune as prune_by_entropy
 
     estimated = estimate(
         source, smoothing, prune=prune, never=never, text=True, workspace=workspace, jobs=jobs, progress=progress

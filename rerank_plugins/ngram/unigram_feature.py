@@ -15,11 +15,11 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 
 
 @dataclass(frozen=True)

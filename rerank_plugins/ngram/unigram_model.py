@@ -1,6 +1,6 @@
 """Word frequencies as a language model, from the embedded English table or the 1-grams of an n-gram model.
 
-models/vocabulary/unigrams.py defines the probabilities, and how brackets, quotation marks and the model's special
+kit/vocabulary/unigrams.py defines the probabilities, and how brackets, quotation marks and the model's special
 tokens are looked up. Loading reads the table (55,503 words, 0.05 s), or the file up to its 2-grams; a query is a
 dictionary look-up.
 """
@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary
-from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.models.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.vocabulary.unigrams import Case, UnigramModel, embedded_unigrams
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
 
 
 @dataclass(frozen=True)

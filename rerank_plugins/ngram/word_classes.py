@@ -2,8 +2,8 @@
 
 An n-gram model of classes sees `these NNS` and `the NN VBZ` where a model of words sees rare words. The class is a
 function of the word alone: no text has to be tagged, and good and bad sentences are treated alike. Words that do not
-occur in the treebank become signatures (signatures.py). Words that stay are lower-cased, with brackets in their normal
-form (trees/penn.py). The tags are those of the Penn Treebank.
+occur in the treebank become signatures (kit/vocabulary/signatures.py). Words that stay are lower-cased, with brackets
+in their normal form (core/brackets_and_quotes.py). The tags are those of the Penn Treebank.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.vocabulary.signatures import signature
-from rerank_plugins.trees.penn import normal_form, spellings
+from rerank_plugins.core.brackets_and_quotes import normal_form, spellings
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.vocabulary.signatures import signature
 
 SEEN = 2  # occurrences in the treebank that a word needs to have a class
 CLOSED = """

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.referential.transitions import Stack
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.referential.transitions import Stack
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rerank_plugins.models.referential.beam import Beam
-from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.relations import IDENTITY
-from rerank_plugins.models.referential.transitions import Stack
+from rerank_plugins.referential.beam import Beam
+from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.relations import IDENTITY
+from rerank_plugins.referential.transitions import Stack
 
 
 class Grounded(NamedTuple):

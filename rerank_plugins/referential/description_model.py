@@ -20,11 +20,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.referential.grammar import DOWN_CLASS, Expression, States
-from rerank_plugins.models.referential.relations import IDENTITY, NIL
-from rerank_plugins.models.referential.sets import EMPTY, TOP
-from rerank_plugins.models.referential.world import World
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.referential.grammar import DOWN_CLASS, Expression, States
+from rerank_plugins.referential.relations import IDENTITY, NIL
+from rerank_plugins.referential.sets import EMPTY, TOP
+from rerank_plugins.referential.world import World
 
 KEPT = 1 << 18  # choices that are kept; more than these are computed again
 Kind = Literal["uniform", "informative", "sizes"]

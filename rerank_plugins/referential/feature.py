@@ -14,10 +14,10 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import LanguageModel, Sentence
-from rerank_plugins.language_models.referential import ReferentialLanguageModel, ReferentialOptions
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.referential.language_model import ReferentialLanguageModel, ReferentialOptions
 
 
 @dataclass(frozen=True)

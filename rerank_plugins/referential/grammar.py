@@ -13,12 +13,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.models.referential.expressions import Automaton, words_automaton
-from rerank_plugins.models.referential.relations import IDENTITY
-from rerank_plugins.models.referential.taxonomy import UP
-from rerank_plugins.models.referential.world import World
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.expressions import Automaton, words_automaton
+from rerank_plugins.referential.relations import IDENTITY
+from rerank_plugins.referential.taxonomy import UP
+from rerank_plugins.referential.world import World
 
 DOWN_CLASS, UP_CLASS = "{down}", "{up}"
 CLASSES = (DOWN_CLASS, UP_CLASS)

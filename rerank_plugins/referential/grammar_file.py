@@ -17,10 +17,10 @@ import math
 import re
 from pathlib import Path
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.referential.expressions import compile_expression
-from rerank_plugins.models.referential.grammar import CLASSES, Expression, Grammar
-from rerank_plugins.models.referential.relations import IDENTITY
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.referential.expressions import compile_expression
+from rerank_plugins.referential.grammar import CLASSES, Expression, Grammar
+from rerank_plugins.referential.relations import IDENTITY
 
 COMMENT = re.compile(r'"[^"]*"|(#.*)')
 OPTIONS = ("shift", "reduce", "weight")

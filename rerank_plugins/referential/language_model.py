@@ -1,4 +1,4 @@
-"""The referential semantic language model (models/referential) over a world model and a grammar."""
+"""The referential semantic language model (referential) over a world model and a grammar."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray
-from rerank_plugins.interfaces import LanguageModel, Sentence, option
-from rerank_plugins.models.hhmm.prefix_trie import walk
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import BoolArray, FloatArray
+from rerank_plugins.core.interfaces import LanguageModel, Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.prefix_trie import walk
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.referential.model import ReferentialModel
-    from rerank_plugins.models.referential.trigrams import TrigramModel
+    from rerank_plugins.referential.model import ReferentialModel
+    from rerank_plugins.referential.trigrams import TrigramModel
 
 Semantics = Literal["world", "none", "trigram"]
 Description = Literal["uniform", "informative", "sizes"]
@@ -53,7 +53,7 @@ class ReferentialOptions(PickledFields):
     @property
     def resources(self) -> tuple[Path, ...]:
         """The files that the world model names."""
-        from rerank_plugins.models.referential.world_file import files_of_world
+        from rerank_plugins.referential.world_file import files_of_world
 
         return tuple(files_of_world(self.world))
 
@@ -63,7 +63,7 @@ class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
     """Words that mean things in a world: an HHMM over sets of individuals (Schuler, Wu & Schwartz 2009).
 
     Natural logs. It is also an `IncrementalLM`. Sentences are scored over the trie of their prefixes. A word that no
-    hypothesis can read gets a low probability and changes nothing else (see models/referential/model.py). Raises
+    hypothesis can read gets a low probability and changes nothing else (see model.py). Raises
     FormatError for a world or a grammar with an error in it, ConfigError for a name that the world does not have, and
     ModelError for RDF without rdflib.
     """
@@ -71,9 +71,9 @@ class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
     @cached_property
     def model(self) -> ReferentialModel:
         """The hierarchic model, read on first use."""
-        from rerank_plugins.models.referential.grammar_file import read_grammar
-        from rerank_plugins.models.referential.model import ReferentialModel
-        from rerank_plugins.models.referential.world_file import read_world
+        from rerank_plugins.referential.grammar_file import read_grammar
+        from rerank_plugins.referential.model import ReferentialModel
+        from rerank_plugins.referential.world_file import read_world
 
         return ReferentialModel(
             read_world(self.world), read_grammar(self.grammar), self.depth, self.beam, self.description, self.vacuous,
@@ -85,7 +85,7 @@ class ReferentialLanguageModel(ReferentialOptions, LanguageModel):
         """What reads words: the hierarchic model, or the trigrams that it is compiled into."""
         if self.semantics != "trigram":
             return self.model
-        from rerank_plugins.models.referential.trigrams import compile_trigrams
+        from rerank_plugins.referential.trigrams import compile_trigrams
 
         return compile_trigrams(self.model)
 

@@ -4,7 +4,7 @@ In the forward mode the probability of a word sums over all hypotheses; in the V
 as in the paper's decoder, and words do not sum to one. A word that no hypothesis can read gets ln p `UNPARSED` plus the
 ln of 1 / the size of the vocabulary; the hypotheses stay as they are, as if it had not been said, so that a sentence
 with a wrong word in it still has a referent. The end of a sentence that no hypothesis completes has ln p `UNFINISHED`.
-Both are those of the syntactic model (models/hhmm/model.py), whose bounds on the sum of all probabilities hold here
+Both are those of the syntactic model (hhmm/model.py), whose bounds on the sum of all probabilities hold here
 too.
 
 Without a beam, the probabilities of all words and of the end sum to one in every state, less the mass of
@@ -20,14 +20,14 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.hhmm.model import UNFINISHED, UNPARSED
-from rerank_plugins.models.referential.beam import START, Beam
-from rerank_plugins.models.referential.description import Description, Kind
-from rerank_plugins.models.referential.grammar import Grammar, States
-from rerank_plugins.models.referential.sets import EMPTY, TOP
-from rerank_plugins.models.referential.transitions import Stack, Transitions
-from rerank_plugins.models.referential.world import World
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
+from rerank_plugins.referential.beam import START, Beam
+from rerank_plugins.referential.description_model import Description, Kind
+from rerank_plugins.referential.grammar import Grammar, States
+from rerank_plugins.referential.sets import EMPTY, TOP
+from rerank_plugins.referential.transitions import Stack, Transitions
+from rerank_plugins.referential.world import World
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class ReferentialModel:
     """A world and a grammar as a hierarchic hidden Markov model with referents; an `IncrementalLM`.
 
     `depth`       the number of levels; `beam` the number of hypotheses kept after each word, 0 keeps all
-    `description` and `vacuous`  the description model (description.py)
+    `description` and `vacuous`  the description model (description_model.py)
     `semantics`   whether relations mean anything; if not, every referent is the set of all individuals (LM-NoSem)
     `viterbi`     whether ln p is that of the best hypothesis
     `context`     the name of what the conversation is about: an individual, a concept or a property; None: everything

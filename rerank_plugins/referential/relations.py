@@ -22,8 +22,8 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
 
 IDENTITY, NIL = "IDENTITY", "NIL"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, IntArray
+from rerank_plugins.core.arrays import BoolArray, IntArray
 
 EMPTY, TOP = 0, 1  # the numbers of the empty set e_∅ and of the set of all individuals e_⊤
 BITS = 32  # of a member of a sorted array

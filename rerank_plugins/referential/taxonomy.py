@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.models.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
 
 UP = "UP-"
 ABOVE_ALL = -1  # the parent of nodes without a parent

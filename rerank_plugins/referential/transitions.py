@@ -20,10 +20,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from rerank_plugins.models.referential.description import Description
-from rerank_plugins.models.referential.grammar import CLASSES
-from rerank_plugins.models.referential.relations import IDENTITY
-from rerank_plugins.models.referential.sets import TOP
+from rerank_plugins.referential.description_model import Description
+from rerank_plugins.referential.grammar import CLASSES
+from rerank_plugins.referential.relations import IDENTITY
+from rerank_plugins.referential.sets import TOP
 
 Stack = tuple[int, ...]
 KEPT = 1 << 19  # stacks whose successors are kept; more than these are computed again

@@ -18,10 +18,10 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.hhmm.model import UNPARSED
-from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.transitions import Stack
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.unparsed import UNPARSED
+from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.transitions import Stack
 
 START, END = "<s>", "</s>"
 MOST = 200_000  # stacks that are enumerated before compilation gives up

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.referential.relations import IDENTITY, NIL, Identity, Nil, Product, Property, Transition
-from rerank_plugins.models.referential.sets import EMPTY, TOP, SetTable
-from rerank_plugins.models.referential.taxonomy import UP, Down, Taxonomy, Up
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.relations import IDENTITY, NIL, Identity, Nil, Product, Property, Transition
+from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.referential.taxonomy import UP, Down, Taxonomy, Up
 
 LISTED = 20  # names that an error lists where none is similar
 Where = Callable[[], tuple[str, int | None]]  # the file and line of something, looked up only for an error

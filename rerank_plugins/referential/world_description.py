@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.referential.relations import (
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.relations import (
     IDENTITY,
     NIL,
     Cardinality,
@@ -27,10 +28,9 @@ from rerank_plugins.models.referential.relations import (
     Superlative,
     Transition,
 )
-from rerank_plugins.models.referential.sets import SetTable
-from rerank_plugins.models.referential.taxonomy import ABOVE_ALL, Taxonomy
-from rerank_plugins.models.referential.world import Tuples, Where, World, nearest
-from rerank_plugins.registry import suggestion
+from rerank_plugins.referential.sets import SetTable
+from rerank_plugins.referential.taxonomy import ABOVE_ALL, Taxonomy
+from rerank_plugins.referential.world import Tuples, Where, World, nearest
 
 KINDS = {  # kind of functor -> its options, required ones first
     "complement": (),

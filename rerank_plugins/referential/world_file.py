@@ -22,13 +22,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.documents import read_json, read_toml_table
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.referential.described import Facts, at_fault, line_of
-from rerank_plugins.models.referential.world import Where, World
-from rerank_plugins.models.referential.world_graph import GRAPHS, read_graph
-from rerank_plugins.models.referential.world_tables import TABLES, read_table
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json, read_toml_table
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.world import Where, World
+from rerank_plugins.referential.world_description import Facts, at_fault, line_of
+from rerank_plugins.referential.world_graph import GRAPHS, read_graph
+from rerank_plugins.referential.world_tables import TABLES, read_table
 
 KEYS = ("individuals", "property", "relation", "measure", "functor", "taxonomy", "table", "graph")
 

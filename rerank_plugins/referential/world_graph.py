@@ -12,9 +12,9 @@ import re
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import FormatError, ModelError
-from rerank_plugins.models.referential.described import Facts, line_of
-from rerank_plugins.models.referential.world import Where
+from rerank_plugins.core.errors import FormatError, ModelError
+from rerank_plugins.referential.world import Where
+from rerank_plugins.referential.world_description import Facts, line_of
 
 GRAPHS = {".ttl": "turtle", ".owl": "xml", ".rdf": "xml", ".nt": "nt", ".jsonld": "json-ld"}
 

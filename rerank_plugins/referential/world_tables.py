@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.referential.described import Facts, at_fault
-from rerank_plugins.models.referential.world import Where
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.registry import suggestion
+from rerank_plugins.referential.world import Where
+from rerank_plugins.referential.world_description import Facts, at_fault
 
 TABLES = {".csv": ",", ".tsv": "\t"}  # endings, and what separates columns
 HOLDS = ("taxonomy", "individuals", "relation")

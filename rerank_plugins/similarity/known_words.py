@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from rerank_plugins.trees.penn import known_spelling, normal_form
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 
 
 class KnownWords:
@@ -25,7 +25,7 @@ class KnownWords:
         return {word: i for i, word in enumerate(self.words)}
 
     def form(self, word: str) -> str:
-        """The form of the word in the model: normal form (trees/penn.py), lower-cased if the model was trained so."""
+        """The form of the word in the model: the normal form, in lower case if the model was trained so."""
         fold = str.lower if self.settings["lowercase"] else str
         return known_spelling(word, self.number, fold) or fold(normal_form(word))
 

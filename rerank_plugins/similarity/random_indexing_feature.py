@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.similarity import SimilarityFeature
-from rerank_plugins.interfaces import option
-from rerank_plugins.models.random_indexing.model import RandomIndexModel, Space, Weighting
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel, Space, Weighting
+from rerank_plugins.similarity.similarity_feature import SimilarityFeature
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class RandomIndexingFeature(SimilarityFeature):
 
     @cached_property
     def _model(self) -> RandomIndexModel:
-        from rerank_plugins.models.random_indexing.model_file import read_model
+        from rerank_plugins.similarity.random_indexing.model_file import read_model
 
         return read_model(self.model)
 

@@ -23,13 +23,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.features.posteriors import Posterior, posteriors
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.kit.source_sentence import source_of
 
 To = Literal["list", "source", "context", "file"]
 LEAST = 1e-12  # the least posterior, so that the mean is defined even where one hypothesis has all the mass

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.svs.vector_tree import VectorTree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.svs.vector_tree import VectorTree
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.svs.parsing import SvsParser
+    from rerank_plugins.svs.parsing import SvsParser
 
 PARTS = 3  # vectors of a sentence: top, left, right
 TINY = float(np.finfo(np.float64).tiny)
@@ -32,7 +32,7 @@ Product = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 class Constituent(Protocol):
-    """A node of a tree: see vector_tree.py."""
+    """A node of a tree: see svs/vector_tree.py."""
 
     @property
     def span(self) -> tuple[int, int]:

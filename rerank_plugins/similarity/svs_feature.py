@@ -15,15 +15,15 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.similarity import SimilarityFeature
-from rerank_plugins.interfaces import option
-from rerank_plugins.models.svs import similarity
-from rerank_plugins.paths import content_hash
-from rerank_plugins.trees.penn import Words
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.core.paths import content_hash
+from rerank_plugins.similarity import structured_vectors
+from rerank_plugins.similarity.similarity_feature import SimilarityFeature
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.svs.parsing import SvsParser
+    from rerank_plugins.svs.parsing import SvsParser
 
 REMEMBERED = 200_000  # sentences whose vectors are kept, three for each
 
@@ -52,7 +52,7 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     @cached_property
     def _sentences(self) -> SentenceVectors:
-        from rerank_plugins.models.svs.model_file import EMBEDDED
+        from rerank_plugins.svs.model_file import EMBEDDED
 
         path = self.model or EMBEDDED
         key = (path, content_hash(path) if path.is_file() else None, self.threshold, self.longest)
@@ -69,7 +69,7 @@ class SvsSimilarityFeature(SimilarityFeature):
 
     def similarities(self, a: FloatArray, b: FloatArray) -> tuple[FloatArray, ...]:
         """The (n, m) matrices sim_top and sim_phr."""
-        return similarity.between(a, b)
+        return structured_vectors.between(a, b)
 
 
 class SentenceVectors:
@@ -82,8 +82,8 @@ class SentenceVectors:
     @cached_property
     def parser(self) -> SvsParser:
         """The parser over the model, loaded on first use."""
-        from rerank_plugins.models.svs.model_file import read_or_embedded
-        from rerank_plugins.models.svs.parsing import SvsParser
+        from rerank_plugins.svs.model_file import read_or_embedded
+        from rerank_plugins.svs.parsing import SvsParser
 
         return SvsParser(read_or_embedded(self.path), self.threshold)
 
@@ -94,10 +94,10 @@ class SentenceVectors:
             known.clear()
         new = [key for key in dict.fromkeys(keys) if key not in known]
         parsed = [key for key in new if len(key) <= self.longest]
-        vectors = similarity.parsed_vectors(self.parser, parsed)
-        known.update(dict.fromkeys(new, np.zeros((similarity.PARTS, concepts))))
+        vectors = structured_vectors.parsed_vectors(self.parser, parsed)
+        known.update(dict.fromkeys(new, np.zeros((structured_vectors.PARTS, concepts))))
         known.update(zip(parsed, vectors, strict=True))
-        return np.array([known[key] for key in keys]).reshape(-1, similarity.PARTS, concepts)
+        return np.array([known[key] for key in keys]).reshape(-1, structured_vectors.PARTS, concepts)
 
 
 _in_use: WeakValueDictionary[tuple[object, ...], SentenceVectors] = WeakValueDictionary()

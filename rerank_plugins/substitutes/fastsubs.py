@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.arpa_files import is_kenlm_binary
-from rerank_plugins.models.backoff.scoring import LN10
-from rerank_plugins.models.backoff.sorting import stretches
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS
-from rerank_plugins.models.fastsubs.queues import Queues
-from rerank_plugins.models.fastsubs.scoring import score_places
-from rerank_plugins.models.fastsubs.search import search_places
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.threads import in_threads
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.scoring import LN10
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS
+from rerank_plugins.ngram.arpa_files import is_kenlm_binary
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.substitutes.queues import Queues
+from rerank_plugins.substitutes.search import search_places
+from rerank_plugins.substitutes.window_scores import score_places
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class FastSubs:
         Raises ModelError for a file that is missing, damaged, not an n-gram model or a KenLM binary, whose n-grams
         cannot be listed.
         """
-        from rerank_plugins.models.fastsubs.queue_files import queues_of
+        from rerank_plugins.substitutes.queue_files import queues_of
 
         if path.is_file() and is_kenlm_binary(path):
             raise ModelError(

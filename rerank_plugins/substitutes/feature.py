@@ -1,6 +1,6 @@
 """Ranks and probabilities of a hypothesis's words among the substitutes that both sides' contexts allow (Yuret 2012).
 
-S(w) is the sum of ln p over all n-grams that contain a position, with w in it (models/fastsubs). With the K best
+S(w) is the sum of ln p over all n-grams that contain a position, with w in it (substitutes). With the K best
 substitutes in each position, averaged over the words e_i of a hypothesis:
 
     log_probability = mean S(e_i)
@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.models.backoff.vocabulary import BOS
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.interfaces import Sentence, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.vocabulary.word_numbers import BOS
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.fastsubs.substitutes import FastSubs
+    from rerank_plugins.substitutes.fastsubs import FastSubs
 
 BLOCK = 1 << 14  # windows searched at a time
 UNKNOWN = "<unk>"
@@ -53,7 +53,7 @@ class SubstitutesFeature(SentenceFeature, PickledFields):
 
     @cached_property
     def _substitutes(self) -> FastSubs:
-        from rerank_plugins.models.fastsubs.substitutes import FastSubs  # loads numba, at the first use
+        from rerank_plugins.substitutes.fastsubs import FastSubs  # loads numba, at the first use
 
         return FastSubs.load(self.model)
 

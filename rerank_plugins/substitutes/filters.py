@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ENTRIES = 8  # of a block, at most
 FIRST, SECOND, THIRD = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9  # odd, with well mixed bits

@@ -1,7 +1,7 @@
 """Files of sorted queues, kept in the program's cache beside the parses, so that each model is sorted once.
 
 A file is named after the SHA-256 of the model file and the version of the queues, and has the form of a model file
-(model_file.py): it is mapped into memory, checked, and written completely or not at all.
+(kit/files/model_file.py): it is mapped into memory, checked, and written completely or not at all.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 from pathlib import Path
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.model_file import read_model, write_model
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.fastsubs.queues import Queues
-from rerank_plugins.paths import cache_folder, content_hash
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.paths import cache_folder, content_hash
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.substitutes.queues import Queues
 
 KIND = "substitute-queues"
 FOLDER = "queues"

@@ -1,6 +1,6 @@
 """The sorted queues of a model: for each context of a substitute, the words seen there by falling bound.
 
-The score of a substitute w between x and c_1 c_2 … (scoring.py) telescopes over the contexts that hold w. With
+The score of a substitute w between x and c_1 c_2 … (window_scores.py) telescopes over the contexts that hold w. With
 
     gain(h, y) = log p(y | h) - β(h) - log p(y | h'), which is 0 unless the model has the n-gram h y,
 
@@ -31,13 +31,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.linking import first_children
-from rerank_plugins.models.backoff.scoring import look_up
-from rerank_plugins.models.backoff.tables import BackoffTables, RecordArray
-from rerank_plugins.models.backoff.vocabulary import EOS
-from rerank_plugins.models.fastsubs.filters import seen_filters
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.kit.backoff.context_links import first_children
+from rerank_plugins.kit.backoff.scoring import look_up
+from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.vocabulary.word_numbers import EOS
+from rerank_plugins.substitutes.filters import seen_filters
 
 Keys = NDArray[np.float32]
 

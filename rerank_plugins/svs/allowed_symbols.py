@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import part
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.rules import VectorRules
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import part
+from rerank_plugins.svs.vector_rules import VectorRules
 
 BITS = 64
 

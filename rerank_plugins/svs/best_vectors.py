@@ -1,4 +1,4 @@
-"""The best vectors of a pruned chart by eq. 8, as in chart.py, for the symbols that can be in a tree (allowed.py)."""
+"""The best vectors of a pruned chart by eq. 8 (chart.py), for the symbols that can be in trees (allowed_symbols.py)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numba import njit
 from numpy import uintp  # an index that is not compared with 0
 
-from rerank_plugins.kernels import part
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.allowed import allow, list_kept
-from rerank_plugins.models.svs.chart import EMISSION, FAST
-from rerank_plugins.models.svs.heap import HIGHEST
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.kernels import part
+from rerank_plugins.svs.allowed_symbols import allow, list_kept
+from rerank_plugins.svs.chart import EMISSION, FAST
+from rerank_plugins.svs.heap import HIGHEST
 
 NO_ROOM = -2  # result of `fill_kept`: the heap has no room for all items
 NOTHING, CHAIN = -1.0, -0.5  # worth of a symbol that does not derive the span, or only by unary rules

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kernels import allocating_part, filling_kernel, part
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.kernels import allocating_part, filling_kernel, part
+from rerank_plugins.svs.heap import NEW, common_power, normalise, power_factor
 
 FAST = {"reassoc", "contract", "nsz"}  # sums in any order
 EMISSION = -1  # the rule of an item that is a word's preterminal

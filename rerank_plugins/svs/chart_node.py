@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.svs.chart import EMISSION
-from rerank_plugins.models.svs.heap import Heap
-from rerank_plugins.models.svs.rules import VectorRules
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.svs.chart import EMISSION
+from rerank_plugins.svs.heap import Heap
+from rerank_plugins.svs.vector_rules import VectorRules
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Relational clusters by EM over observed trees (Wu & Schuler 2011, §3.1, eqs 9-11).
 
-The concept of each node is hidden. The E-step is the inside-outside algorithm over the observed tree (kernels.py). With
-inside vectors e, outside vectors o and the probability P of the tree, the expectation that eq. 9 of the paper
-abbreviates is
+The concept of each node is hidden. The E-step is the inside-outside algorithm over the observed tree
+(concept_kernels.py). With inside vectors e, outside vectors o and the probability P of the tree, the expectation that
+eq. 9 of the paper abbreviates is
 
     E(i_γ, i_α, i_β) = o_γ[i_γ] · P_M(lci_γ → lc_α lc_β) · P_L(i_α|i_γ, l_α) e_α[i_α] · P_L(i_β|i_γ, l_β) e_β[i_β] / P
 
@@ -22,11 +22,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.elementary import exp
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.svs import kernels
-from rerank_plugins.models.svs.observed import Observed, Rewritings
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.elementary_functions import exp
+from rerank_plugins.svs import concept_kernels
+from rerank_plugins.svs.observed_trees import Observed, Rewritings
 
 FALL = 1e-9  # tolerance: the fraction of the objective (or, near 0, the amount) by which rounding may lower it
 
@@ -120,7 +120,7 @@ def expected(observed: Observed, now: Parameters, posteriors: bool = False) -> E
     posterior = np.empty((len(forest.label) if posteriors else 0, k))
     nodes = forest.left, forest.right, rewritings.rule, observed.relation[forest.label]
     sums = counts, flows, roots, posterior
-    total = kernels.expect(forest.offsets, forest.weights, *nodes, *now, *sums)
+    total = concept_kernels.expect(forest.offsets, forest.weights, *nodes, *now, *sums)
     return Expected(float(total), counts, flows * now.transfer, roots, posterior)
 
 

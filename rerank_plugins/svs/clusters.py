@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.trees.cleaning import category
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.svs.model import SvsModel
 
 
 class ClusterHead(NamedTuple):

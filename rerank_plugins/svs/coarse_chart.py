@@ -1,7 +1,7 @@
 """Inside and outside probabilities of several sentences of the same length by the coarse grammar (Baker 1979).
 
     V(a, i, j) = Σ_{a → l r} p(a → l r) Σ_{i<k<j} I(l, i, k) I(r, k, j)       V(a, i, i+1) = p(w_i | a)
-    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (models/pcfg/closure.py)
+    I(s, i, j) = Σ_a R(s, a) V(a, i, j),   R = (I − U)^-1                      (constituency/closure.py)
 
 A row of numbers has the values of one symbol for all spans of one width: those of all sentences at the first position,
 at the second, and so on. Children at one split point are then rows too, the right one shifted by its position, so that
@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import BoolArray, IntArray
-from rerank_plugins.kernels import part
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.inside import LARGE, SMALL, START
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.pcfg.rules import Rules
+from rerank_plugins.constituency.compiled_rules import Rules
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.inside import LARGE, SMALL, START
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.kit.kernels import part
 
 LANES = 512  # numbers in a row, if there are so many sentences of the length
 NOTHING = 1 << 30  # the power of a span that no symbol derives

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.pcfg.grammar import ROOT, Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_of
-from rerank_plugins.models.pcfg.projection import coarse_name, summed
-from rerank_plugins.models.svs.model import SvsModel
+from rerank_plugins.constituency.coarse_grammar import coarse_name, summed
+from rerank_plugins.constituency.grammar import ROOT, Grammar
+from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.svs.model import SvsModel
 
 LEAST = 1e-300  # weight of symbols and concepts that never occur in the treebank
 

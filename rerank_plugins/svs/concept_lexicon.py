@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.pcfg.lexicon import NumberedWords
+from rerank_plugins.constituency.lexicon import NumberedWords
+from rerank_plugins.core.arrays import FloatArray, IntArray
 
 UNK_HEADWORD = "unk"  # stands for all headwords that the model does not keep
 

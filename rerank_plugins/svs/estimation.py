@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.elementary import exp
-from rerank_plugins.models.pcfg.lexicon import Lexicon
-from rerank_plugins.models.svs.clustering import Expected, Parameters
-from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.names import category_and_relation
-from rerank_plugins.models.svs.observed import Observed, headword
+from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.elementary_functions import exp
+from rerank_plugins.svs.clustering import Expected, Parameters
+from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.observed_trees import Observed, headword
+from rerank_plugins.svs.symbol_names import category_and_relation
 
 
 def model_of(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.models.pcfg.lexicon import Lexicon
-from rerank_plugins.models.svs.clustering import Expected, Parameters, per_symbol
-from rerank_plugins.models.svs.estimation import vector_lexicon, word_classes
-from rerank_plugins.models.svs.lexicon import VectorLexicon
-from rerank_plugins.models.svs.observed import Observed
+from rerank_plugins.constituency.lexicon import Lexicon
+from rerank_plugins.svs.clustering import Expected, Parameters, per_symbol
+from rerank_plugins.svs.concept_lexicon import VectorLexicon
+from rerank_plugins.svs.estimation import vector_lexicon, word_classes
+from rerank_plugins.svs.observed_trees import Observed
 
 
 def count(observed: Observed) -> tuple[Parameters, Expected]:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.kernels import part
-from rerank_plugins.models.pcfg.outside import cell_number
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.kernels import part
 
 NEW = -1  # `begin` of a cell that is not yet filled
 HIGHEST = 1 << 30

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kernels import allocating_part, part
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.chart import FAST, transferred
-from rerank_plugins.models.svs.heap import NEW, common_power, normalise, power_factor
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.kit.kernels import allocating_part, part
+from rerank_plugins.svs.chart import FAST, transferred
+from rerank_plugins.svs.heap import NEW, common_power, normalise, power_factor
 
 
 @partial(allocating_part, fastmath=FAST)

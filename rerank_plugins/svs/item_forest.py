@@ -3,7 +3,7 @@
 The coarse grammar leaves some categories over each span. Which symbols of these categories derive the span, and which
 of them are below ROOT in some tree of the whole sentence, can be found without vectors: in a step of one integer each
 instead of K products. More than half of the symbols that derive a span are in no tree, because their annotation or
-relation fits no constituent above. The vectors of posteriors.py are computed for the others only, from
+relation fits no constituent above. The vectors of rule_posteriors.py are computed for the others only, from
 the pairs of children that are listed here, so that nothing is searched a second time.
 """
 
@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.outside import cell_number
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
 
 FULL = -1  # result of `build`: there is no room for all items or pairs
 

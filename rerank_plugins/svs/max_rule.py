@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.posteriors import Expected
-from rerank_plugins.models.svs.rules import VectorRules
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.svs.rule_posteriors import Expected
+from rerank_plugins.svs.vector_rules import VectorRules
 
 
 class PlainRules(NamedTuple):

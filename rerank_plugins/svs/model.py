@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import BoolArray, FloatArray, IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN
+from rerank_plugins.core.arrays import BoolArray, FloatArray, IntArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
 
 
 @dataclass(frozen=True, eq=False)

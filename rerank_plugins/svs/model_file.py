@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins import model_file
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.elementary import log
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.pcfg.model_file import write_packed
-from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.resources import embedded, shared_if_embedded
+from rerank_plugins.constituency.model_file import write_packed
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
+from rerank_plugins.svs.model import SvsModel
 
 KIND = "svs"
 EMBEDDED = embedded("vectors.svs")

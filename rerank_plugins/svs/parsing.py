@@ -1,10 +1,10 @@
 """Parsing with vectors: pruning by a coarse grammar, a chart of vectors, and the best tree with all its vectors.
 
-1. Inside and outside probabilities by the coarse grammar over plain categories (projection.py). A symbol is kept over a
-   span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
-2. The symbols of these categories that fit what is kept above and beside them (allowed.py).
+1. Inside and outside probabilities by the coarse grammar over plain categories (coarse_model.py). A symbol is kept over
+   a span if the expected count of its category there exceeds `threshold`; if no tree is left, the threshold is lowered.
+2. The symbols of these categories that fit what is kept above and beside them (allowed_symbols.py).
 3. Their vectors, and the tree from the top (best_vectors.py); for the other decoder, expected counts of rules in all
-   trees that are left first (forest.py, posteriors.py, max_rule.py).
+   trees that are left first (item_forest.py, rule_posteriors.py, max_rule.py).
 
 With a threshold of 0 nothing is pruned, as in the paper, and there is no coarse chart; the best vectors then fill a
 chart (chart.py) in which sentences share cells over the same words.
@@ -21,24 +21,24 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
-from rerank_plugins.models.pcfg.rules import compile_rules as compile_coarse
-from rerank_plugins.models.svs.chart import compose_items, fill_best
-from rerank_plugins.models.svs.chart_node import ChartNode, Tables
-from rerank_plugins.models.svs.coarse_chart import CoarseCharts, batches
-from rerank_plugins.models.svs.inside import fill_sums
-from rerank_plugins.models.svs.max_rule import best_categories, plain_rules
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.projection import coarse_grammar
-from rerank_plugins.models.svs.pruned_chart import PrunedChart
-from rerank_plugins.models.svs.rules import compile_rules
-from rerank_plugins.models.svs.vector_chart import VectorChart
-from rerank_plugins.models.svs.vector_tree import VectorTree
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.unaries import LINK
+from rerank_plugins.constituency.compiled_rules import compile_rules as compile_coarse
+from rerank_plugins.constituency.parsing import EXACT, LOWER, LOWEST, PRUNED_EARLY
+from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.svs.chart import compose_items, fill_best
+from rerank_plugins.svs.chart_node import ChartNode, Tables
+from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
+from rerank_plugins.svs.coarse_model import coarse_grammar
+from rerank_plugins.svs.inside import fill_sums
+from rerank_plugins.svs.max_rule import best_categories, plain_rules
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.pruned_vectors import PrunedChart
+from rerank_plugins.svs.vector_chart import VectorChart
+from rerank_plugins.svs.vector_rules import compile_rules
+from rerank_plugins.svs.vector_tree import VectorTree
 
 THRESHOLD = 1e-4
 LONG = 60  # words

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray
-from rerank_plugins.models.svs.allowed import pruned_rules
-from rerank_plugins.models.svs.best_vectors import NO_ROOM, fill_kept
-from rerank_plugins.models.svs.forest import FULL, build, make_forest
-from rerank_plugins.models.svs.heap import make_heap
-from rerank_plugins.models.svs.max_rule import PlainRules
-from rerank_plugins.models.svs.posteriors import Expected, expect_rules, sum_vectors
-from rerank_plugins.models.svs.rules import VectorRules
+from rerank_plugins.core.arrays import BoolArray, IntArray
+from rerank_plugins.svs.allowed_symbols import pruned_rules
+from rerank_plugins.svs.best_vectors import NO_ROOM, fill_kept
+from rerank_plugins.svs.heap import make_heap
+from rerank_plugins.svs.item_forest import FULL, build, make_forest
+from rerank_plugins.svs.max_rule import PlainRules
+from rerank_plugins.svs.rule_posteriors import Expected, expect_rules, sum_vectors
+from rerank_plugins.svs.vector_rules import VectorRules
 
 ITEMS, PAIRS, COUNTS = 1 << 13, 1 << 16, 1 << 15  # room at first
 

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.pcfg.outside import cell_number
-from rerank_plugins.models.svs.chart import FAST
-from rerank_plugins.models.svs.forest import FULL
-from rerank_plugins.models.svs.heap import HIGHEST
+from rerank_plugins.constituency.outside import cell_number
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.svs.chart import FAST
+from rerank_plugins.svs.heap import HIGHEST
+from rerank_plugins.svs.item_forest import FULL
 
 
 class Expected(NamedTuple):

@@ -18,11 +18,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.pcfg.annotation import Annotation, annotate
-from rerank_plugins.models.pcfg.forest import ROOT_LABEL, Forest, plant
-from rerank_plugins.models.svs.names import (
+from rerank_plugins.constituency.annotation import Annotation, annotate
+from rerank_plugins.constituency.binarised_trees import ROOT_LABEL, Forest, plant
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.svs.symbol_names import (
     HEAD,
     MODIFIER,
     TAG,
@@ -33,12 +39,6 @@ from rerank_plugins.models.svs.names import (
     intermediate,
     symbol,
 )
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.heads import HeadRules, english_heads
-from rerank_plugins.trees.unaries import LINK
 
 
 class StateTree(NamedTuple):
@@ -62,7 +62,7 @@ def state_forest(
     unknown: UnknownWords | None = None,
     weights: Callable[[int], FloatArray] = np.ones,
 ) -> StateForest:
-    """Lay out cleaned trees (trees/cleaning.py) as trees of symbols; none is kept, and symbols are renamed in arrays.
+    """Lay out cleaned trees as trees of symbols; none is kept, and symbols are renamed in arrays.
 
     Categories, relations and then symbols with a count below `rare` are replaced by less annotated ones. `weights` is
     called once all trees are read, with their number, and returns the weight of each in the counts. Raises FormatError

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rerank_plugins.models.pcfg import annotation
-from rerank_plugins.models.pcfg.annotation import VERBS, Annotation
-from rerank_plugins.trees.cleaning import category, split_label
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.constituency import annotation
+from rerank_plugins.constituency.annotation import VERBS, Annotation
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import category, split_label
 
 ARGUMENTS = frozenset({"NP", "S", "SBAR", "VP", "ADJP", "PP", "PRT"})
 
@@ -40,7 +40,7 @@ SUBCATEGORISATION: dict[str, Annotation] = {"transitive": transitive, "frame": f
 
 
 def named(names: Sequence[str]) -> list[Annotation]:
-    """The annotations of these names: those of Klein & Manning (models/pcfg/annotation.py) and of this module.
+    """The annotations of these names: those of Klein & Manning (constituency/annotation.py) and of this module.
 
     The mark of phrases with a single child is left out, because symbols have it in any case. Raises ConfigError for an
     unknown name.

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from rerank_plugins.trees.binarisation import INTERMEDIATE
-from rerank_plugins.trees.cleaning import split_label
-from rerank_plugins.trees.constituency import ROOT
+from rerank_plugins.core.constituency_tree import ROOT
+from rerank_plugins.kit.trees.binarisation import INTERMEDIATE
+from rerank_plugins.kit.trees.treebank_cleaning import split_label
 
 HEAD = "ID"  # the relation of a head to its constituent
 MODIFIER = "MOD"

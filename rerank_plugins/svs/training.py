@@ -6,28 +6,28 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from rerank_plugins import __version__
-from rerank_plugins.models.pcfg.counted_trees import CountedTrees
-from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing
-from rerank_plugins.models.pcfg.tagged_words import Tagged, with_unknown
-from rerank_plugins.models.pcfg.training import KEPT
-from rerank_plugins.models.pcfg.treebank_grammar import grammar_of_counts, productions
-from rerank_plugins.models.svs import lexicalised
-from rerank_plugins.models.svs.annotation import named
-from rerank_plugins.models.svs.clustering import Clustering, EmStep, cluster
-from rerank_plugins.models.svs.estimation import categories, clustered_lexicon, model_of
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.observed import observe
-from rerank_plugins.models.svs.states import state_forest
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.cleaning import CRAFT_LABELS, clean
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.constituency.counted_trees import CountedTrees
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing
+from rerank_plugins.constituency.tagged_words import Tagged, with_unknown
+from rerank_plugins.constituency.training import KEPT
+from rerank_plugins.constituency.treebank_grammar import grammar_of_counts, productions
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import CRAFT_LABELS, clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.svs import headword_concepts as lexicalised
+from rerank_plugins.svs.clustering import Clustering, EmStep, cluster
+from rerank_plugins.svs.estimation import categories, clustered_lexicon, model_of
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.observed_trees import observe
+from rerank_plugins.svs.states import state_forest
+from rerank_plugins.svs.subcategorisation import named
 
 
 @dataclass(frozen=True)
 class SvsSettings:
     """The settings of training.
 
-    `annotations`  names of the annotations of categories (annotation.py)
+    `annotations`  names of the annotations of categories (subcategorisation.py)
     `rare`         categories, relations and symbols with a lower count are replaced by less annotated ones
     `headwords`    number of headwords to keep
     `lexicalised`  whether the headwords themselves are the concepts, instead of clusters
@@ -55,7 +55,7 @@ def train_svs(
 ) -> SvsModel:
     """A model of several treebanks, each with the weight of its trees.
 
-    `tagged` words (models/pcfg/tagged_words.py) are added to the lexicon, together with the words that occur once in a
+    `tagged` words (constituency/tagged_words.py) are added to the lexicon, together with the words that occur once in a
     treebank. Raises FormatError where there are no trees, ConfigError for an annotation that does not exist.
     """
     annotations = named(settings.annotations)

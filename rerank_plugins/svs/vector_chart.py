@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.svs.heap import NEW, enlarged, make_heap
-from rerank_plugins.models.svs.rules import VectorRules
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.svs.heap import NEW, enlarged, make_heap
+from rerank_plugins.svs.vector_rules import VectorRules
 
 MEMORY = 1 << 26  # bytes of vectors above which the heap is emptied
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 
 
 def check_chosen(values: Sequence[str], possible: Sequence[str]) -> None:

@@ -17,11 +17,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.interfaces import FeatureExtractor
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import FeatureExtractor
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.source_sentence import source_of
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.source_sentence import source_of
 
 
 @dataclass(frozen=True)
@@ -47,14 +47,3 @@ class LexicalOverlapFeature(FeatureExtractor):
     def _tokens(self, text: str) -> list[str]:
         text = normal_text(text)
         return text.lower().split() if self.ignore_case else text.split()
-
-
-def source_of(nbest: NBestList, feature: str) -> str:
-    """The source sentence of a list. Raises ConfigError where there is none."""
-    if nbest.source is None:
-        problem = f"{feature} compares with the source sentence, and segment {nbest.segment_id} has none"
-        raise ConfigError(
-            f"{problem}: give it as `source` (a file for a command or a config, the sentence itself in Python and in a"
-            " request)"
-        )
-    return nbest.source

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.interfaces import FeatureExtractor, SentenceModel, option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.interfaces import FeatureExtractor, SentenceModel, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.kit.source_sentence import source_of
 
 
 @dataclass(frozen=True)

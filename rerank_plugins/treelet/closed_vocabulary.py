@@ -2,7 +2,7 @@
 
 Number 0 is `<s>`, which stands before the first word and is never predicted; the other words follow by falling
 frequency, words of equal frequency in alphabetical order. `UNK`, the signature without features, is always in the
-vocabulary. Brackets are in their normal form (trees/penn.py), however a text spells them.
+vocabulary. Brackets are in their normal form (core/brackets_and_quotes.py), however a text spells them.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, known_form
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.penn import known_spelling
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import known_spelling
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, known_form
 
 START = "<s>"
 Sentence = Sequence[str]

@@ -13,19 +13,19 @@ from itertools import islice
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.backoff.workspace import PIECE, Collection, Workspace
-from rerank_plugins.models.treelet.forest import SPECIAL, Symbols, TreeArrays, lay_out
-from rerank_plugins.models.treelet.numbering import UnusualLabelError
-from rerank_plugins.models.treelet.transforming import ArrayTransformations
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
-from rerank_plugins.models.vocabulary.closing import close_numbered
-from rerank_plugins.models.vocabulary.numbering import Numbering
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.shared_subtrees import SharedTrees
-from rerank_plugins.trees.treelet_transforms import Transformations
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import PIECE, Collection, Workspace
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.treelet.corpus_vocabulary import close_numbered
+from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
+from rerank_plugins.treelet.transformations import ArrayTransformations
+from rerank_plugins.treelet.tree_arrays import SPECIAL, Symbols, TreeArrays, lay_out
+from rerank_plugins.treelet.tree_transformations import Transformations
 
 BLOCK = 4096  # trees that are numbered at a time
 PHRASE, TAG = 0, 1
@@ -114,7 +114,7 @@ class TreeletCollector:
 
 
 class TransformedCollector(TreeletCollector):
-    """Collects transformed trees (trees/treelet_transforms) as arrays, without building them as objects."""
+    """Collects transformed trees (tree_transformations) as arrays, without building them as objects."""
 
     def __init__(self, workspace: Workspace | None = None) -> None:
         super().__init__(workspace)

@@ -1,7 +1,7 @@
 """Determines the closed vocabulary of a training corpus: which words become signatures, and the numbers of all.
 
-The result is that of replacing words in sentences (`UnknownWords.replaced`, signatures.py) and counting what is left,
-without a Python object for any token: only distinct words are strings.
+The result is that of replacing words in sentences (`UnknownWords.replaced`, kit/vocabulary/signatures.py) and counting
+what is left, without a Python object for any token: only distinct words are strings.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.models.backoff.workspace import PIECE
-from rerank_plugins.models.vocabulary.closed import START, ClosedVocabulary, Sentence
-from rerank_plugins.models.vocabulary.numbering import Numbering
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, signature
+from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, signature
+from rerank_plugins.kit.workspace import PIECE
+from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
 
 
 def close_numbered(

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.layout import NONE
-from rerank_plugins.models.treelet.forest import EDGE, TreeArrays, siblings
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff.layout import NONE
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays, siblings
 
 RULE_ORDER, WORD_ORDER, SYMBOL_ORDER = 4, 6, 5
 START_WORD = 0  # the number of <s>

@@ -1,6 +1,6 @@
 """The treelet language model's score of a hypothesis: total, and per word.
 
-total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; language_models/parsed.py);
+total = ln Σ_T p(T) over the k best parses T of the hypothesis (Pauls & Klein 2012; parsed_language_model.py);
 per_word = total / |e|. A hypothesis without a parse has ln p of a flat tree with unknown labels over its words. The
 empty hypothesis has what smoothing leaves for a sentence without words, both as its total and per word. The cache in
 front of the parser logs how many hypotheses had no parse. The cost is that of parsing each distinct text once: chart
@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Parser, Sentence, SentenceModel, option
-from rerank_plugins.language_models.parsed import shared
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Parser, Sentence, SentenceModel, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.parsed_language_model import shared
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.headlex.heads import Heads
-from rerank_plugins.models.treelet.forest import EDGE, TreeArrays, siblings
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.treelet.headlex_heads import Heads
+from rerank_plugins.treelet.tree_arrays import EDGE, TreeArrays, siblings
 
 KINDS = ("head", "symbol", "tag", "word")
 START_WORD = 0  # the number of <s>

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.treelet.forest import Symbols, TreeArrays, siblings
-from rerank_plugins.models.treelet.rules import rules_of
-from rerank_plugins.trees.heads import HeadRules, english_heads
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.treelet.rule_numbers import rules_of
+from rerank_plugins.treelet.tree_arrays import Symbols, TreeArrays, siblings
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""The head-lexicalised language model (models/headlex), summed over the k best parses of a sentence."""
+"""The head-lexicalised language model (treelet), summed over the k best parses of a sentence."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_plugins.interfaces import option
-from rerank_plugins.language_models.parsed import ParsedLanguageModel, TreeModel
+from rerank_plugins.core.interfaces import option
+from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel, TreeModel
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,6 @@ class HeadlexLanguageModel(ParsedLanguageModel):
     @cached_property
     def trees(self) -> TreeModel:
         """The tree model, loaded on first use."""
-        from rerank_plugins.models.headlex.model_file import read_model
+        from rerank_plugins.treelet.headlex_model_file import read_model
 
         return read_model(self.model)

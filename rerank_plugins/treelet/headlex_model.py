@@ -1,4 +1,4 @@
-"""The HEADLEX model: p(T) from head-lexicalised rules (events.py), each factor interpolated modified Kneser–Ney.
+"""The HEADLEX model: p(T) from head-lexicalised rules (headlex_events.py), each factor by interpolated Kneser–Ney.
 
     p(T) = Π_P p(H | P, w, t) Π_{modifiers and STOP, both sides} p(C | …) p(t_C | …) p(w_C | …)
 
@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.backoff.scoring import score_events
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.headlex.events import KINDS, factors
-from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
-from rerank_plugins.models.treelet.forest import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
-from rerank_plugins.models.treelet.summing import sum_distinct
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary, Sentence
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary, Sentence
+from rerank_plugins.treelet.headlex_events import KINDS, factors
+from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
+from rerank_plugins.treelet.sentence_sums import sum_distinct
+from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
-"""A HEADLEX model in one file (model_file.py): the tables of each kind of factor, words, labels, settings."""
+"""A HEADLEX model in one file (kit/files/model_file.py): the tables of each kind of factor, words, labels, settings."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.backoff import table_arrays
-from rerank_plugins.models.headlex.events import KINDS, sizes
-from rerank_plugins.models.headlex.model import HeadlexModel, Settings
-from rerank_plugins.models.treelet.forest import Symbols
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.backoff import table_arrays
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.treelet.headlex_events import KINDS, sizes
+from rerank_plugins.treelet.headlex_model import HeadlexModel, Settings
+from rerank_plugins.treelet.tree_arrays import Symbols
 
 KIND = "headlex"
 

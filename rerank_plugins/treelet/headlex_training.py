@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Estimator, estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.headlex.events import KINDS, factors, sizes
-from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
-from rerank_plugins.models.headlex.model import HeadlexModel, Settings
-from rerank_plugins.models.treelet.collecting import Corpus, TreeletCollector
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Estimator, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.corpus import Corpus, TreeletCollector
+from rerank_plugins.treelet.headlex_events import KINDS, factors, sizes
+from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
+from rerank_plugins.treelet.headlex_model import HeadlexModel, Settings
 
 
 def collect(trees: Iterable[Tree], workspace: Workspace | None = None) -> TreeletCollector:

@@ -1,4 +1,4 @@
-"""The treelet language model (Pauls & Klein 2012; models/treelet), summed over the k best parses of a sentence."""
+"""The treelet language model (Pauls & Klein 2012; treelet), summed over the k best parses of a sentence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence, option
-from rerank_plugins.language_models.parsed import ParsedLanguageModel
-from rerank_plugins.resources import embedded, shared_if_embedded
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence, option
+from rerank_plugins.kit.files.embedded import embedded, shared_if_embedded
+from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.treelet.model import TreeletModel
-    from rerank_plugins.models.treelet.sampling import TreeletSampler
+    from rerank_plugins.treelet.model import TreeletModel
+    from rerank_plugins.treelet.sampling import TreeletSampler
 
 EMBEDDED = embedded("treelet-lm.zst")
 
@@ -32,7 +32,7 @@ class TreeletLanguageModel(ParsedLanguageModel):
 
     def sampler(self, shortest: int, longest: int) -> TreeletSampler:
         """A sampler of sentences and their trees that have `shortest` to `longest` words."""
-        from rerank_plugins.models.treelet.sampling import TreeletSampler
+        from rerank_plugins.treelet.sampling import TreeletSampler
 
         return TreeletSampler(self.trees, shortest, longest)
 
@@ -47,6 +47,6 @@ class TreeletLanguageModel(ParsedLanguageModel):
     @cached_property
     def trees(self) -> TreeletModel:
         """The tree model, loaded on first use."""
-        from rerank_plugins.models.treelet.model_file import read_model
+        from rerank_plugins.treelet.model_file import read_model
 
         return replace(shared_if_embedded(self.model or EMBEDDED, read_model))  # which remembers words of its own

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import count
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.heads import HeadRules, english_heads
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class LexicalisedTree:
 def lexicalise(tree: Tree, rules: HeadRules | None = None) -> LexicalisedTree:
     """The tree with the head word and head tag of every node, by these rules (default: English).
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> tree = lexicalise(*read_trees(["(S (NP (DT The) (NN dog)) (VP (VBZ barks)))"]))
     >>> tree.head_word, tree.head_tag, tree.head, tree.head_child, tree.children[0].head_word
     ('barks', 'VBZ', 2, 1, 'dog')

@@ -2,7 +2,7 @@
 
     p(T) = Π_{r in T} p(C_1 … C_d | P, P', r') · Π_{words} p(w | P, R, r', w_-1, w_-2)        (Pauls and Klein 2012)
 
-over trees after the transformations of their section 3 (trees/treelet_transforms). Both kinds of factors are back-off
+over trees after the transformations of their section 3 (tree_transformations). Both kinds of factors are back-off
 models (events.py), estimated by the shared core; the lowest order of the yields is in yields.py, and gives every tree a
 probability. Σ_T p(T) = 1 over all trees with words of the closed vocabulary, if the model is consistent. The variants,
 the paper's baselines, are the same model with smaller contexts:
@@ -28,21 +28,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.backoff.scoring import LN10, score_events
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
-from rerank_plugins.models.treelet.forest import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
-from rerank_plugins.models.treelet.rules import Rules, rules_of, selected
-from rerank_plugins.models.treelet.summing import sum_distinct
-from rerank_plugins.models.treelet.yields import YieldModel
-from rerank_plugins.models.vocabulary.closed import START, ClosedVocabulary, Sentence
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.backoff.scoring import LN10, score_events
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.treelet.closed_vocabulary import START, ClosedVocabulary, Sentence
+from rerank_plugins.treelet.events import RULE_ORDER, WORD_ORDER, rule_events, word_events
+from rerank_plugins.treelet.rule_numbers import Rules, rules_of, selected
+from rerank_plugins.treelet.sentence_sums import sum_distinct
+from rerank_plugins.treelet.tree_arrays import UNSEEN, Symbols, TreeArrays, lay_out, place_words, sentences_of, shapes
+from rerank_plugins.treelet.yields import YieldModel
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.treelet.transforming import ArrayTransformations
+    from rerank_plugins.treelet.transformations import ArrayTransformations
 
 ORDERS = {  # of the models of rules and of words
     "pcfg": (2, 2),
@@ -144,12 +144,12 @@ class TreeletModel(PickledFields):
     def _forest(self, parses: Sequence[Sequence[Tree]], transformed: bool) -> TreeArrays:
         """The trees of all parses as arrays."""
         if self.settings.transformed and not transformed:
-            from rerank_plugins.models.treelet.numbering import UnusualLabelError
+            from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
 
             try:
                 return self._transformed(parses)
             except UnusualLabelError:
-                from rerank_plugins.trees.treelet_transforms import Transformations
+                from rerank_plugins.treelet.tree_transformations import Transformations
 
                 change = Transformations()
                 parses = [[change(tree) for tree in trees] for trees in parses]
@@ -159,7 +159,7 @@ class TreeletModel(PickledFields):
 
     def _transformed(self, parses: Sequence[Sequence[Tree]]) -> TreeArrays:
         """The transformed trees in numbers."""
-        from rerank_plugins.trees.shared_subtrees import SharedTrees
+        from rerank_plugins.core.shared_subtrees import SharedTrees
 
         shared = [trees if isinstance(trees, SharedTrees) else SharedTrees.of(trees) for trees in parses]
         arrays = self._transformations(shared)
@@ -173,7 +173,7 @@ class TreeletModel(PickledFields):
 
     @cached_property
     def _transformations(self) -> ArrayTransformations:
-        from rerank_plugins.models.treelet.transforming import ArrayTransformations
+        from rerank_plugins.treelet.transformations import ArrayTransformations
 
         return ArrayTransformations(*self.symbols.lookups())
 

@@ -1,4 +1,4 @@
-"""A treelet model in one file (model_file.py): four pairs of tables, words, labels, rules and settings.
+"""A treelet model in one file (kit/files/model_file.py): four pairs of tables, words, labels, rules and settings.
 
 The tables are mapped into memory; reading the words and labels takes some milliseconds. The hash table of the rules is
 built when it is first used.
@@ -11,15 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.backoff import table_arrays
-from rerank_plugins.models.treelet.forest import Symbols
-from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.rules import Rules
-from rerank_plugins.models.treelet.yields import YieldModel
-from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.backoff import table_arrays
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
+from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.rule_numbers import Rules
+from rerank_plugins.treelet.tree_arrays import Symbols
+from rerank_plugins.treelet.yields import YieldModel
 
 KIND = "treelet"
 TABLES = ("rules", "words", "given_parent", "alone")

@@ -19,15 +19,15 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Parser, Sentence, SentenceModel, option
-from rerank_plugins.paths import content_hash
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.scored import KBestTrees, ScoredTree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Parser, Sentence, SentenceModel, option
+from rerank_plugins.core.paths import content_hash
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.vocabulary.closed import ClosedVocabulary
-    from rerank_plugins.trees.constituency import Tree
+    from rerank_plugins.core.constituency_tree import Tree
+    from rerank_plugins.treelet.closed_vocabulary import ClosedVocabulary
 
 TREES = 20_000  # trees scored in one call
 REMEMBERED = 10_000  # sentences whose ln p is kept, about 2 kB each
@@ -71,8 +71,8 @@ class ParsedLanguageModel(SentenceModel, PickledFields):
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.parsers.of_models import parser_of_model
-        from rerank_plugins.parsers.pcfg_parser import PcfgParser
+        from rerank_plugins.constituency.parser import PcfgParser
+        from rerank_plugins.kit.files.parser_of_model import parser_of_model
 
         return parser_of_model(self.model, self.parser, PcfgParser(k=self.k))
 

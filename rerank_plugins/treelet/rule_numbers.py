@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.word_hashing import EMPTY, FACTOR, START, slot_of
-from rerank_plugins.models.treelet.forest import TreeArrays, siblings
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_hash import EMPTY, FACTOR, START, slot_of
+from rerank_plugins.treelet.tree_arrays import TreeArrays, siblings
 
 
 @dataclass(frozen=True, eq=False)

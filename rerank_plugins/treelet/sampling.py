@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.drawing import cumulated, draw_down, draw_event, seen_above
-from rerank_plugins.models.backoff.layout import NONE
-from rerank_plugins.models.backoff.scoring import find_context
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.treelet.events import START_WORD
-from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
-from rerank_plugins.models.treelet.model import TreeletModel
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.event_sampling import cumulated, draw_down, draw_event, seen_above
+from rerank_plugins.kit.backoff.layout import NONE
+from rerank_plugins.kit.backoff.scoring import find_context
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
+from rerank_plugins.treelet.events import START_WORD
+from rerank_plugins.treelet.model import TreeletModel
+from rerank_plugins.treelet.tree_arrays import EDGE, UNKNOWN_TAG
 
 ATTEMPTS = 10_000  # trees rejected in a row before the lengths are considered impossible
 TRIALS = 1_000  # draws of a yield or a word

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 
 def sum_distinct(ln_p: FloatArray, sentence: NDArray[np.integer[Any]], shape: LongArray, sentences: int) -> FloatArray:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.word_hashing import FACTOR, START
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 
 
 @part

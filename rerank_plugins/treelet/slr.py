@@ -17,13 +17,13 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, SentenceModel, option
-from rerank_plugins.language_models.abilities import with_unigrams
-from rerank_plugins.language_models.parsed import ParsedLanguageModel, shared
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import HasUnigrams, LanguageModel, Parser, Sentence, SentenceModel, option
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.kit.model_abilities import with_unigrams
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.parsed_language_model import ParsedLanguageModel, shared
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.treelet.interning import Interner, grown, intern
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import ROOT, Tree
-from rerank_plugins.trees.heads import HeadRules
-from rerank_plugins.trees.shared_subtrees import SharedTrees
-from rerank_plugins.trees.treelet_transforms import annotate_heads, mark_numbers, mark_temporal
-from rerank_plugins.trees.treelet_transforms.tags import PLAIN
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.trees.head_rules import HeadRules
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.treelet.sequence_numbers import Interner, grown, intern
+from rerank_plugins.treelet.tree_transformations import annotate_heads, mark_numbers, mark_temporal
+from rerank_plugins.treelet.tree_transformations.tags import PLAIN
 
 CATEGORIES = (ROOT, "NP", "VP", "S", "SBAR")  # the first categories by number
 COLUMNS = CATEGORY, LABEL, HEAD, WORD, WIDTH = range(5)  # of what is known of a subtree

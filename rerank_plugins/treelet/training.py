@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Estimate, Estimator, estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.models.treelet.events import rule_events, word_events
-from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.rules import Rules, count_rules, rules_of
-from rerank_plugins.models.treelet.yields import YieldModel, train_yields
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
+from rerank_plugins.treelet.events import rule_events, word_events
+from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.rule_numbers import Rules, count_rules, rules_of
+from rerank_plugins.treelet.yields import YieldModel, train_yields
 
 LEAST = 1e-9  # least p of all unknown yields of a phrase together, which rounding may otherwise make 0 or less
 

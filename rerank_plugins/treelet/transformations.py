@@ -1,7 +1,7 @@
 """Transforms trees for the treelet model: from numbered subtrees to the arrays of the transformed trees.
 
-The transformations are those of trees/treelet_transforms, whose code is the slow twin. Numbers of distinct subtrees,
-with their heads, come from numbering.py. Two kernels do the rest on these numbers:
+The transformations are those of tree_transformations, whose code is the slow twin. Numbers of distinct subtrees,
+with their heads, come from subtree_numbers.py. Two kernels do the rest on these numbers:
 
 1. `flatten` finds, for every new phrase, its children after the flattening of NPs, SBARs and VPs, the phrase whose
    label it then has (of a chain of VPs, the lowest), and whether it is a sentence with a gap.
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.treelet.interning import grown
-from rerank_plugins.models.treelet.numbering import CATEGORY, LABEL, WIDTH, WORD, Numbering
-from rerank_plugins.trees.heads import CONJUNCTIONS, HeadRules, english_heads
-from rerank_plugins.trees.shared_subtrees import SharedTrees
-from rerank_plugins.trees.treelet_transforms import TEMPORAL
-from rerank_plugins.trees.treelet_transforms.labels import MARK
+from rerank_plugins.core.arrays import BoolArray, IntArray, LongArray
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS, HeadRules, english_heads
+from rerank_plugins.treelet.sequence_numbers import grown
+from rerank_plugins.treelet.subtree_numbers import CATEGORY, LABEL, WIDTH, WORD, Numbering
+from rerank_plugins.treelet.tree_transformations import TEMPORAL
+from rerank_plugins.treelet.tree_transformations.labels import MARK
 
 REMEMBERED = 50_000  # distinct subtrees, about 300 bytes each
 ROOT_NUMBER, NP, VP, S, SBAR = range(5)  # the first categories by number

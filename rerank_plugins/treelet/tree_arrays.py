@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.word_hashing import FACTOR, START
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.constituency_tree import ROOT, Tree
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.vocabulary.word_hash import FACTOR, START
 
 EDGE, UNKNOWN_PHRASE, UNKNOWN_TAG = range(3)  # the first symbols; EDGE stands before and after the children of a node
 SPECIAL = ("", "", "")

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.backoff.estimation import estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.scoring import score_events
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.treelet.events import SYMBOL_ORDER, symbol_events
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.backoff.estimation import estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.events import SYMBOL_ORDER, symbol_events
 
 WEIGHT = 0.9  # λ
 WITHOUT_PARENT = [0, 1, 2, 4]  # columns of an event without its parent

@@ -33,7 +33,7 @@ from rerank_adapters.formats.minimal_pairs import read_pairs
 from rerank_adapters.report.records import records_tsv
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, FormatError, LanguageModel
-from tests import naive_acceptability as naive
+from tests.applications import naive_acceptability as naive
 from tests.command_line import done, one_line, refused, rerank
 from tests.conftest import ROOT
 

@@ -12,7 +12,7 @@ from rerank_adapters.applications.acceptability.suites.formulas import almost_eq
 from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, read_suite
 from rerank_adapters.formats.minimal_pairs import Pair, pair_lines, parse_pairs, read_pairs
 from rerank_plugins import FormatError
-from tests import naive_acceptability as naive
+from tests.applications import naive_acceptability as naive
 
 BLIMP = {
     "sentence_good": "The cats sleep.", "sentence_bad": "The cats sleeps.", "field": "morphology",

@@ -16,7 +16,7 @@ from rerank_adapters.metrics.accuracy import Accuracy
 from rerank_plugins import FormatError
 from tests.command_line import done, one_line, refused, rerank
 
-EXAMPLE = Path(__file__).resolve().parent.parent / "example_nbest" / "completion" / "questions.tsv"
+EXAMPLE = Path(__file__).resolve().parents[2] / "example_nbest" / "completion" / "questions.tsv"
 HEADER = "id\tquestion\ta\tb\tc\tanswer\n"
 TSV = HEADER + '1\tthe _____ barks\tdog\tcat\t"fish\tA\n7\ta _____ .\tx\ty y\tz\tc\n'
 CSV = 'id,question,a),b),c)\n1,"the _____, it barks",dog,cat,"a ""fish"""\n7,a ___ .,x,y y,z\n'

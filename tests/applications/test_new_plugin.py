@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_feature_extractor
 from tests.command_line import done, refused, says_what_it_wrote
 

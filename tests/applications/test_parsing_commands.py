@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from rerank_adapters.applications.parsing.scores_report import print_scores
-from rerank_plugins.trees.dependency import read_conllu
+from rerank_plugins.core.dependency_tree import read_conllu
 from tests.command_line import done, refused, rerank, says_what_it_wrote
 
 TEXT = "she sings a song .\n\nthe cat sleeps .\nshe sings a song .\n"
@@ -14,7 +14,7 @@ PLUGIN = '''
 from dataclasses import dataclass
 
 from rerank_plugins import Parse, Parser, hookimpl, option
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def test_lists_are_parsed_by_distinct_hypotheses(small, tmp_path):
 
 @pytest.mark.slow
 def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
-    from rerank_adapters.pipeline import parsing as parse_pool
+    from rerank_adapters.chain import parse_pool
 
     monkeypatch.setattr(parse_pool, "BATCH", 7)
     text = "".join(f"w{i} is {i % 17} {'x' if i % 10 == 3 else '.'}\n" for i in range(100))
@@ -114,7 +114,7 @@ def test_processes_and_batches_change_nothing(chain, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_run_goes_on_where_it_stopped(chain, tmp_path, monkeypatch):
-    from rerank_adapters.pipeline import parsing as parse_pool
+    from rerank_adapters.chain import parse_pool
 
     monkeypatch.setattr(parse_pool, "BATCH", 10)
     lines = [f"word {i}\n" for i in range(50)]

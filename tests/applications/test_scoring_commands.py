@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.language_models.layouts import kenlm_layout, srilm_layout
-from rerank_adapters.pipeline.scoring import Scored, Totals, perplexity, score_lines
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.mixture import MixtureLanguageModel, fit_weights, mixed
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_adapters.chain.scoring import Scored, Totals, perplexity, score_lines
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.mixture import MixtureLanguageModel, fit_weights, mixed
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.command_line import done, refused, says_what_it_wrote
-from tests.naive_features import CORPUS
+from tests.ngram.naive_features import CORPUS
 
 LN10 = math.log(10)
 LINES = [" ".join(sentence) for sentence in CORPUS]
@@ -249,7 +249,7 @@ def test_commands_say_what_they_wrote(models, tmp_path):
 @pytest.mark.parametrize("command", ["score", "surprisal"])
 def test_a_bar_counts_sentences_as_they_are_measured(models, monkeypatch, command):
     """The first blocks are small, so that a slow model shows progress early; the bar ends at all sentences."""
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
 
     asked, counts = [], []
 

@@ -6,14 +6,14 @@ from itertools import product
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.wer import WER
 from rerank_adapters.tuners.grid import Axis, Grid, best_point, edge_notes, grid_scores
-from rerank_adapters.tuning import prepare, tune
 from rerank_adapters.weights import read_weights
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.testing import check_tuner
-from tests import naive_tuners as naive
 from tests.command_line import done, refused
+from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 

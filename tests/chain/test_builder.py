@@ -7,11 +7,11 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, FeatureExtractor, Parse, Parser, PluginError, option
-from rerank_plugins.builder import Builder
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.registry import Entry, Registry
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import Entry, Registry
+from rerank_plugins.kit.files.cached_parser import CachedParser
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,18 @@ import re
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.families import families
+from rerank_adapters.chain.family_contributions import families_together
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.contributions import contributions
 from rerank_adapters.config import System
-from rerank_adapters.pipeline.families import families
-from rerank_adapters.pipeline.family_contributions import families_together
 from rerank_adapters.report.tables import contribution_table
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning import cross_validate, prepare
-from rerank_adapters.tuning.contributions import contributions
 from rerank_adapters.weights import read_weights
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
 from tests.command_line import done, refused, rerank
+from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 FAMILIES = {"first": ["f0"], "second": ["f1", "f2"], "sparse": ["s0", "s1", "s2", "s3"]}

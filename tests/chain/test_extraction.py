@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction import (
+from rerank_adapters.chain.extraction import (
     ExtractionProgress,
     ValueCache,
     extract_features,
@@ -20,9 +20,9 @@ from rerank_adapters.extraction import (
     pool,
     stream_features,
 )
-from rerank_adapters.extraction.fingerprint import of_lists
-from rerank_adapters.forking import may_fork
-from rerank_adapters.progress import CountingBar, StatusLine
+from rerank_adapters.chain.extraction.fingerprint import of_lists
+from rerank_adapters.runtime.forking import may_fork
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,
@@ -35,14 +35,14 @@ from rerank_plugins import (
     SparseBlock,
     option,
 )
-from rerank_plugins.features.consensus import ConsensusFeature
-from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature
-from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
-from rerank_plugins.features.ngram_lm import NgramFeature
-from rerank_plugins.identity import describe
-from rerank_plugins.model_file import read_model, write_model
-from rerank_plugins.plugins import load_plugins
-from tests.naive_features import write_arpa
+from rerank_plugins.core.identity import describe
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.lists.consensus import ConsensusFeature
+from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
+from tests.ngram.naive_features import write_arpa
 
 WORDS = ["the", "a", "cat", "dog", "sat", "barked", "on", "mat", ",", "."]
 
@@ -159,8 +159,8 @@ class Dies(FeatureExtractor):
 
 @pytest.fixture
 def small_chunks(monkeypatch):
-    monkeypatch.setattr("rerank_adapters.extraction.chunk.FIRST", 20)
-    monkeypatch.setattr("rerank_adapters.extraction.chunk.LARGEST", 40)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 20)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 40)
 
 
 @pytest.fixture
@@ -282,7 +282,7 @@ def test_when_workers_pay():
 
 @pytest.mark.parametrize("fork", [True, False])
 def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, monkeypatch, fork):
-    monkeypatch.setattr("rerank_adapters.workers.may_fork", lambda: fork and may_fork())
+    monkeypatch.setattr("rerank_adapters.runtime.workers.may_fork", lambda: fork and may_fork())
     (tmp_path / "my_plugin.py").write_text(
         textwrap.dedent("""
         from dataclasses import dataclass
@@ -324,7 +324,7 @@ def test_extractors_of_a_plugin_file_reach_the_workers(tmp_path, eager_workers, 
 )
 def test_what_an_extractor_must_not_do(how, message):
     nbests = [NBestList(str(s), tuple(map(Hypothesis, ["a", "a", "a b"]))) for s in range(10)]
-    with pytest.raises(PluginError, match=r"feature 'mine' \(tests.test_extraction.Broken\), " + message):
+    with pytest.raises(PluginError, match=r"feature 'mine' \(tests.chain.test_extraction.Broken\), " + message):
         extract_features(nbests, {"mine": Broken(how)}, jobs=1)
 
 
@@ -338,7 +338,7 @@ def test_errors_come_back_from_workers(eager_workers):
 
 
 def test_an_extractor_that_does_not_pickle(eager_workers, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.workers.may_fork", lambda: False)
+    monkeypatch.setattr("rerank_adapters.runtime.workers.may_fork", lambda: False)
 
     @dataclass
     class Local(FeatureExtractor):
@@ -400,8 +400,8 @@ def test_what_workers_extract_is_kept(tmp_path, eager_workers):
 
 
 def test_damaged_blocks_are_removed_and_other_files_stay(tmp_path, small_chunks, monkeypatch, caplog):
-    monkeypatch.setattr("rerank_adapters.extraction.value_cache.PACE", -1.0)  # a block for each chunk
-    monkeypatch.setattr("rerank_adapters.extraction.value_cache.MANY", 1000)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.PACE", -1.0)  # a block for each chunk
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1000)
     nbests, work = lists(), tmp_path / "work"
     spy = Spy()
     table = extract_features(nbests, {"len": Spy()}, jobs=1, work=ValueCache(work))
@@ -565,7 +565,7 @@ def test_progress_counts_and_says_what_features_cost(extractors, capsys):
 
 
 def test_a_bar_for_the_patient(monkeypatch, capsys):
-    monkeypatch.setattr("rerank_adapters.progress.DELAY", -1.0)
+    monkeypatch.setattr("rerank_adapters.runtime.progress.DELAY", -1.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     with ExtractionProgress(10) as progress:
         progress(5, {"a": 0.5})
@@ -583,7 +583,7 @@ def test_a_display_appears_by_itself(kind, monkeypatch, capsys):
     with kind("at work"):
         pass
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr("rerank_adapters.progress.DELAY", 0.0)
+    monkeypatch.setattr("rerank_adapters.runtime.progress.DELAY", 0.0)
     with kind("at work") as display:
         display._timer.join(10)
     assert "at work" in capsys.readouterr().err
@@ -594,7 +594,7 @@ import sys, time
 from pathlib import Path
 import numpy as np
 from dataclasses import dataclass
-from rerank_adapters.extraction import ValueCache, extract_features, pool, value_cache
+from rerank_adapters.chain.extraction import ValueCache, extract_features, pool, value_cache
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction import extract_features, first_use
-from rerank_plugins import FeatureExtractor, Hypothesis, NBestList, kernel_compilation
+from rerank_adapters.chain.extraction import extract_features, first_use
+from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
+from rerank_plugins.kit import kernel_compilation
 
 LISTS = [NBestList(str(i), (Hypothesis("a b"), Hypothesis("a"))) for i in range(2)]
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+from rerank_adapters.chain.tuning.forward_selection import forward_selection
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning import cross_validate, prepare
-from rerank_adapters.tuning.family_trials import FamilyTrials
-from rerank_adapters.tuning.forward_selection import forward_selection
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 TUNER = Mira(passes=2)

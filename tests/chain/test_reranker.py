@@ -8,7 +8,7 @@ from rerank_adapters.tuners.trees import standardised_in_lists
 from rerank_adapters.weights import Weights, write_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, ModelError
 from tests.command_line import done
-from tests.test_boosted import TREES
+from tests.tuners.test_boosted import TREES
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters.reranking import order_by_score, rerank
+from rerank_adapters.chain.reranking import order_by_score, rerank
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import FeatureTable, Hypothesis, NBestList, RerankError, SparseBlock
-from tests import naive_evaluation as naive
+from tests.evaluation import naive_evaluation as naive
 
 # Small whole numbers: many ties, and sums that are exact in any order.
 LISTS = st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=6), min_size=1, max_size=8)

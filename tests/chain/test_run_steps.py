@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from rerank_adapters.pipeline import job
+from rerank_adapters.chain import job
 from tests.command_line import done
 
 CONFIG = """
@@ -189,7 +189,7 @@ def test_a_record_with_other_hashes_is_not_believed(place):
 PLUGIN = """
 from dataclasses import dataclass
 from rerank_plugins import hookimpl
-from rerank_plugins.features.length import LengthFeature
+from rerank_plugins.lists.length import LengthFeature
 
 @dataclass(frozen=True)
 class OfFile(LengthFeature):

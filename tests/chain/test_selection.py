@@ -7,14 +7,14 @@ import tomllib
 import numpy as np
 import pytest
 
-from rerank_adapters.report.tables import selection_table
+from rerank_adapters.chain.tuning import cross_validate, prepare
+from rerank_adapters.chain.tuning.held_out import tuned_folds
+from rerank_adapters.chain.tuning.selection import PATIENCE, Selecting, select_families, standard_error
+from rerank_adapters.chain.tuning.tables import selection_table
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning import cross_validate, prepare
-from rerank_adapters.tuning.held_out import tuned_folds
-from rerank_adapters.tuning.selection import PATIENCE, Selecting, select_families, standard_error
-from rerank_plugins.errors import ConfigError
-from tests import naive_tuners as naive
+from rerank_plugins.core.errors import ConfigError
 from tests.command_line import done
+from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 FAMILIES = {"base": ["f0"], "good": ["f1", "f2"], "noise": ["f3"], "more noise": ["f4"], "better": ["f5"]}

@@ -6,18 +6,18 @@ import json
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import cross_validate, prepare, record, start_vector, take_segments, tune
+from rerank_adapters.chain.tuning.start_weights import least_squares
+from rerank_adapters.chain.tuning.tables import cross_validation_table
 from rerank_adapters.metrics.bleu import Bleu
-from rerank_adapters.report.tables import cross_validation_table
 from rerank_adapters.tuners.feature_rows import FeatureRows
 from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
-from rerank_adapters.tuning import cross_validate, prepare, record, start_vector, take_segments, tune
-from rerank_adapters.tuning.start import least_squares
-from rerank_plugins.errors import ConfigError, PluginError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Tuner, TuningResult
-from tests import naive_tuners as naive
+from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Tuner, TuningResult
+from tests.tuners import naive_tuners as naive
 
 METRIC = naive.ErrorRate()
 

@@ -15,18 +15,18 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction import ValueCache, extract_features, stream_features
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.value_cache import StoredValues
-from rerank_adapters.extraction.value_identity import package_hash, value_identity
+from rerank_adapters.chain.extraction import ValueCache, extract_features, stream_features
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.value_cache import StoredValues
+from rerank_adapters.chain.extraction.value_identity import package_hash, value_identity
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, Hypothesis, NBestList
-from rerank_plugins.features.hhmm_lm import HhmmFeature
-from rerank_plugins.features.length import LengthFeature
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.hhmm.feature import HhmmFeature
+from rerank_plugins.lists.length import LengthFeature
 from tests.command_line import done, refused
-from tests.test_interrupt import run, seen
+from tests.runtime.test_interrupt import run, seen
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ PLUGIN = """
 from dataclasses import dataclass
 from typing import ClassVar
 from rerank_plugins import hookimpl
-from rerank_plugins.features.length import LengthFeature
+from rerank_plugins.lists.length import LengthFeature
 
 @dataclass(frozen=True)
 class OfFile(LengthFeature):
@@ -245,7 +245,7 @@ def keys(numbers):
 
 
 def test_values_come_back_whatever_the_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.extraction.value_cache.MANY", 3)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 3)
     rng = np.random.default_rng(0)
     values = rng.normal(size=(500, 3))
     for start in range(0, 500, 50):
@@ -270,7 +270,7 @@ def test_values_come_back_whatever_the_blocks(tmp_path, monkeypatch):
 
 
 def test_blocks_that_another_process_merges_while_they_are_listed_are_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.extraction.value_cache.MANY", 1)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.MANY", 1)
     for number in range(4):
         store = stored(tmp_path)
         store.add(keys([number]), np.array([[float(number)]]))
@@ -292,8 +292,8 @@ WRITER = """
 import sys
 import numpy as np
 from pathlib import Path
-from rerank_adapters.extraction import ValueCache, value_cache
-from tests.test_value_cache import keys, stored
+from rerank_adapters.chain.extraction import ValueCache, value_cache
+from tests.chain.test_value_cache import keys, stored
 value_cache.MANY = 2
 for number in range(int(sys.argv[2]), 200, 2):
     store = stored(Path(sys.argv[1]))
@@ -336,7 +336,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 import numpy as np
-from rerank_adapters.extraction import value_cache
+from rerank_adapters.chain.extraction import value_cache
 from rerank_plugins import FeatureExtractor, hookimpl
 
 value_cache.PACE = 0.05
@@ -366,7 +366,7 @@ def test_a_killed_extraction_goes_on_where_it_stopped(tmp_path, root, monkeypatc
     (tmp_path / "slow.py").write_text(SLOW)
     command = [sys.executable, "-m", "rerank_adapters.cli", "--plugin", "slow.py", "extract", "lists", "-f", "slow"]
     with subprocess.Popen([*command, "-j", "1", "-o", "killed.npz"], cwd=tmp_path) as process:
-        while len(list((tmp_path / "cache").glob("features/*/*.values"))) < 2 and process.poll() is None:
+        while len(list((tmp_path / "cache").glob("lists/*/*.values"))) < 2 and process.poll() is None:
             time.sleep(0.005)
         process.send_signal(signal.SIGKILL)
     first = len(seen(tmp_path))
@@ -404,7 +404,7 @@ def test_a_full_disk_is_done_without_and_said_once(tmp_path, monkeypatch, caplog
     def full(path, *contents):
         raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr("rerank_adapters.extraction.value_cache.write_model", full)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.value_cache.write_model", full)
     store = stored(tmp_path)
     for number in range(3):
         store.add(keys([number]), np.ones((1, 1)))

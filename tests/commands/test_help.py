@@ -10,9 +10,9 @@ import click
 import pytest
 
 from rerank_adapters.cli import cli
-from rerank_adapters.commands import COMMANDS as CHAIN
-from rerank_adapters.commands import ORDER
 from rerank_adapters.commands.options import PLUGIN_HELP
+from rerank_adapters.commands.plugin import COMMANDS as CHAIN
+from rerank_adapters.commands.plugin import ORDER
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
 from rerank_plugins import FeatureTable
@@ -184,7 +184,7 @@ def test_commands_of_plugins_have_a_heading(tmp_path):
     assert "hello" not in done("--help").out
 
 
-HEAVY = ("numba", "kenlm", "sacrebleu", "torch", "stanza", "matplotlib", "rich", "pydantic", "rerank_plugins.features")
+HEAVY = ("numba", "kenlm", "sacrebleu", "torch", "stanza", "matplotlib", "rich", "pydantic", "rerank_plugins.lists")
 
 
 def test_help_is_fast_and_loads_nothing_heavy():

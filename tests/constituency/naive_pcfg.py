@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.lexicon import lexicon_of
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.lexicon import lexicon_of
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN
 
 WORDS = ("a", "b", "c")
 

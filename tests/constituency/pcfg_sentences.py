@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.inside import Chart, sharing_order
-from rerank_plugins.models.pcfg.prefix import PrefixChart
-from rerank_plugins.models.pcfg.rules import compile_rules
+from rerank_plugins.constituency.compiled_rules import compile_rules
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.inside import Chart, sharing_order
+from rerank_plugins.constituency.prefix import PrefixChart
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Sentence
 
 
 def inside_all(grammar: Grammar, sentences: Sequence[Sentence]) -> FloatArray:

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ModelError
-from rerank_plugins.models.pcfg import cell_memory
-from rerank_plugins.models.pcfg.closure import closed
-from rerank_plugins.models.pcfg.expectations import expected_counts, finite_mass
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.inside import Chart, inside
-from rerank_plugins.models.pcfg.prefix import PrefixChart
-from rerank_plugins.models.pcfg.rules import compile_rules
-from tests.naive_pcfg import WORDS, derivations, language, lexicon_from, random_grammar
-from tests.pcfg_sentences import inside_all, prefix_probabilities
+from rerank_plugins.constituency import cell_memory
+from rerank_plugins.constituency.closure import closed
+from rerank_plugins.constituency.compiled_rules import compile_rules
+from rerank_plugins.constituency.expectations import expected_counts, finite_mass
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.inside import Chart, inside
+from rerank_plugins.constituency.prefix import PrefixChart
+from tests.constituency.naive_pcfg import WORDS, derivations, language, lexicon_from, random_grammar
+from tests.constituency.pcfg_sentences import inside_all, prefix_probabilities
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(tuple)

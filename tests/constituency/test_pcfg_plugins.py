@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
-from rerank_plugins.language_models import pcfg as pcfg_model
-from rerank_plugins.language_models.pcfg import FLOOR as WORD_FLOOR
-from rerank_plugins.language_models.pcfg import PcfgLanguageModel
-from rerank_plugins.models.pcfg.embedded import EMBEDDED
-from rerank_plugins.models.pcfg.fallback import FLOOR, pieces
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.inside import inside
-from rerank_plugins.models.pcfg.model_file import write_grammar
-from rerank_plugins.models.pcfg.tagged import NEVER
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.parsers.parse_cache import ParseCache
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
+from rerank_plugins.constituency import language_model as pcfg_model
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED
+from rerank_plugins.constituency.fallback import FLOOR, pieces
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.inside import inside
+from rerank_plugins.constituency.known_tags import NEVER
+from rerank_plugins.constituency.language_model import FLOOR as WORD_FLOOR
+from rerank_plugins.constituency.language_model import PcfgLanguageModel
+from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parse_cache import ParseCache
 from rerank_plugins.testing import check_incremental_lm
-from tests.naive_pcfg import lexicon_from
+from tests.constituency.naive_pcfg import lexicon_from
 
 needs_grammar = pytest.mark.skipif(not EMBEDDED.is_file(), reason="no embedded grammar")
 
@@ -172,7 +172,7 @@ def test_the_embedded_grammar():
 @pytest.mark.slow
 def test_next_words_sum_to_one():
     """Over the closed vocabulary and the end of the sentence, after some words."""
-    from rerank_plugins.models.pcfg.prefix import PrefixChart
+    from rerank_plugins.constituency.prefix import PrefixChart
 
     grammar = PcfgLanguageModel().grammar
     chart = PrefixChart(grammar)

@@ -7,25 +7,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.models.pcfg import distinct_subtrees, latent_trees
-from rerank_plugins.models.pcfg.annotation import ANNOTATIONS, annotate, named, plain
-from rerank_plugins.models.pcfg.distinct_subtrees import subtrees
-from rerank_plugins.models.pcfg.forest import Forest, plant
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.pcfg.latent_grammar import LatentGrammar, unsplit
-from rerank_plugins.models.pcfg.latent_trees import Trees
-from rerank_plugins.models.pcfg.lexicon_smoothing import Smoothing, smoothed
-from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
-from rerank_plugins.models.pcfg.split_merge import EmStep, Schedule, finished, merge_back, split_merge
-from rerank_plugins.models.pcfg.tagged_words import with_tagged_words
-from rerank_plugins.models.pcfg.training import GrammarSettings, plant_treebanks, train_grammar
-from rerank_plugins.models.pcfg.treebank_grammar import productions, treebank_grammar
-from rerank_plugins.models.pcfg.widening import widened
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
-from tests import naive_latent
+from rerank_plugins.constituency import distinct_subtrees, latent_trees
+from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
+from rerank_plugins.constituency.binarised_trees import Forest, plant
+from rerank_plugins.constituency.carried_states import widened
+from rerank_plugins.constituency.distinct_subtrees import subtrees
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
+from rerank_plugins.constituency.latent_trees import Trees
+from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
+from rerank_plugins.constituency.model_file import read_grammar, write_grammar
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge
+from rerank_plugins.constituency.tagged_words import with_tagged_words
+from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
+from rerank_plugins.constituency.treebank_grammar import productions, treebank_grammar
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, backed_off, closed, known_form, signature
 from tests.command_line import done, refused, says_what_it_wrote
+from tests.constituency import naive_latent
 from tests.model_files import check_damage_is_seen
 
 BANK = """

@@ -6,11 +6,11 @@ child, the phrase, and the side of the head that the child is on: NP|S:left is a
 
 from __future__ import annotations
 
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.heads import HeadRules
-from rerank_plugins.trees.lexicalised import lexicalise
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.kit.trees.head_rules import HeadRules
+from rerank_plugins.kit.trees.treebank_cleaning import category
+from rerank_plugins.treelet.lexicalised_trees import lexicalise
 
 
 def to_dependencies(tree: Tree, rules: HeadRules | None = None) -> DependencyTree:

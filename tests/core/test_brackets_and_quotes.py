@@ -1,4 +1,4 @@
-"""The one form of brackets and quotation marks (trees/penn.py): the same scores and models in every spelling."""
+"""The one form of brackets and quotation marks (core/brackets_and_quotes.py): the same scores and models in every spelling."""
 
 from dataclasses import replace
 from functools import cache, partial
@@ -10,30 +10,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import LanguageModel
-from rerank_plugins.builder import Builder
-from rerank_plugins.features.oov_count import OovCountFeature
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.models.dependency_lm.model_file import read_model as read_dependency_lm
-from rerank_plugins.models.esa import training as esa_training
-from rerank_plugins.models.esa.documents import documents
-from rerank_plugins.models.headlex.model_file import read_model as read_headlex
-from rerank_plugins.models.missing_words import training as missing_words
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from rerank_plugins.models.random_indexing import training as vector_training
-from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
-from rerank_plugins.models.similarity.text import Lexicon
-from rerank_plugins.models.svs.model_file import EMBEDDED as EMBEDDED_SVS
-from rerank_plugins.models.svs.model_file import read_model as read_svs
-from rerank_plugins.models.treelet.model_file import read_model as read_treelet
-from rerank_plugins.models.vocabulary.word_classes import WordClasses
-from rerank_plugins.parsers.treebank import TreebankParser
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.brackets_and_quotes import BRACKETS, PLAIN, known_spelling, normal_form, normal_text, spellings
+from rerank_plugins.core.constituency_tree import read_trees, write_tree
+from rerank_plugins.core.dependency_tree import read_conllu
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.dependency.model_file import read_model as read_dependency_lm
+from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.missing_words import training as missing_words
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.oov_count import OovCountFeature
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from rerank_plugins.ngram.word_classes import WordClasses
+from rerank_plugins.similarity.esa import training as esa_training
+from rerank_plugins.similarity.esa.documents import documents
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+from rerank_plugins.similarity.random_indexing import training as vector_training
+from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.svs.model_file import EMBEDDED as EMBEDDED_SVS
+from rerank_plugins.svs.model_file import read_model as read_svs
 from rerank_plugins.testing import check_parser, sample_nbest
-from rerank_plugins.trees.constituency import read_trees, write_tree
-from rerank_plugins.trees.dependency import read_conllu
-from rerank_plugins.trees.penn import BRACKETS, PLAIN, known_spelling, normal_form, normal_text, spellings
+from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
+from rerank_plugins.treelet.model_file import read_model as read_treelet
 from tests.command_line import done
 
 REGISTRY = load_plugins(BUILTIN, installed=False)

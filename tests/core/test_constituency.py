@@ -5,6 +5,7 @@ import importlib
 import lzma
 import os
 import pkgutil
+import re
 import sys
 from itertools import islice
 
@@ -12,10 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import rerank_plugins.trees
+import rerank_plugins
 from rerank_plugins import FormatError
-from rerank_plugins.trees.binarisation import Binarisation
-from rerank_plugins.trees.cleaning import (
+from rerank_plugins.core.constituency_tree import Tree, read_trees, write_tree
+from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.head_rules import english_heads, read_head_rules
+from rerank_plugins.kit.trees.k_best_file import is_bracketed, read_scored, write_scored
+from rerank_plugins.kit.trees.treebank_cleaning import (
     CRAFT_LABELS,
     category,
     clean,
@@ -25,14 +30,10 @@ from rerank_plugins.trees.cleaning import (
     rooted,
     strip_functions,
 )
-from rerank_plugins.trees.constituency import Tree, read_trees, write_tree
-from rerank_plugins.trees.dependency import tree_fault
-from rerank_plugins.trees.heads import english_heads, read_head_rules
-from rerank_plugins.trees.k_best import is_bracketed, read_scored, write_scored
-from rerank_plugins.trees.lexicalised import lexicalise
-from rerank_plugins.trees.unaries import join_unaries, split_unaries
-from tests import naive_trees
-from tests.dependency_conversion import to_dependencies
+from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
+from rerank_plugins.treelet.lexicalised_trees import lexicalise
+from tests.core import naive_trees
+from tests.core.dependency_conversion import to_dependencies
 from tests.random_trees import trees
 
 CRAFT = ("treebank_craft/craft-train.ptb.xz", "treebank_craft/craft-dev.ptb.xz")
@@ -65,9 +66,16 @@ def cleaned(shared_data, step=STEP):
         yield from (clean(tree, labels) for tree in treebank(shared_data, name, step))
 
 
-@pytest.mark.parametrize("module", [name for _, name, _ in pkgutil.walk_packages(rerank_plugins.trees.__path__)])
+@pytest.mark.parametrize(
+    "module",
+    [
+        name
+        for _, name, _ in pkgutil.walk_packages(rerank_plugins.__path__, "rerank_plugins.")
+        if re.search(r"\.trees\.|_trees?$|_transformations", name)
+    ],
+)
 def test_examples_in_docstrings(module):
-    found = importlib.import_module(f"rerank_plugins.trees.{module}")
+    found = importlib.import_module(module)
     assert doctest.testmod(found, optionflags=doctest.NORMALIZE_WHITESPACE).failed == 0
 
 

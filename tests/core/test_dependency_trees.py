@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import FormatError, Parse
-from rerank_plugins.parsers.treebank import TreebankParser
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, tree_fault, write_conllu
+from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.kit.trees.attachment import Attachment
 from rerank_plugins.testing import check_parser
-from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu, tree_fault, write_conllu
-from tests.naive_parsing import is_tree
+from tests.dependency.naive_parsing import is_tree
 
 BLOCK = """# text = dogs don't bark
 1\tdogs\tdog\tNOUN\tNNS\t_\t4\tnsubj\t_\t_

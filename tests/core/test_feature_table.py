@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins import FeatureTable, FormatError, SparseBlock, feature_table
+from rerank_plugins import FeatureTable, FormatError, SparseBlock
+from rerank_plugins.core import feature_table
 from tests.model_files import check_damage_is_seen
 
 mappings = st.lists(

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from rerank_adapters import read_nbest
-from rerank_plugins import PluginError, hookspecs
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.registry import KINDS
+from rerank_plugins import PluginError
+from rerank_plugins.core import hookspecs
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.registry import KINDS
 from tests.command_line import done, refused, rerank
 from tests.conftest import ROOT
 
@@ -142,7 +143,7 @@ BROKEN = {
     "error in a hook": (PLUGIN.replace('register("vowels", Vowels)', "1 / 0"), "ZeroDivisionError: division by zero"),
     "clash": (
         PLUGIN.replace('"vowels"', '"length"'),
-        "feature 'length' is registered by both rerank_plugins.features and bad (bad)",
+        "feature 'length' is registered by both rerank_plugins.lists and bad (bad)",
     ),
     "options": (PLUGIN.replace("letters: str", "letters: 'Nowhere'"), "NameError: name 'Nowhere' is not defined"),
     "commands": (COMMANDS + '    cli.add_command(hello)\n    cli.commands["trian"]', "KeyError: 'trian'"),
@@ -195,12 +196,12 @@ def test_a_name_of_two_installed_plugins_is_neithers(install):
     assert "registered by both" in str(failure)
     with pytest.raises(PluginError, match=r"'vowels' is registered by both (one|two)"):
         registry.get("feature", "vowels")
-    assert registry.get("feature", "length").owner == "rerank_plugins.features"
+    assert registry.get("feature", "length").owner == "rerank_plugins.lists"
 
 
 def test_a_built_in_keeps_its_name(install):
     install("bad", PLUGIN.replace('"vowels"', '"length"'))
-    assert load_plugins().get("feature", "length").owner == "rerank_plugins.features"
+    assert load_plugins().get("feature", "length").owner == "rerank_plugins.lists"
 
 
 def test_what_is_installed_meanwhile_is_loaded(install, tmp_path):

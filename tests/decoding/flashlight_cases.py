@@ -8,7 +8,7 @@ import numpy as np
 from flashlight.lib.text.decoder import CriterionType, LexiconDecoder, LexiconDecoderOptions, SmearingMode, Trie
 
 from rerank_adapters.decoding import flashlight_model
-from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 
 
 def decoded(case):

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 Words = tuple[str, ...]
 Key = tuple[Words, str, str]  # finished words, unfinished word, last label

@@ -14,8 +14,8 @@ import numpy as np
 
 def language_model(of_case):
     from rerank_adapters.decoding import CtcLanguageModel
-    from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-    from rerank_plugins.language_models.ngram import NgramLanguageModel
+    from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+    from rerank_plugins.ngram.language_model import NgramLanguageModel
 
     model, settings = of_case["model"], of_case["settings"]
     if model is None:

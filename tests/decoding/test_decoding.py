@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_adapters.decoding import BeamScorer, CtcLanguageModel, FlashlightModel
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.mixture import MixtureLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.mixture import MixtureLanguageModel
 from rerank_plugins.testing import check_incremental_lm
-from tests.generated_ctc import labels_of, noisy_log_probs
-from tests.naive_ctc import Silent, every_text, greedy, rescored, search, words_of_path
-from tests.naive_features import CORPUS, write_arpa
+from tests.decoding.generated_ctc import labels_of, noisy_log_probs
+from tests.decoding.naive_ctc import Silent, every_text, greedy, rescored, search, words_of_path
+from tests.ngram.naive_features import CORPUS, write_arpa
 
 LN10 = np.log(10)
 LABELS = ["", " ", "a", "b"]

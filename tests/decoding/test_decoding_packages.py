@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 
 from rerank_adapters.decoding import BeamScorer
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.conftest import ROOT
-from tests.generated_ctc import labels_of, noisy_log_probs
-from tests.naive_ctc import every_text, rescored, search
-from tests.naive_features import write_arpa
+from tests.decoding.generated_ctc import labels_of, noisy_log_probs
+from tests.decoding.naive_ctc import every_text, rescored, search
+from tests.ngram.naive_features import write_arpa
 
 LN10 = np.log(10)
 LABELS = ["", " ", "a", "b"]
@@ -70,7 +70,7 @@ class Environment:
 
     def decoded(self, module, cases, path):
         path.write_text(json.dumps(cases), encoding="utf-8")
-        return json.loads(self.run("-m", f"tests.{module}", path))
+        return json.loads(self.run("-m", f"tests.decoding.{module}", path))
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rerank_plugins.trees.constituency import Tree, write_tree
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu
+from rerank_plugins.core.constituency_tree import Tree, write_tree
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
 
 MICRO_TAGGER = "use_lemma=0;provide_lemma=0;use_feats=0;provide_feats=0;iterations=2"
 MICRO_PARSER = "iterations=2;hidden_layer=20;embedding_form=10;embedding_upostag=5;embedding_feats=0;embedding_deprel=5"

@@ -10,16 +10,18 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList, Parse, Parser
-from rerank_plugins.features.dependency_lm import DependencyFeature
-from rerank_plugins.models.backoff.scoring import score_events
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.dependency_lm import DependencyModel, Settings, TreeCollector, read_model, train, write_model
-from rerank_plugins.models.dependency_lm.paths import NONE, lay_out, paths
-from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.dependency.ancestor_paths import NONE, lay_out, paths
+from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.feature import DependencyFeature
+from rerank_plugins.dependency.model import DependencyModel, Settings, train
+from rerank_plugins.dependency.model_file import read_model, write_model
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.workspace import Workspace
 from rerank_plugins.testing import check_feature_extractor
-from rerank_plugins.trees.dependency import DependencyTree
+from tests.dependency.naive_dependency_lm import NaiveKneserNey, NaiveStupidBackoff, breadth_first, events
 from tests.model_files import check_damage_is_seen, content_of, write_content
-from tests.naive_dependency_lm import NaiveKneserNey, NaiveStupidBackoff, breadth_first, events
 
 NAIVE = {"stupid-backoff": NaiveStupidBackoff, "kneser-ney": NaiveKneserNey}
 SMOOTHINGS = list(NAIVE)
@@ -332,7 +334,7 @@ def test_text_that_cannot_be_parsed_is_not_above_a_parse():
 
 
 def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
-    monkeypatch.setattr("rerank_plugins.models.dependency_lm.collecting.BLOCK", 3)
+    monkeypatch.setattr("rerank_plugins.dependency.corpus.BLOCK", 3)
     workspace = Workspace(0, tmp_path)
     for path, space in (("files", workspace), ("memory", None)):
         write_model(trained(ATE * 2, space, order=3, min_count=2, smoothing="kneser-ney"), tmp_path / path)

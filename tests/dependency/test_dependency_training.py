@@ -5,10 +5,12 @@ import re
 import numpy as np
 import pytest
 
-from rerank_plugins.models.dependency_lm import Settings, TreeCollector, read_model, train
-from rerank_plugins.trees.dependency import read_conllu, write_conllu
+from rerank_plugins.core.dependency_tree import read_conllu, write_conllu
+from rerank_plugins.dependency.corpus import TreeCollector
+from rerank_plugins.dependency.model import Settings, train
+from rerank_plugins.dependency.model_file import read_model
 from tests.command_line import done, refused
-from tests.test_dependency_lm import chain
+from tests.dependency.test_dependency_lm import chain
 
 SENTENCES = ["a dog saw the cat", "the cat saw a dog", "a dog barks", "the cat sleeps", "a cat barks"] * 3
 ROW = "{}\t{}\t_\tX\t_\t_\t{}\tdep\t_\t_\n"

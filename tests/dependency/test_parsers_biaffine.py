@@ -9,22 +9,22 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.parsers.biaffine import gradients, network, word_inputs
-from rerank_plugins.parsers.biaffine.lstm import Packing, bilstm
-from rerank_plugins.parsers.biaffine.model_file import BiaffineModel, read_model
-from rerank_plugins.parsers.biaffine.network import Sizes, initial
-from rerank_plugins.parsers.biaffine.parsing import parse_all
-from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
-from rerank_plugins.parsers.biaffine.spanning_tree import best_tree, best_trees
-from rerank_plugins.parsers.biaffine.states import halved, lower_states, upper_states
-from rerank_plugins.parsers.biaffine.training import Schedule, train
-from rerank_plugins.parsers.biaffine.vectors import word_vectors
-from rerank_plugins.parsers.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.dependency.biaffine import gradients, network, word_inputs
+from rerank_plugins.dependency.biaffine.lstm import Packing, bilstm
+from rerank_plugins.dependency.biaffine.network import Sizes, initial
+from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel, read_model
+from rerank_plugins.dependency.biaffine.parsing import parse_all
+from rerank_plugins.dependency.biaffine.pieces import frequent_pieces, pieces
+from rerank_plugins.dependency.biaffine.spanning_tree import best_tree, best_trees
+from rerank_plugins.dependency.biaffine.states import halved, lower_states, upper_states
+from rerank_plugins.dependency.biaffine.training import Schedule, train
+from rerank_plugins.dependency.biaffine.word_vectors import word_vectors
+from rerank_plugins.dependency.biaffine_parser import EMBEDDED, LONGEST, BiaffineParser, EnglishParser
+from rerank_plugins.kit.trees.attachment import Attachment
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_parser
-from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.dependency import tree_fault
-from tests import naive_parsing
+from tests.dependency import naive_parsing
 from tests.model_files import check_damage_is_seen
 
 SIZES = Sizes(piece=5, vector=3, lstm=4, arc=6, label=3)
@@ -319,7 +319,7 @@ def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, t
     path = tmp_path / "model.npz"
     model.save(path)
     wanted = read_model(path)
-    monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 1)
+    monkeypatch.setattr("rerank_plugins.dependency.biaffine.parser_file.VERSION", 1)
     path.write_bytes(model.to_bytes())
     monkeypatch.undo()
     assert not caplog.messages
@@ -340,7 +340,7 @@ def test_a_model_without_checksums_is_read_with_a_warning_and_renewed(trained, t
 def test_models_of_another_version_or_language(trained, tmp_path, monkeypatch):
     model = trained
     path = tmp_path / "model.npz"
-    monkeypatch.setattr("rerank_plugins.parsers.biaffine.model_file.VERSION", 3)
+    monkeypatch.setattr("rerank_plugins.dependency.biaffine.parser_file.VERSION", 3)
     model.save(path)
     monkeypatch.undo()
     with pytest.raises(ModelError, match="version 3; wanted biaffine dependency parser, version 2"):
@@ -356,7 +356,7 @@ def test_english_parser_reaches_its_figures_on_the_web_treebank(shared_data):
     """What the documentation says of the embedded model, within a rounding."""
     import lzma
 
-    from rerank_plugins.trees.dependency import read_conllu
+    from rerank_plugins.core.dependency_tree import read_conllu
 
     with lzma.open(shared_data / "treebank_ewt" / "ewt-dev.conllu.xz", "rt", encoding="utf-8") as lines:
         trees = list(read_conllu(lines))

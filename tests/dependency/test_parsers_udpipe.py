@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.parsers.udpipe import UdpipeParser
+from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+from rerank_plugins.kit.trees.attachment import Attachment
 from rerank_plugins.testing import check_parser
-from rerank_plugins.trees.attachment import Attachment
-from tests.micro_parsers import train_udpipe
+from tests.dependency.micro_parsers import train_udpipe
 
 
 def test_trees_are_over_the_tokens_given(udpipe_model, treebank):

@@ -11,11 +11,11 @@ from importlib.metadata import distributions
 import pytest
 
 from rerank_plugins import ModelError, Parse
-from rerank_plugins.parsers.stanza_parser import LONGEST, StanzaParser
+from rerank_plugins.dependency.stanza_parser import LONGEST, StanzaParser
+from rerank_plugins.kit.trees.attachment import Attachment
+from rerank_plugins.kit.trees.parseval import Parseval
 from rerank_plugins.testing import check_parser
-from rerank_plugins.trees.attachment import Attachment
-from rerank_plugins.trees.parseval import Parseval
-from tests.micro_parsers import phrases
+from tests.dependency.micro_parsers import phrases
 
 needs_stanza = pytest.mark.skipif(
     importlib.util.find_spec("stanza") is None, reason="the extra stanza is not installed"
@@ -211,7 +211,7 @@ def test_options_go_together(tmp_path):
 def test_without_stanza_it_says_how_to_install_it():
     script = (
         "import sys; sys.modules['stanza'] = None\n"
-        "from rerank_plugins.parsers.stanza_parser import StanzaParser\n"
+        "from rerank_plugins.dependency.stanza_parser import StanzaParser\n"
         "StanzaParser().parse([['a']])"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from rerank_adapters.applications.negatives.pairs import error_inserter, noisy_pairs, parse_shares, samples_of_lengths
 from rerank_adapters.formats.minimal_pairs import read_pairs
 from rerank_plugins import ConfigError
-from rerank_plugins.models.noise import KINDS, Edit, ErrorInserter, WordForms
-from rerank_plugins.models.noise.agreement import disagreements
-from rerank_plugins.models.noise.forms import s_form, suffixed
-from rerank_plugins.models.noise.misspellings import one_edit_away
-from rerank_plugins.trees.dependency import DependencyTree
-from tests import naive_acceptability as naive
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.errors.agreeing_words import disagreements
+from rerank_plugins.english.errors.inserted_errors import KINDS, Edit, ErrorInserter
+from rerank_plugins.english.errors.misspellings import one_edit_away
+from rerank_plugins.english.lexicon.word_forms import WordForms, s_form, suffixed
+from tests.applications import naive_acceptability as naive
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 
@@ -215,8 +215,8 @@ def test_samples_have_the_lengths_of_the_text(tmp_path):
 
 def test_samples_of_a_length_have_the_distribution_of_the_model():
     """Sentences sorted by length, against those that the sampler makes of that length alone."""
-    from rerank_plugins.models.ngram.model import NgramModel
-    from rerank_plugins.models.ngram.sampling import NgramSampler
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.sampling import NgramSampler
 
     found = samples_of_lengths({3: 3000, 4: 10}, MT / "lm.arpa", np.random.default_rng(1))
     assert (len(found[3]), len(found[4])) == (3000, 10)

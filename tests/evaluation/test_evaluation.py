@@ -12,7 +12,7 @@ from rerank_adapters.evaluation import Evaluation, evaluate, most_changed, oracl
 from rerank_adapters.evaluation.segments import length_buckets
 from rerank_adapters.tuners.one_best import one_best
 from rerank_plugins import ConfigError, FormatError, RerankError
-from tests import naive_evaluation as naive
+from tests.evaluation import naive_evaluation as naive
 
 TEXT = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5).map(" ".join)
 LISTS = st.lists(st.tuples(st.lists(TEXT, min_size=1, max_size=4), TEXT), min_size=1, max_size=5)

@@ -19,8 +19,8 @@ from rerank_adapters.evaluation.significance import (
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF
 from rerank_adapters.metrics.ter import TER as Ter
-from tests import naive_evaluation as naive
-from tests.metric_texts import hypotheses_and_references
+from tests.evaluation import naive_evaluation as naive
+from tests.metrics.metric_texts import hypotheses_and_references
 
 WORDS = [
     "the",

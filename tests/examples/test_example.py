@@ -16,11 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU
 
-from tests import naive_example
+from tests.examples import naive_example
 
 NAMES = ["Distortion0=", "LM0=", "WordPenalty0=", "PhrasePenalty0=", "TranslationModel0="]
 LISTS = {"tune": 50, "test": 50, "test.monotone": 10}
-FOLDER = Path(__file__).parent.parent / "example_nbest"
+FOLDER = Path(__file__).parents[2] / "example_nbest"
 
 
 @pytest.fixture(scope="module", autouse=True)

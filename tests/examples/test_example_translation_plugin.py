@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.builder import Builder
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import check_feature_extractor
 from tests.command_line import rerank
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.builder import Builder
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import SENTENCES, check_feature_extractor, check_language_model
-from tests import naive_neural_lm as naive
 from tests.command_line import rerank
+from tests.examples import naive_neural_lm as naive
 
 pytestmark = [
     pytest.mark.slow,  # importing transformers and making the models takes seconds

@@ -10,9 +10,9 @@ import pytest
 
 import rerank_plugins
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import FeatureTable
-from rerank_plugins.builder import Builder
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 from rerank_plugins.testing import (
     check_feature_extractor,
     check_incremental_lm,

@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_adapters import formats
+from rerank_adapters.formats import plugin
 from rerank_adapters.formats.dialects import CdecFormat, JoshuaFormat, MarianFormat, MosesFormat, TravatarFormat
 from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.feature_field import FeatureField, spell
 from rerank_adapters.formats.hyporadise import HyporadiseFormat
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.interfaces import Rescored
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.text_files import open_text
-from tests import naive_formats
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.interfaces import Rescored
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import open_text
+from tests.formats import naive_formats
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
     "moses.nbest": MosesFormat(),
     "moses_old.nbest": MosesFormat(),
@@ -56,7 +56,7 @@ def reversed_with(nbest, *names):
 
 def test_every_format_is_registered():
     found = {}
-    formats.register_nbest_formats(found.__setitem__)
+    plugin.register_nbest_formats(found.__setitem__)
     assert {name: type(factory()) for name, factory in found.items()} == found
     assert {type(format) for format in FILES.values()} < set(found.values())
 

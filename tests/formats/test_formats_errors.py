@@ -7,8 +7,8 @@ from rerank_adapters.formats.fairseq import FairseqFormat
 from rerank_adapters.formats.hyporadise import HyporadiseFormat
 from rerank_adapters.formats.merging import check_same_features
 from rerank_adapters.formats.reading import read_nbest, stream_nbest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 GOOD = "0 ||| a ||| LM= -1 TM= 1 2 ||| -3\n"
 

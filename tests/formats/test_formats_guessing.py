@@ -10,11 +10,11 @@ from rerank_adapters.formats.automatic import AutoFormat
 from rerank_adapters.formats.guessing import guess
 from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.loader import load_plugins
 from tests.command_line import done, rerank
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 SHOWN = {
     "moses.nbest": "moses",
     "moses_old.nbest": "moses",

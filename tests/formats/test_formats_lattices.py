@@ -14,11 +14,11 @@ from rerank_adapters.formats.lattices.htk_slf import HtkSlfFormat
 from rerank_adapters.formats.lattices.kaldi_lattice import KaldiLatticeFormat
 from rerank_adapters.formats.lattices.lattice import Arc, Lattice, Scales, best_sequences
 from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Rescored
-from tests.naive_lattices import all_sequences
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Rescored
+from tests.formats.naive_lattices import all_sequences
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 COST = st.integers(-8, 8).map(lambda eighths: eighths / 8)
 
 

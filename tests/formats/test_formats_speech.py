@@ -23,11 +23,11 @@ from rerank_adapters.formats.speech.pyctcdecode import PyctcdecodeFormat
 from rerank_adapters.formats.speech.srilm import BYTELOG, SrilmFormat
 from rerank_adapters.formats.speech.wenet import WenetFormat
 from rerank_adapters.formats.speech.whisper import WhisperFormat
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Rescored
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Rescored
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 LN10 = math.log(10)
 FILES = {
     "kaldi.text": KaldiFormat(),

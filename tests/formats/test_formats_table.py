@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from rerank_adapters.formats.decoder_features import DenseRule, align, decoder_table
 from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
-from tests import naive_formats
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from tests.formats import naive_formats
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 
 
 def cdec_lists(*rows):

@@ -12,10 +12,10 @@ from rerank_adapters.formats.translation.ctranslate2 import Ctranslate2Format
 from rerank_adapters.formats.translation.plain import PlainFormat
 from rerank_adapters.formats.translation.sockeye import SockeyeFormat
 from rerank_adapters.formats.translation.transformers import TransformersFormat
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Rescored
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Rescored
 
-GOLDEN = Path(__file__).parent / "golden" / "formats"
+GOLDEN = Path(__file__).parents[1] / "golden" / "formats"
 FILES = {
     "plain.txt": PlainFormat(),
     "sockeye.jsonl": SockeyeFormat(),

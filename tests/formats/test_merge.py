@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.merging import check_same_features, merge_all, merge_sorted, merged
 from rerank_adapters.formats.reading import merge_files, read_nbest
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
-from tests import naive_formats
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from tests.formats import naive_formats
 
 NAMES = ("LM", "W")
 hypotheses = st.lists(

@@ -6,7 +6,7 @@ import pytest
 
 from rerank_adapters.formats.outputs import output_lines, read_segments
 from rerank_adapters.formats.references import read_references, settled
-from rerank_plugins.errors import ConfigError, FormatError
+from rerank_plugins.core.errors import ConfigError, FormatError
 
 
 def test_references(tmp_path):
@@ -191,7 +191,7 @@ def test_stm_and_ctm(tmp_path):
 
 
 def test_the_references_of_icefall(tmp_path):
-    path = Path(__file__).parent / "golden" / "formats" / "icefall.txt"
+    path = Path(__file__).parents[1] / "golden" / "formats" / "icefall.txt"
     assert read_references([path]).for_segments(["utt-12", "utt-07"]) == [("oh no",), ("so it is",)]
     (tmp_path / "a").write_text("u:\tref=['a']\nu:\tref=['b']\n")
     with pytest.raises(FormatError, match=r"a:2: the id 'u' occurs twice"):

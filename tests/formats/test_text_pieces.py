@@ -6,7 +6,7 @@ import pytest
 
 from rerank_adapters.formats.text_pieces import TextPiece, open_piece, text_pieces
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
 
 
 def lines_of(piece):

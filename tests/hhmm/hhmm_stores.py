@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from rerank_plugins.models.hhmm.derivation import Replay, completion, steps
-from rerank_plugins.models.hhmm.model import HhmmModel
+from rerank_plugins.hhmm.derivation import Replay, completion, steps
+from rerank_plugins.hhmm.model import HhmmModel
 
 
 def store_sequence(model: HhmmModel, sentence: Sequence[str]) -> list[tuple[str, ...]]:

@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from rerank_plugins.models.pcfg.grammar import Grammar
-from tests.naive_pcfg import lexicon_from
+from rerank_plugins.constituency.grammar import Grammar
+from tests.constituency.naive_pcfg import lexicon_from
 
 TOP = -1  # TOP -> ROOT </s>, so that ROOT is a left child
 

@@ -6,7 +6,7 @@ stores of single words: each probability by its own formula, the grammar's (Trel
 
 from collections import Counter, defaultdict
 
-from tests.naive_hhmm import Trellis
+from tests.hhmm.naive_hhmm import Trellis
 
 ANY = "any"
 END = "end"

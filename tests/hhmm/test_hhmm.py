@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, UNPARSED, HhmmModel
+from rerank_plugins.hhmm.derivation import best_tree
+from rerank_plugins.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.hhmm.model import EXCESS, HhmmModel
+from rerank_plugins.kit.unparsed import UNFINISHED, UNPARSED
 from rerank_plugins.testing import check_incremental_lm
-from tests.hhmm_stores import store_sequence
-from tests.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
+from tests.hhmm.hhmm_stores import store_sequence
+from tests.hhmm.naive_hhmm import Trellis, inside, make_grammar, prefixes, random_grammar, trees
 
 SEEDS = st.integers(0, 10_000)
 SENTENCES = st.lists(st.sampled_from(["w0", "w1", "w2"]), min_size=1, max_size=4)

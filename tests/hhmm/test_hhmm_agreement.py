@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction import extract_features, pool
+from rerank_adapters.chain.extraction import extract_features, pool
 from rerank_plugins import FeatureExtractor
-from rerank_plugins.features.hhmm_lm import HhmmFeature
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.models.hhmm import successors
-from rerank_plugins.models.hhmm.model_file import write_empirical
-from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
-from rerank_plugins.models.hhmm.workspace import new_workspace
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.parsers.hhmm_parser import HhmmParser
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.hhmm import successors
+from rerank_plugins.hhmm.feature import HhmmFeature
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.hhmm.model_file import write_empirical
+from rerank_plugins.hhmm.parser import HhmmParser
+from rerank_plugins.hhmm.step_arrays import new_workspace
+from rerank_plugins.hhmm.training import counting_settings, train_empirical
 
 NARROW = 3  # stores
 SENTENCES = [
@@ -69,8 +69,8 @@ class Where(FeatureExtractor):
 
 @pytest.mark.slow
 def test_one_process_or_two(path, monkeypatch):
-    monkeypatch.setattr("rerank_adapters.extraction.chunk.FIRST", 10)
-    monkeypatch.setattr("rerank_adapters.extraction.chunk.LARGEST", 20)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.FIRST", 10)
+    monkeypatch.setattr("rerank_adapters.chain.extraction.chunk.LARGEST", 20)
     monkeypatch.setattr(pool.Gauge, "pays", lambda self, jobs, forks=False: self.passed > 0)
     features = {"narrow": HhmmFeature(path, beam=NARROW), "wide": HhmmFeature(path, beam=50), "where": Where()}
     one, two = (extract_features(lists(12), features, jobs=jobs).values for jobs in (1, 2))

@@ -10,22 +10,23 @@ import numpy as np
 import pytest
 import zstandard
 
-from rerank_plugins import ModelError, model_file
-from rerank_plugins.features.hhmm_lm import HhmmFeature
-from rerank_plugins.language_models.complexity import complexity
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.models.hhmm.embedded import read_or_embedded
-from rerank_plugins.models.hhmm.model_file import KIND, read_hhmm, write_empirical
-from rerank_plugins.models.hhmm.prefix_trie import prefixes, walk
-from rerank_plugins.models.hhmm.training import counting_settings, train_empirical
-from rerank_plugins.models.pcfg.model_file import read_grammar, write_grammar
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.parsers.hhmm_parser import HhmmParser
-from rerank_plugins.trees.constituency import read_trees
+from rerank_plugins import ModelError
+from rerank_plugins.constituency.model_file import read_grammar, write_grammar
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.hhmm.complexity import complexity
+from rerank_plugins.hhmm.embedded_model import read_or_embedded
+from rerank_plugins.hhmm.feature import HhmmFeature
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.hhmm.model_file import KIND, read_hhmm, write_empirical
+from rerank_plugins.hhmm.parser import HhmmParser
+from rerank_plugins.hhmm.training import counting_settings, train_empirical
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.kit.prefix_trie import prefixes, walk
+from rerank_plugins.ngram.language_model import NgramLanguageModel
 from tests.command_line import done, one_line, refused, rerank, says_what_it_wrote
+from tests.hhmm.naive_hhmm import random_grammar
 from tests.model_files import check_damage_is_seen
-from tests.naive_hhmm import random_grammar
 from tests.test_contracts import ARPA
 
 TEXT = "The president meets the board on Friday .\n\nDogs bark .\n"

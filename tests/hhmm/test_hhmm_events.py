@@ -9,23 +9,24 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.models.hhmm.counted import context_of, opening_of
-from rerank_plugins.models.hhmm.counting import CROSS, END, HERE, WITHIN, count_events
-from rerank_plugins.models.hhmm.derivation import best_tree
-from rerank_plugins.models.hhmm.model import EXCESS, UNFINISHED, HhmmModel
-from rerank_plugins.models.hhmm.training import counting_settings, joined, train_empirical
-from rerank_plugins.models.pcfg.forest import plant
-from rerank_plugins.models.pcfg.grammar import ROOT
-from rerank_plugins.models.pcfg.split_merge import Schedule
-from rerank_plugins.models.pcfg.training import GrammarSettings
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
+from rerank_plugins.constituency.binarised_trees import plant
+from rerank_plugins.constituency.grammar import ROOT
+from rerank_plugins.constituency.split_merge import Schedule
+from rerank_plugins.constituency.training import GrammarSettings
+from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.hhmm.counted_events import context_of, opening_of
+from rerank_plugins.hhmm.derivation import best_tree
+from rerank_plugins.hhmm.event_counts import CROSS, END, HERE, WITHIN, count_events
+from rerank_plugins.hhmm.model import EXCESS, HhmmModel
+from rerank_plugins.hhmm.training import counting_settings, joined, train_empirical
+from rerank_plugins.kit.unparsed import UNFINISHED
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
 from rerank_plugins.testing import check_incremental_lm
-from rerank_plugins.trees.constituency import Tree, read_trees
-from tests.hhmm_stores import store_sequence
-from tests.naive_hhmm import random_grammar
-from tests.naive_hhmm_events import EventTrellis, counted
-from tests.test_hhmm import EXACT, merged, read, stores_of, sums
+from tests.hhmm.hhmm_stores import store_sequence
+from tests.hhmm.naive_hhmm import random_grammar
+from tests.hhmm.naive_hhmm_events import EventTrellis, counted
+from tests.hhmm.test_hhmm import EXACT, merged, read, stores_of, sums
 
 SEEDS = st.integers(0, 10_000)
 STRENGTHS = st.sampled_from([0.0, 0.5, 1.0, 4.0])

@@ -11,9 +11,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
 
-FOLDER = Path(__file__).parent.parent / "example_nbest"
+FOLDER = Path(__file__).parents[2] / "example_nbest"
 SOURCES = [line.split() for line in (FOLDER / "mt/tune.de").read_text(encoding="utf-8").splitlines()[:3]]
 UNPRUNED = 10**9
 

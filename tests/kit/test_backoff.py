@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.estimation import cutoffs, estimate
-from rerank_plugins.models.backoff.events import TextEvents, TupleEvents
-from rerank_plugins.models.backoff.layout import NONE, EventLayout
-from rerank_plugins.models.backoff.scoring import matched_lengths, score_events, score_step
-from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.models.backoff.sorting import bucket_bounds, sort_buckets
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
-from tests.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.kit.backoff.estimation import cutoffs, estimate
+from rerank_plugins.kit.backoff.event_sources import TextEvents, TupleEvents
+from rerank_plugins.kit.backoff.layout import NONE, EventLayout
+from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, sort_buckets
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events, score_step
+from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.workspace import Collection, Workspace
+from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, raw_counts
 
 SIZE = 9  # symbols: 0 is never seen, 1 begins and 2 ends a sentence
 TEXTS = st.lists(st.lists(st.sampled_from([3, 3, 3, 4, 4, 5, 6, 7]), max_size=7), min_size=1, max_size=25)

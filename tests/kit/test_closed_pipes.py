@@ -8,7 +8,7 @@ from unittest import mock
 import pytest
 
 from rerank_adapters.cli import main
-from rerank_adapters.commands import ORDER
+from rerank_adapters.commands.plugin import ORDER
 from tests.command_line import RERANK, Captured, done
 
 EXAMPLE = "example_nbest"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_plugins import kernel_cache, kernel_compilation
+from rerank_plugins.kit import kernel_cache, kernel_compilation
 from tests.command_line import RERANK, done
 
 caching = pytest.importorskip("numba.core.caching")
@@ -93,12 +93,12 @@ def test_numba_is_set_up_when_it_is_imported_and_not_before():
     script = """
 import sys, rerank_plugins
 assert "numba" not in sys.modules
-hooks = [finder for finder in sys.meta_path if type(finder).__module__ == "rerank_plugins.kernel_cache"]
+hooks = [finder for finder in sys.meta_path if type(finder).__module__ == "rerank_plugins.kit.kernel_cache"]
 assert len(hooks) == 1
 from numba.core import caching
 assert hasattr(caching.IndexDataCacheFile.save, "__wrapped__")
 assert hooks[0] not in sys.meta_path
-rerank_plugins.kernel_cache.install()
+rerank_plugins.kit.kernel_cache.install()
 assert not hasattr(caching.IndexDataCacheFile.save.__wrapped__, "__wrapped__")
 """
     subprocess.run([sys.executable, "-c", script], check=True)
@@ -200,7 +200,7 @@ def test_processes_that_compile_at_once_do_not_break_each_other(tmp_path):
 
 ONCE = """
 import rerank_plugins, numpy, sys
-from rerank_plugins.kernel_compilation import told
+from rerank_plugins.kit.kernel_compilation import told
 from kernels import total
 with told(print):
     total(numpy.ones(3))
@@ -231,7 +231,7 @@ def test_a_claim_that_ends_with_its_process_or_never(tmp_path, monkeypatch):
     """One who waits goes on when the other has died, and in the end if it has not."""
     monkeypatch.setattr(kernel_compilation, "PATIENCE", 0.3)
     kernel = tmp_path / "kernel-1.py3.nbi"
-    holder = "import sys; from pathlib import Path; from rerank_plugins.kernel_compilation import _claim\n"
+    holder = "import sys; from pathlib import Path; from rerank_plugins.kit.kernel_compilation import _claim\n"
     holder += "_claim(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", holder, str(kernel)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:

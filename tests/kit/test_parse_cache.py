@@ -17,17 +17,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Parse, Parser
-from rerank_plugins.parsers import cached, parse_cache
-from rerank_plugins.parsers.biaffine_parser import EnglishParser
-from rerank_plugins.parsers.cached import CachedParser, default_cache, identity
-from rerank_plugins.parsers.packed import pack, unpack
-from rerank_plugins.parsers.parse_cache import FILE, ParseCache
-from rerank_plugins.parsers.treebank import TreebankParser
-from rerank_plugins.parsers.udpipe import UdpipeParser
-from rerank_plugins.paths import cache_folder
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.paths import cache_folder
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.dependency.biaffine_parser import EnglishParser
+from rerank_plugins.dependency.treebank_parser import TreebankParser
+from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+from rerank_plugins.kit.files import cached_parser, parse_cache
+from rerank_plugins.kit.files.cached_parser import CachedParser, default_cache, identity
+from rerank_plugins.kit.files.packed_parses import pack, unpack
+from rerank_plugins.kit.files.parse_cache import FILE, ParseCache
 from tests.command_line import done, refused, rerank
 from tests.random_trees import trees
 
@@ -71,7 +71,7 @@ def test_memory_comes_before_the_disk(tmp_path):
 
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(cached, "REMEMBERED", 10)
+    monkeypatch.setattr(cached_parser, "REMEMBERED", 10)
     parser = CachedParser(ChainParser(), ParseCache(tmp_path))
     for start in range(0, 100, 5):
         parser.parse([[str(i)] for i in range(start, start + 5)])
@@ -105,7 +105,7 @@ def test_other_settings_and_other_model_files_are_other_parsers(tmp_path):
 
 def test_identity_names_class_code_options_and_engines(tmp_path):
     about = json.loads(identity(TreebankParser(tmp_path / "none.conllu")))
-    assert about["class"] == "rerank_plugins.parsers.treebank.TreebankParser"
+    assert about["class"] == "rerank_plugins.dependency.treebank_parser.TreebankParser"
     assert about["options"] == {"path": "no file", "second": None}
     assert json.loads(identity(EnglishParser()))["resources"][0].startswith("sha256:")
     (tmp_path / "folder").mkdir()
@@ -193,13 +193,13 @@ def test_k_best_lists_are_small():
 
 @given(st.lists(words, min_size=2, max_size=2, unique=True))
 def test_keys_tell_sentences_apart(pair):
-    from rerank_plugins.parsers.parse_cache import _key
+    from rerank_plugins.kit.files.parse_cache import _key
 
     assert _key(pair[0]) != _key(pair[1])
 
 
 def test_keys_tell_boundaries_of_words_apart():
-    from rerank_plugins.parsers.parse_cache import _key
+    from rerank_plugins.kit.files.parse_cache import _key
 
     assert len({_key(s) for s in (["a b"], ["a", "b"], ["ab"], ["a", "", "b"], ["a\x00b"])}) == 5
 

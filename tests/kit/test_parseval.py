@@ -1,7 +1,7 @@
 """PARSEVAL against the example that comes with EVALB: its trees in other words, and the figures documented for them."""
 
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.parseval import Parseval
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.trees.parseval import Parseval
 
 GOLD = "(S (A (P a)) (B (Q b) (A (R c) (T d))))"
 CLAUSE = "(A (P a)) (B (Q b) (A (R c) (T d)))"

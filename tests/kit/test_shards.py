@@ -6,15 +6,15 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from rerank_plugins.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.models.backoff.estimation import estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.shards.folder import shards_folder
-from rerank_plugins.models.backoff.shards.tuples import sharded_estimator
-from rerank_plugins.models.backoff.smoothing import KneserNey, StupidBackoff
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.shards import train_shards
-from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.kit.backoff.estimation import estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.shards.folder import shards_folder
+from rerank_plugins.kit.backoff.shards.tuples import sharded_estimator
+from rerank_plugins.kit.backoff.smoothing import KneserNey, StupidBackoff
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.shards import train_shards
+from rerank_plugins.ngram.training import NgramSettings, train
 
 
 @contextmanager

@@ -2,14 +2,14 @@
 
 from weakref import WeakValueDictionary
 
-from rerank_plugins import resources
-from rerank_plugins.models.hhmm import embedded as hhmm
-from rerank_plugins.models.hhmm.left_progeny import left_progeny_of
-from rerank_plugins.models.pcfg import embedded as pcfg
-from rerank_plugins.models.pcfg.parsing import ChartParser
-from rerank_plugins.models.similarity.text import Lexicon
-from rerank_plugins.models.vocabulary.unigrams import embedded_unigrams
-from rerank_plugins.parsers.biaffine_parser import EMBEDDED, BiaffineParser
+from rerank_plugins.constituency import embedded_grammar as pcfg
+from rerank_plugins.constituency.parsing import ChartParser
+from rerank_plugins.dependency.biaffine_parser import EMBEDDED, BiaffineParser
+from rerank_plugins.hhmm import embedded_model as hhmm
+from rerank_plugins.hhmm.left_progeny import left_progeny_of
+from rerank_plugins.kit.files import embedded
+from rerank_plugins.kit.vocabulary.unigrams import embedded_unigrams
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 
 
 class Model:
@@ -17,23 +17,23 @@ class Model:
 
 
 def test_a_model_is_kept_while_it_is_used_or_for_ever(monkeypatch):
-    monkeypatch.setattr(resources, "_shared", WeakValueDictionary())
+    monkeypatch.setattr(embedded, "_shared", WeakValueDictionary())
     made = []
 
     def read():
         made.append(1)
         return Model()
 
-    first = resources.shared("key", read)
-    assert resources.shared("key", read) is first
-    assert resources.shared("another", read) is not first
+    first = embedded.shared("key", read)
+    assert embedded.shared("key", read) is first
+    assert embedded.shared("another", read) is not first
     assert len(made) == 2
     del first
-    second = resources.shared("key", read)
+    second = embedded.shared("key", read)
     assert len(made) == 3
-    resources.keep_shared()
+    embedded.keep_shared()
     del second
-    resources.shared("key", read)
+    embedded.shared("key", read)
     assert len(made) == 3
 
 

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.models.dependency_lm import read_model
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.dependency import DependencyTree, tree_fault
-from rerank_plugins.trees.spoken import spoken_dependencies, spoken_tree, spoken_word
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.dependency_tree import DependencyTree, tree_fault
+from rerank_plugins.dependency.model_file import read_model
+from rerank_plugins.kit.trees.spoken_trees import spoken_dependencies, spoken_tree, spoken_word
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from tests.command_line import done
 
 CONLLU = """1\tMr.\t_\tPROPN\t_\t_\t2\tcompound\t_\t_

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import stream_nbest
-from rerank_plugins import text_files
-from rerank_plugins.errors import FormatError, RerankError
-from rerank_plugins.text_files import _decoded, _lines, open_atomic, open_text
+from rerank_plugins.core.errors import FormatError, RerankError
+from rerank_plugins.kit.files import text as text_files
+from rerank_plugins.kit.files.text import _decoded, _lines, open_atomic, open_text
 
 TEXT = "eins\u2028zwei\r\ndrei\x0b\x1c\x85 \n\nvier ||| fünf 😀\nno end".encode()
 LINES = ["eins\u2028zwei\r\n", "drei\x0b\x1c\x85 \n", "\n", "vier ||| fünf 😀\n", "no end"]
@@ -122,7 +122,7 @@ def test_text_survives(text):
 @pytest.mark.slow
 def test_standard_input_and_output(tmp_path):
     program = (
-        "from rerank_plugins.text_files import *\n"
+        "from rerank_plugins.kit.files.text import *\n"
         "with open_text('-') as lines, open_atomic('-') as out: out.writelines(lines)"
     )
     for kind in COMPRESS:
@@ -193,8 +193,8 @@ def test_writing_that_fails_midway(tmp_path, kind):
     """A real failure: the process may write 64 KiB a file, the kernel refuses the rest."""
     program = (
         "import os, resource, sys\n"
-        "from rerank_plugins.text_files import open_atomic\n"
-        "from rerank_plugins.errors import RerankError\n"
+        "from rerank_plugins.kit.files.text import open_atomic\n"
+        "from rerank_plugins.core.errors import RerankError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16))\n"
         "try:\n"
         "    with open_atomic(sys.argv[1]) as stream: stream.write(os.urandom(1 << 19).hex())\n"

@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.check import Check
+from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
-from rerank_adapters.pipeline.check import Check
-from rerank_adapters.pipeline.job import Job
 from rerank_plugins import ModelError
-from rerank_plugins.builder import Builder
-from rerank_plugins.features.dependency_lm import DependencyFeature
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.model_file import read_trained_on, write_model
-from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-from rerank_plugins.parsers.biaffine.network import Sizes, initial
-from rerank_plugins.parsers.biaffine_parser import BiaffineParser, EnglishParser
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.parsers.stanza_parser import StanzaParser
-from rerank_plugins.parsers.udpipe import UdpipeParser
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.resources import embedded
-from rerank_plugins.trained_on import TrainedOn
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.dependency.biaffine.network import Sizes, initial
+from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
+from rerank_plugins.dependency.biaffine_parser import BiaffineParser, EnglishParser
+from rerank_plugins.dependency.feature import DependencyFeature
+from rerank_plugins.dependency.stanza_parser import StanzaParser
+from rerank_plugins.dependency.udpipe_parser import UdpipeParser
+from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.model_file import read_trained_on, write_model
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
 from tests.command_line import done, refused
 
 REGISTRY = load_plugins(BUILTIN, installed=False)

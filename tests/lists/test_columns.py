@@ -5,15 +5,15 @@ import gzip
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.extraction import ValueCache, extract_features
 from rerank_adapters.config import Config
-from rerank_adapters.extraction import ValueCache, extract_features
-from rerank_adapters.features.column import ColumnFeature
 from rerank_adapters.formats.dialects import MosesFormat
-from rerank_adapters.formats.number_columns import read_columns
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.scored_pairs import read_pairs
 from rerank_adapters.metrics.column import ColumnMetric
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList
+from rerank_plugins.lists.column import ColumnFeature
+from rerank_plugins.lists.number_columns import read_columns
 from tests.command_line import done, refused, rerank
 
 A = "1 ||| b a ||| LM= 1 ||| 1\n1 ||| b b ||| LM= 1 ||| 2\n0 ||| a a ||| LM= 1 ||| 3\n"
@@ -206,8 +206,8 @@ def test_a_wrong_number_of_lines_is_found_by_check_and_run(job, tmp_path):
 
 def test_only_files_with_a_set_are_changed():
     from rerank_adapters.builtin import BUILTIN
-    from rerank_adapters.pipeline.job import Job
-    from rerank_plugins.plugins import load_plugins
+    from rerank_adapters.chain.job import Job
+    from rerank_plugins.core.loader import load_plugins
 
     job = Job.create(Config(feature=[{"use": "length"}]), load_plugins(BUILTIN, installed=False))
     assert job.for_set("tune") is job

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.word_posteriors import WordPosteriorsFeature
-from rerank_plugins.models.confusion_networks import ConfusionNetwork
-from rerank_plugins.models.confusion_networks.alignment import INSERT, MATCH, SKIP, cheapest_path
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
+from rerank_plugins.lists.slot_alignment import INSERT, MATCH, SKIP, cheapest_path
+from rerank_plugins.lists.word_posteriors import WordPosteriorsFeature
 from tests.command_line import done, refused
 
 SENTENCES = st.lists(st.lists(st.sampled_from("abcd"), max_size=6), min_size=1, max_size=6)

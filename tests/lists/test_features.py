@@ -6,18 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rerank_adapters.chain.builder import Builder
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.builder import Builder
-from rerank_plugins.features.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
-from rerank_plugins.features.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
-from rerank_plugins.features.lexical_overlap import LexicalOverlapFeature
-from rerank_plugins.features.oov_count import OovCountFeature, read_words
-from rerank_plugins.features.unigram import UnigramFeature
-from rerank_plugins.features.untranslated import UntranslatedFeature
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.plugins import load_plugins
-from tests.naive_features import overlap, write_arpa
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.lists.decoder_score import DecoderScoreFeature, ReciprocalRankFeature
+from rerank_plugins.lists.length import CharacterLengthFeature, LengthFeature, WordPenaltyFeature
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.oov_count import OovCountFeature, read_words
+from rerank_plugins.ngram.unigram_feature import UnigramFeature
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from rerank_plugins.translation.lexical_overlap import LexicalOverlapFeature
+from rerank_plugins.translation.untranslated import UntranslatedFeature
+from tests.ngram.naive_features import overlap, write_arpa
 
 SENTENCES = st.lists(st.sampled_from(["a", "A", "b", "B", "Die", "die", "42", ","]), max_size=8).map(" ".join)
 

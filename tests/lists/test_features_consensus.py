@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.consensus import ConsensusFeature, length_posteriors, token_ids
+from rerank_plugins.lists.consensus import ConsensusFeature, length_posteriors, token_ids
 from rerank_plugins.testing import check_feature_extractor
-from tests import naive_features as naive
+from tests.ngram import naive_features as naive
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=9).map(" ".join)
 LISTS = st.lists(
@@ -121,14 +121,14 @@ def test_max_order_is_checked():
 
 @pytest.mark.slow
 def test_consensus_helps_on_held_out_lists(real_lists):
-    from rerank_adapters.extraction import extract_features
+    from rerank_adapters.chain.extraction import extract_features
+    from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
     from rerank_adapters.formats.decoder_features import decoder_table
     from rerank_adapters.formats.dialects import MosesFormat
     from rerank_adapters.formats.reading import read_nbest
     from rerank_adapters.metrics.bleu import Bleu
     from rerank_adapters.tuners.mira import Mira
-    from rerank_adapters.tuning import cross_validate, prepare, start_vector
-    from rerank_plugins.features.length import LengthFeature
+    from rerank_plugins.lists.length import LengthFeature
 
     lists, reference = real_lists["tune"]
     nbests = read_nbest([lists], MosesFormat())

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import Hypothesis, NBestList
-from rerank_plugins.features.edit_to_1best import EditToFirstFeature, edits_from
-from rerank_plugins.features.language_model_ratio import LanguageModelRatioFeature
-from rerank_plugins.features.ngram_lm import NgramFeature
-from rerank_plugins.features.rank import RankFeature
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
+from rerank_plugins.lists.edit_to_1best import EditToFirstFeature, edits_from
+from rerank_plugins.lists.rank import RankFeature
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model_ratio import LanguageModelRatioFeature
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from tests.conftest import ROOT
-from tests.naive_features import fewest_edits
+from tests.ngram.naive_features import fewest_edits
 
 ARPA = ROOT / "example_nbest" / "mt" / "lm.arpa"
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "B"]), max_size=5)

@@ -14,10 +14,11 @@ from rerank_adapters.applications.speech.systems import Output, System
 from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
 from rerank_adapters.formats.ctm import TimedWord, read_ctm
 from rerank_adapters.metrics.wer import WER
-from rerank_plugins.models.confusion_networks import ConfusionNetwork, Voting
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
+from rerank_plugins.lists.rover import Voting
 from tests.command_line import done, refused
 from tests.conftest import SHARED_DATA
-from tests.naive_rover import rover
+from tests.lists.naive_rover import rover
 
 ROVER = shutil.which("rover") or shutil.which("sctk")
 needs_rover = pytest.mark.skipif(not ROVER, reason="NIST's rover (Debian package sctk) is not installed")

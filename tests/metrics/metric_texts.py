@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from rerank_plugins.text_files import open_text
+from rerank_plugins.kit.files.text import open_text
 
 WORDS = [
     "a",

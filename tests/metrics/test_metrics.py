@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_adapters import metrics
+from rerank_adapters.metrics import plugin
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
 from rerank_adapters.metrics.ter import TER
 from rerank_adapters.metrics.wer import CER, WER
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import Metric
-from tests import naive_metrics as naive
-from tests.metric_texts import references, segments, texts
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import Metric
+from tests.metrics import naive_metrics as naive
+from tests.metrics.metric_texts import references, segments, texts
 
 METRICS: dict[str, Metric] = {
     "bleu": Bleu("none"),
@@ -32,10 +32,10 @@ quick = settings(max_examples=25, deadline=None)
 
 def test_all_are_registered() -> None:
     registered: dict[str, Any] = {}
-    metrics.register_metrics(registered.__setitem__)
-    del registered["accuracy"]  # of answers, not of text: tests/test_completion.py
-    del registered["column"]  # scores computed elsewhere: tests/test_columns.py
-    del registered["ser"]  # the same of utterances: tests/test_speech_errors.py
+    plugin.register_metrics(registered.__setitem__)
+    del registered["accuracy"]  # of answers, not of text: tests/applications/test_completion.py
+    del registered["column"]  # scores computed elsewhere: tests/lists/test_columns.py
+    del registered["ser"]  # the same of utterances: tests/metrics/test_speech_errors.py
     assert registered == {"bleu": Bleu, "chrf": ChrF, "chrf++": ChrFPlusPlus, "ter": TER, "wer": WER, "cer": CER}
 
 
@@ -102,7 +102,7 @@ def test_threads_change_nothing(metric: Metric, monkeypatch: pytest.MonkeyPatch)
     one = metric.statistics(lists, refs)
     monkeypatch.setattr("rerank_adapters.metrics.ngrams.LEAST_LOOKUPS", 1)
     monkeypatch.setattr("rerank_adapters.metrics.ter.LEAST_CELLS", 1)
-    monkeypatch.setattr("rerank_plugins.threads.cores", lambda: 3)
+    monkeypatch.setattr("rerank_plugins.core.threads.cores", lambda: 3)
     np.testing.assert_array_equal(metric.statistics(lists, refs), one)
 
 

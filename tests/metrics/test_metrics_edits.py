@@ -11,8 +11,8 @@ from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 from rerank_adapters.metrics.ter import TER
 from rerank_adapters.metrics.wer import CER, WER
-from tests import naive_metrics as naive
-from tests.metric_texts import hypotheses_and_references, texts
+from tests.metrics import naive_metrics as naive
+from tests.metrics.metric_texts import hypotheses_and_references, texts
 
 
 def check_edits(pairs: list[tuple[list[str], list[str]]]) -> None:

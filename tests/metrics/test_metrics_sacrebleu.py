@@ -15,9 +15,9 @@ from rerank_adapters.metrics.chrf import ChrF, ChrFPlusPlus
 from rerank_adapters.metrics.preprocessing import WORD_BY_WORD, bleu_tokenizer
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.metrics.ter import TER
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Metric
-from tests.metric_texts import hypotheses_and_references, odd_texts, segments
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Metric
+from tests.metrics.metric_texts import hypotheses_and_references, odd_texts, segments
 
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)  # it dislikes tokenised text
 

@@ -19,7 +19,7 @@ from rerank_adapters.metrics.alignment import COSTS, align
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.wer import CER, WER
 from rerank_adapters.report.errors import alignment_report, error_table, group_table
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 from rerank_plugins.testing import check_metric
 from tests.command_line import done, refused
 from tests.conftest import SHARED_DATA

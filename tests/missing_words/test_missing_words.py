@@ -6,17 +6,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.model_file import write_model as write_any
-from rerank_plugins.models.backoff.vocabulary import EOS
-from rerank_plugins.models.missing_words.filling import COMPONENTS, FIRST, gaps_of
-from rerank_plugins.models.missing_words.model import METHODS, Location, MissingWordsModel
-from rerank_plugins.models.missing_words.model_file import read_model, write_model
-from rerank_plugins.models.missing_words.monotone_weights import cone, fit_weights, ln_posteriors, log_likelihood
-from rerank_plugins.models.missing_words.pairs import gap_offsets, log_odds, vote_scores
-from rerank_plugins.models.missing_words.training import EVERY, Settings, train
-from rerank_plugins.models.missing_words.tuning import Removed, fit_mixture, remove_inner_word, remove_words
-from rerank_plugins.models.missing_words.windows import CONTEXTS, KEYS, pieces
-from tests import naive_missing_words as naive
+from rerank_plugins.kit.files.model_file import write_model as write_any
+from rerank_plugins.kit.vocabulary.word_numbers import EOS
+from rerank_plugins.missing_words.gap_words import COMPONENTS, FIRST, gaps_of
+from rerank_plugins.missing_words.model import METHODS, Location, MissingWordsModel
+from rerank_plugins.missing_words.model_file import read_model, write_model
+from rerank_plugins.missing_words.monotone_weights import cone, fit_weights, ln_posteriors, log_likelihood
+from rerank_plugins.missing_words.training import EVERY, Settings, train
+from rerank_plugins.missing_words.tuning import Removed, fit_mixture, remove_inner_word, remove_words
+from rerank_plugins.missing_words.windows import CONTEXTS, KEYS, pieces
+from rerank_plugins.missing_words.word_pairs import gap_offsets, log_odds, vote_scores
+from tests.missing_words import naive_missing_words as naive
 
 SENTENCE = st.lists(st.sampled_from("abcd"), max_size=7).map(tuple)
 TEXTS = st.lists(SENTENCE, max_size=8).map(lambda sentences: [("a", "b", "b", "a"), *sentences])
@@ -117,7 +117,7 @@ def test_the_mixture_sums_to_one(text):
     some = gaps_of(model.encode([("a", "b"), ("d", "c", "a")]))
     filled = model.fill(some, len(model.vocabulary))
     of_unknown = model.vocabulary.words.index("<unk>")
-    from rerank_plugins.models.missing_words.filling import components_seen, contexts_of_gaps, parts_of_words
+    from rerank_plugins.missing_words.gap_words import components_seen, contexts_of_gaps, parts_of_words
 
     contexts = contexts_of_gaps(model.tables, some)
     parts = parts_of_words(model.tables, model.unigrams, contexts, np.full(len(contexts), of_unknown, np.int32))
@@ -276,8 +276,8 @@ def test_sentences_without_gaps_have_no_locations(trained):
 
 
 def test_the_model_does_not_depend_on_memory_pieces_or_threads(trained, monkeypatch):
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.missing_words import windows
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.missing_words import windows
 
     lines = [f"{a} x {b} y {a}" for a in "abc" for b in "abc"] * 3
     whole = train([("text", lines)], Settings(), jobs=1)

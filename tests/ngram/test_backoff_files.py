@@ -16,23 +16,23 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins import checksums
-from rerank_plugins.errors import ModelError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.model_file import read_model, write_model
-from rerank_plugins.models.backoff.arpa_lines import parse_lines
-from rerank_plugins.models.backoff.arpa_reading import _parse as parse_plainly
-from rerank_plugins.models.backoff.arpa_writing import arpa_text, format_number
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.backoff.word_hashing import hash_table
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.core import checksums
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.files.model_file import read_model, write_model
+from rerank_plugins.kit.vocabulary.word_hash import hash_table
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.arpa_lines import parse_lines
+from rerank_plugins.ngram.arpa_reader import _parse as parse_plainly
+from rerank_plugins.ngram.arpa_writer import arpa_text, format_number
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
 from rerank_plugins.resources.renew import renew
 from rerank_plugins.testing import check_incremental_lm, check_language_model
 from tests.model_files import check_damage_is_seen, content_of, write_content
-from tests.naive_features import CORPUS, arpa_scores, write_arpa
+from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
 LN10 = math.log(10)
 LINES = [" ".join(sentence) for sentence in CORPUS] * 2 + ["ein ünusual 文 line", "", "the cat sat"]

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.features.ngram_lm import NgramFeature
-from rerank_plugins.language_models.ngram import EMBEDDED, NgramLanguageModel
-from rerank_plugins.models.backoff.vocabulary import Vocabulary
-from rerank_plugins.models.ngram.compact_file import read_compact, write_compact
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from tests.naive_entropy_pruning import NaiveBackoff
-from tests.test_entropy_pruning import WORDS, ngrams_of
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.word_numbers import Vocabulary
+from rerank_plugins.ngram.compact_file import read_compact, write_compact
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.language_model import EMBEDDED, NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
+from tests.ngram.naive_entropy_pruning import NaiveBackoff
+from tests.ngram.test_entropy_pruning import WORDS, ngrams_of
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])

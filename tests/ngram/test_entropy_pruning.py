@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.backoff.entropy_pruning import prune
-from rerank_plugins.models.backoff.estimation import estimate
-from rerank_plugins.models.backoff.events import TextEvents
-from rerank_plugins.models.backoff.packing import pack
-from rerank_plugins.models.backoff.scoring import LN10
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.backoff.unpacking import unpack
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from tests.naive_entropy_pruning import NaiveBackoff
-from tests.test_backoff import same
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.backoff.estimation import estimate
+from rerank_plugins.kit.backoff.event_sources import TextEvents
+from rerank_plugins.kit.backoff.packed_levels import pack
+from rerank_plugins.kit.backoff.scoring import LN10
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.backoff.unpacked_records import unpack
+from rerank_plugins.ngram.entropy_pruning import prune
+from rerank_plugins.ngram.training import NgramSettings, train
+from tests.kit.test_backoff import same
+from tests.ngram.naive_entropy_pruning import NaiveBackoff
 
 WORDS = ("<unk>", "<s>", "</s>", "a", "b", "c", "d", "e")
 

@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import FormatError, ModelError
-from rerank_plugins.features.ngram_lm import NgramFeature
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.models.backoff.arpa_unigrams import read_arpa_unigrams
-from rerank_plugins.models.vocabulary.unigrams import read_embedded
+from rerank_plugins.core.errors import FormatError, ModelError
+from rerank_plugins.kit.vocabulary.unigrams import read_embedded
+from rerank_plugins.ngram.arpa_unigrams import read_arpa_unigrams
+from rerank_plugins.ngram.feature import NgramFeature
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.resources.en import build_unigrams
 from rerank_plugins.testing import check_incremental_lm, check_language_model, sample_nbest
 from tests.model_files import check_damage_is_seen
-from tests.naive_features import CORPUS, arpa_scores, write_arpa
+from tests.ngram.naive_features import CORPUS, arpa_scores, write_arpa
 
 WORDS = [*sorted({word for sentence in CORPUS for word in sentence}), "zebra", "ünknown"]
 
@@ -216,7 +216,7 @@ def test_ngram_lm_has_one_model(arpa):
 
 def test_registering_models_does_not_import_kenlm():
     code = (
-        "import sys; from rerank_plugins.plugins import load_plugins; load_plugins(installed=False);"
+        "import sys; from rerank_plugins.core.loader import load_plugins; load_plugins(installed=False);"
         "assert not {'kenlm', 'numba', 'sacremoses'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

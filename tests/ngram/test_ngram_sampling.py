@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
-from rerank_plugins.models.ngram.sampling import NgramSampler
-from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.ngram.sampling import NgramSampler
+from rerank_plugins.ngram.training import NgramSettings, train
 
 TEXT = ["a b c", "a b", "b b a c", "c", "a c b", "b a", "a b c a", "c c b"] * 3 + ["a a d"]
 
@@ -17,7 +17,7 @@ def trained(order=3, **settings):
 
 
 def ln_p(ngrams, sentences):
-    from rerank_plugins.models.backoff.text_scoring import score_text
+    from rerank_plugins.kit.backoff.text_scoring import score_text
 
     return [score_text(ngrams.tables, ngrams.vocabulary.encode([words]))[0].sum() for words in sentences]
 
@@ -50,7 +50,7 @@ def test_unseen_words_of_a_context_are_drawn():
     ngrams = trained(3)
     drawn = NgramSampler(ngrams, unknown=True).sample(20_000, np.random.default_rng(0))
     first = sum(each[0] == "d" for each in drawn) / len(drawn)
-    from rerank_plugins.models.backoff.text_scoring import score_text
+    from rerank_plugins.kit.backoff.text_scoring import score_text
 
     start = np.exp(score_text(ngrams.tables, ngrams.vocabulary.encode([("d",), ()]))[0])
     wanted = start[0] / (1 - start[2])  # given that the sentence is not empty

@@ -8,15 +8,15 @@ import subprocess
 import numpy as np
 import pytest
 
-from rerank_plugins.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, parse_prune, train
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, parse_prune, train
 from tests.command_line import done, refused, says_what_it_wrote
-from tests.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, events_of_text, sentence_lns
+from tests.kit.naive_backoff import NaiveKneserNey, NaiveStupidBackoff, events_of_text, sentence_lns
 
 
 def trained(lines, order=3, **settings):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.models.vocabulary.word_classes import WordClasses, most_frequent, read_classes
+from rerank_plugins.ngram.word_classes import WordClasses, most_frequent, read_classes
 from tests.command_line import done, one_line, rerank, says_what_it_wrote
 
 CONLLU = """\

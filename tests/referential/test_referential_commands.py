@@ -11,10 +11,10 @@ from example_nbest.referential.students import channel, make, ontology, recognis
 from example_nbest.referential.students import search as decoding
 from example_nbest.referential.students.directives import concepts, directives
 from example_nbest.referential.students.pronunciation import made_names, pronunciations
-from rerank_plugins.features.referential_lm import ReferentialFeature
-from rerank_plugins.identity import describe
-from rerank_plugins.language_models.referential import ReferentialLanguageModel
-from rerank_plugins.models.referential.world_file import read_world
+from rerank_plugins.core.identity import describe
+from rerank_plugins.referential.feature import ReferentialFeature
+from rerank_plugins.referential.language_model import ReferentialLanguageModel
+from rerank_plugins.referential.world_file import read_world
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.conftest import ROOT
 

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import ConfigError, FormatError
-from rerank_plugins.models.referential.derivation import ground
-from rerank_plugins.models.referential.expressions import compile_expression
-from rerank_plugins.models.referential.grammar_file import read_grammar
-from rerank_plugins.models.referential.model import ReferentialModel
-from rerank_plugins.models.referential.trigrams import compile_trigrams
-from rerank_plugins.models.referential.world_file import read_world
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.referential.derivation import ground
+from rerank_plugins.referential.expressions import compile_expression
+from rerank_plugins.referential.grammar_file import read_grammar
+from rerank_plugins.referential.model import ReferentialModel
+from rerank_plugins.referential.trigrams import compile_trigrams
+from rerank_plugins.referential.world_file import read_world
 from tests.conftest import ROOT
-from tests.naive_referential import NaiveModel
+from tests.referential.naive_referential import NaiveModel
 
 EXAMPLE = ROOT / "example_nbest" / "referential"
 FILES = {"f1", "f2", "f3"}

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import ConfigError, FormatError, ModelError
-from rerank_plugins.models.referential import world_graph
-from rerank_plugins.models.referential.sets import EMPTY, TOP, SetTable
-from rerank_plugins.models.referential.world_file import read_world
+from rerank_plugins.core.errors import ConfigError, FormatError, ModelError
+from rerank_plugins.referential import world_graph
+from rerank_plugins.referential.sets import EMPTY, TOP, SetTable
+from rerank_plugins.referential.world_file import read_world
 from tests.conftest import ROOT
 
 WORLDS = ROOT / "example_nbest" / "referential" / "worlds"

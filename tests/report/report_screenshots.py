@@ -1,4 +1,4 @@
-"""Screenshots of the page of a run for the documentation: `python -m tests.report_screenshots PAGE FOLDER`."""
+"""Screenshots of the page of a run for the documentation: `python -m tests.report.report_screenshots PAGE FOLDER`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from tests.chromium import NAMES, browser, screenshot
+from tests.report.chromium import NAMES, browser, screenshot
 
 ONLY_SEGMENTS = """
 const heading = document.getElementById("all");

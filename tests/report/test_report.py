@@ -15,7 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
+from rerank_adapters.chain.tuning import CrossValidation
+from rerank_adapters.chain.tuning.cross_validation import CrossValidationRow
+from rerank_adapters.chain.tuning.tables import cross_validation_table
 from rerank_adapters.evaluation import Comparison, Evaluation, Interval, evaluate
+from rerank_adapters.evaluation.contributions import Contribution, Contributions
 from rerank_adapters.report import numbers, plots, text
 from rerank_adapters.report.fitting import fitted
 from rerank_adapters.report.headline import headline
@@ -24,23 +28,13 @@ from rerank_adapters.report.output import drawn as drawn_report
 from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
 from rerank_adapters.report.scale import tick_label, ticks
 from rerank_adapters.report.svg import Row, grouped_bars, interval_rows, lines
-from rerank_adapters.report.tables import (
-    Table,
-    bucket_table,
-    cross_validation_table,
-    flat_rows,
-    score_table,
-    segment_table,
-)
+from rerank_adapters.report.tables import Table, bucket_table, flat_rows, score_table, segment_table
 from rerank_adapters.report.terminal import print_changes, print_evaluation, print_table
 from rerank_adapters.report.words import marked, word_differences
-from rerank_adapters.tuning import CrossValidation
-from rerank_adapters.tuning.contributions import Contribution, Contributions
-from rerank_adapters.tuning.cross_validation import CrossValidationRow
 from rerank_plugins import ConfigError
-from tests import naive_evaluation as naive
 from tests.command_line import done
 from tests.conftest import ROOT
+from tests.evaluation import naive_evaluation as naive
 
 EXAMPLES = ROOT / "example_nbest"
 WORDS = st.lists(st.sampled_from("abc"), max_size=8).map(" ".join)

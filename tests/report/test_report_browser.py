@@ -7,8 +7,8 @@ import pytest
 from rerank_adapters.evaluation import Evaluation, Interval, evaluate
 from rerank_adapters.report.html import html_page
 from rerank_adapters.report.run_facts import ListLengths, RunFacts, WeightShare
-from tests import chromium
-from tests import naive_evaluation as naive
+from tests.evaluation import naive_evaluation as naive
+from tests.report import chromium
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,17 +9,17 @@ import re
 import numpy as np
 import pytest
 
+from rerank_adapters.chain import weight_intervals
+from rerank_adapters.chain.facts import facts_of_tuning
+from rerank_adapters.chain.job import Data, Measure
+from rerank_adapters.chain.list_lengths import lengths_up_to, list_lengths
 from rerank_adapters.evaluation import Interval
-from rerank_adapters.pipeline import weight_intervals
-from rerank_adapters.pipeline.facts import facts_of_tuning
-from rerank_adapters.pipeline.job import Data, Measure
-from rerank_adapters.pipeline.list_lengths import lengths_up_to, list_lengths
 from rerank_adapters.report.run_facts import WeightShare
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import Hypothesis, NBestList
-from tests import naive_evaluation as naive
 from tests.command_line import done
+from tests.evaluation import naive_evaluation as naive
 
 CONFIG = """
 [tune]

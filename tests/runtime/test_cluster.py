@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from rerank_adapters import cluster
-from rerank_adapters.cluster import cluster_workers, using_cluster
+from rerank_adapters.runtime import cluster
+from rerank_adapters.runtime.cluster import cluster_workers, using_cluster
 from rerank_plugins import ConfigError, FormatError, PluginError, RerankError
-from rerank_plugins.parsers.parse_cache import ParseCache
+from rerank_plugins.kit.files.parse_cache import ParseCache
 from tests.command_line import done, start
-from tests.dask_cluster import DaskCluster
-from tests.test_treelet import BANK
+from tests.runtime.dask_cluster import DaskCluster
+from tests.treelet.test_treelet import BANK
 
 ADDRESS = "tcp://stand-in:8786"
 PLUGIN = '''
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rerank_plugins import Parse, Parser, hookimpl, option
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def test_what_becomes_of_tasks_without_a_result(monkeypatch):
 def test_a_cache_of_parses_stays_on_its_machine(tmp_path, monkeypatch):
     sent = pickle.dumps(ParseCache(tmp_path))
     assert not pickle.loads(sent)._broken
-    monkeypatch.setattr("rerank_plugins.parsers.parse_cache.this_machine", lambda: "another one")
+    monkeypatch.setattr("rerank_plugins.kit.files.parse_cache.this_machine", lambda: "another one")
     assert pickle.loads(sent)._broken
 
 
@@ -234,7 +234,7 @@ def test_a_cluster_writes_the_same_bytes(chain, stand_in, monkeypatch):
     "model", ["dependency-lm --smoothing kneser-ney", "treelet-lm", "treelet-lm --variant headlex"]
 )
 def test_a_cluster_estimates_models_of_trees(treebank_path, tmp_path, stand_in, monkeypatch, model):
-    monkeypatch.setattr("rerank_plugins.models.backoff.shards.tuples.WORTH", 0)
+    monkeypatch.setattr("rerank_plugins.kit.backoff.shards.tuples.WORTH", 0)
     (tmp_path / "bank.ptb").write_text(BANK)
     bank = treebank_path if model.startswith("dep") else tmp_path / "bank.ptb"
     for name, *more in (("local",), ("cluster", "--scheduler", ADDRESS)):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.termination import Terminated, ended_by_signals
+from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from tests.command_line import Ran, one_line, start
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the processes are looked up in /proc")
@@ -19,10 +19,10 @@ PLUGIN = """
 import multiprocessing, os, time
 from dataclasses import dataclass
 import numpy as np
-from rerank_adapters.extraction import pool
-from rerank_adapters.pipeline import parsing as parse_pool
+from rerank_adapters.chain.extraction import pool
+from rerank_adapters.chain import parse_pool
 from rerank_plugins import FeatureExtractor, Parse, Parser, hookimpl
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 pool.Gauge.pays = lambda self, jobs, forks=False: self.passed > 0  # workers start after the first chunk
 parse_pool.BATCH = 5

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rerank_adapters.workers import Workers, in_order
+from rerank_adapters.runtime.workers import Workers, in_order
 from rerank_plugins import FormatError, PluginError, RerankError
 
 
@@ -141,7 +141,7 @@ def test_the_block_ends_them_at_once_where_it_fails():
 
 SCRIPT = """
 import sys, time
-from rerank_adapters.workers import Workers
+from rerank_adapters.runtime.workers import Workers
 if __name__ == "__main__":
     workers = Workers(abs, 2, "a number")
     print(workers.submit(-1).result(), *workers.pids, flush=True)
@@ -165,7 +165,7 @@ def test_a_thread_ends_them_where_the_kernel_does_not(tmp_path):
     """As on other systems; the parent has a fork that holds its pipes open, too."""
     script = """
 import os, sys, time
-from rerank_adapters import workers
+from rerank_adapters.runtime import workers
 class Nap:
     def __call__(self, seconds):
         import fcntl, multiprocessing
@@ -201,7 +201,7 @@ if __name__ == "__main__":
 
 FORKS = """
 import os, sys, threading, time
-from rerank_adapters.workers import Workers
+from rerank_adapters.runtime.workers import Workers
 loaded = {"model": 7, "loads": os.getpid()}
 if sys.argv[1] == "thread":
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
@@ -255,7 +255,7 @@ def test_forks_have_what_is_loaded_unless_another_thread_runs(tmp_path, how):
 def test_forks_start_while_a_bar_is_shown(tmp_path):
     script = """
 import io, os, sys, time
-from rerank_adapters import progress, workers
+from rerank_adapters.runtime import progress, workers
 progress.DELAY = 0.01
 sys.stderr.isatty = lambda: True
 if __name__ == "__main__":

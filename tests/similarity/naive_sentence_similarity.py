@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import exp, isclose, log, sqrt
 
-from tests import naive_string_similarity as strings_twin
+from tests.similarity import naive_string_similarity as strings_twin
 
 Tokens = Sequence[str]
 Information = Callable[[str], float]

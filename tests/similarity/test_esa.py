@@ -8,15 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import FormatError, ModelError
-from rerank_plugins.models.esa import training
-from rerank_plugins.models.esa.documents import Document, documents
-from rerank_plugins.models.esa.model_file import read_model, write_model
-from rerank_plugins.models.esa.training import Settings, train
-from rerank_plugins.models.similarity import esa as family
-from rerank_plugins.models.similarity.text import Lexicon
-from tests import naive_esa as naive
+from rerank_plugins.similarity.esa import training
+from rerank_plugins.similarity.esa.documents import Document, documents
+from rerank_plugins.similarity.esa.model_file import read_model, write_model
+from rerank_plugins.similarity.esa.training import Settings, train
+from rerank_plugins.similarity.measures import document_measures as family
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
+from tests.similarity import naive_esa as naive
 
 ANIMALS = "the cat and the dog ran after the cat"
 BANKS = "the bank lent the man the money of the bank"

@@ -24,23 +24,23 @@ from rerank_adapters.applications.similarity.training import (
     train_similarity,
 )
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.models.esa import training as esa_training
-from rerank_plugins.models.esa.documents import Document
-from rerank_plugins.models.random_indexing import training as vector_training
-from rerank_plugins.models.random_indexing.model_file import write_model
-from rerank_plugins.models.similarity import capitals, entities, overlap, shape, strings, tfidf
-from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.models.similarity.pools import DKPRO, MAYO, PAPER, TAKELAB
-from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
-from rerank_plugins.models.similarity.text import Lexicon
-from rerank_plugins.models.wordnet.model import MEASURES as WORDNET_MEASURES
-from rerank_plugins.models.wordnet.model import WordNet
-from tests import naive_sentence_similarity as twins
-from tests import naive_string_similarity as naive
+from rerank_plugins.similarity.esa import training as esa_training
+from rerank_plugins.similarity.esa.documents import Document
+from rerank_plugins.similarity.measures import capitals, entities, overlap, shape, strings, tfidf
+from rerank_plugins.similarity.measures.pools import DKPRO, MAYO, PAPER, TAKELAB
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+from rerank_plugins.similarity.measures.string_kernels import greedy_string_tiling, longest_common_substring
+from rerank_plugins.similarity.measures.table import Measures
+from rerank_plugins.similarity.random_indexing import training as vector_training
+from rerank_plugins.similarity.random_indexing.model_file import write_model
+from rerank_plugins.similarity.wordnet.model import MEASURES as WORDNET_MEASURES
+from rerank_plugins.similarity.wordnet.model import WordNet
 from tests.command_line import done, refused
 from tests.conftest import ROOT
 from tests.model_files import check_damage_is_seen
-from tests.small_wordnet import write_wordnet
+from tests.similarity import naive_sentence_similarity as twins
+from tests.similarity import naive_string_similarity as naive
+from tests.similarity.small_wordnet import write_wordnet
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 LEXICON = Lexicon()

@@ -8,11 +8,11 @@ import pytest
 from rerank_adapters.applications.similarity.measures_data import measures_of, recogniser_of
 from rerank_adapters.applications.similarity.system import read_similarity
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.parsers.stanza_entities import LONGEST, StanzaEntities
+from rerank_plugins.dependency.stanza_entities import LONGEST, StanzaEntities
+from rerank_plugins.similarity.measures.table import Measures
 from tests.command_line import done, refused
 from tests.conftest import ROOT
-from tests.small_wordnet import write_wordnet
+from tests.similarity.small_wordnet import write_wordnet
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 NEW = PAIRS.with_name("new.tsv")

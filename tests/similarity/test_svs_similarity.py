@@ -7,26 +7,26 @@ from hypothesis import strategies as st
 
 from rerank_adapters.applications.similarity.measures_data import measures_of
 from rerank_plugins import Hypothesis, ModelError, NBestList
-from rerank_plugins.features.posteriors import posteriors
-from rerank_plugins.features.svs_similarity import SvsSimilarityFeature
-from rerank_plugins.models.random_indexing.model_file import write_model as write_vectors
-from rerank_plugins.models.random_indexing.training import Settings
-from rerank_plugins.models.random_indexing.training import train as train_vectors
-from rerank_plugins.models.similarity.measures import Measures
-from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.similarity import (
+from rerank_plugins.kit.posteriors import posteriors
+from rerank_plugins.similarity.measures.table import Measures
+from rerank_plugins.similarity.random_indexing.model_file import write_model as write_vectors
+from rerank_plugins.similarity.random_indexing.training import Settings
+from rerank_plugins.similarity.random_indexing.training import train as train_vectors
+from rerank_plugins.similarity.structured_vectors import (
     between,
     largest_children,
     pair_by_pair,
     parsed_vectors,
     sentence_vectors,
 )
-from rerank_plugins.models.svs.vector_tree import VectorTree
-from tests import naive_svs_similarity as naive
+from rerank_plugins.similarity.svs_feature import SvsSimilarityFeature
+from rerank_plugins.svs.model_file import EMBEDDED, read_model, write_model
+from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.vector_tree import VectorTree
 from tests.command_line import done, refused
 from tests.conftest import ROOT
-from tests.naive_svs_parsing import WORDS, random_model
+from tests.similarity import naive_svs_similarity as naive
+from tests.svs.naive_svs_parsing import WORDS, random_model
 
 PAIRS = ROOT / "example_nbest" / "similarity" / "pairs.tsv"
 SENTENCES = st.lists(st.lists(st.sampled_from(WORDS), max_size=5).map(tuple), min_size=1, max_size=5)

@@ -6,15 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError
-from rerank_plugins.models.similarity import wordnet as family
-from rerank_plugins.models.similarity.text import Lexicon
-from rerank_plugins.models.wordnet.database import PARTS, Database, read_database, wordnet_folder
-from rerank_plugins.models.wordnet.kernels import similarities
-from rerank_plugins.models.wordnet.model import MEASURES, WordNet
-from rerank_plugins.models.wordnet.morphology import lemmas
-from rerank_plugins.models.wordnet.taxonomy import build_taxonomy
-from tests import naive_wordnet as naive
-from tests.small_wordnet import SYNSETS, write_wordnet
+from rerank_plugins.similarity.measures import wordnet_measures as family
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon
+from rerank_plugins.similarity.wordnet.database import PARTS, Database, read_database, wordnet_folder
+from rerank_plugins.similarity.wordnet.hierarchy_measures import similarities
+from rerank_plugins.similarity.wordnet.model import MEASURES, WordNet
+from rerank_plugins.similarity.wordnet.morphology import lemmas
+from rerank_plugins.similarity.wordnet.taxonomy import build_taxonomy
+from tests.similarity import naive_wordnet as naive
+from tests.similarity.small_wordnet import SYNSETS, write_wordnet
 
 FREQUENCIES = {"dogs": 0.4, "cat": 0.2, "the": 0.39, "ran": 0.01}
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ConfigError
-from rerank_plugins.models.wordnet.database import PARTS, wordnet_folder
-from rerank_plugins.models.wordnet.kernels import similarities
-from rerank_plugins.models.wordnet.model import MEASURES, WordNet
-from rerank_plugins.models.wordnet.morphology import lemmas
+from rerank_plugins.similarity.wordnet.database import PARTS, wordnet_folder
+from rerank_plugins.similarity.wordnet.hierarchy_measures import similarities
+from rerank_plugins.similarity.wordnet.model import MEASURES, WordNet
+from rerank_plugins.similarity.wordnet.morphology import lemmas
 
 pytestmark = pytest.mark.slow  # reading it takes two seconds
 DEBIAN = Path("/usr/share/wordnet")

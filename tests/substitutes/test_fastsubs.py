@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.vocabulary import BOS, EOS, UNK
-from rerank_plugins.models.fastsubs import queue_files
-from rerank_plugins.models.fastsubs.filters import may_have
-from rerank_plugins.models.fastsubs.queues import Queues
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
-from rerank_plugins.models.ngram.model import NgramModel
-from rerank_plugins.models.ngram.training import NgramSettings, train
-from tests.naive_fastsubs import NaiveModel, yuret_search
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.word_numbers import BOS, EOS, UNK
+from rerank_plugins.ngram.model import NgramModel
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.substitutes import queue_files
+from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.substitutes.filters import may_have
+from rerank_plugins.substitutes.queues import Queues
+from tests.substitutes.naive_fastsubs import NaiveModel, yuret_search
 
 LN10 = math.log(10.0)
 WORDS = ("<unk>", "<s>", "</s>", "a", "b", "c", "d", "e")
@@ -137,7 +137,7 @@ def test_random_texts_exhaustively(seed, order, k):
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "stupid-backoff"])
 def test_scores_rank_whole_sentences(smoothing, tmp_path):
     """S(w) differs from the score of the whole sentence by a constant."""
-    from rerank_plugins.language_models.ngram import NgramLanguageModel
+    from rerank_plugins.ngram.language_model import NgramLanguageModel
 
     model = small_model(smoothing=smoothing)
     model.save(tmp_path / "model")

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from rerank_plugins.features.substitutes import SubstitutesFeature
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
-from rerank_plugins.models.ngram.training import NgramSettings, train
+from rerank_plugins.ngram.training import NgramSettings, train
+from rerank_plugins.substitutes.fastsubs import FastSubs
+from rerank_plugins.substitutes.feature import SubstitutesFeature
 
 TEXT = [
     "the old man sat in the house by the sea",

@@ -8,7 +8,7 @@ import pytest
 
 from tests.command_line import done, rerank
 from tests.conftest import ROOT
-from tests.test_fastsubs import arpa
+from tests.substitutes.test_fastsubs import arpa
 
 LM = ROOT / "example_nbest/mt/lm.arpa"
 SENTENCE = "he ____ the house ."

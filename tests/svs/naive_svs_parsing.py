@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from rerank_plugins.models.pcfg.grammar import Grammar
-from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.models.svs.model import SvsModel
-from tests.naive_pcfg import lexicon_from
+from rerank_plugins.constituency.grammar import Grammar
+from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
+from rerank_plugins.svs.model import SvsModel
+from tests.constituency.naive_pcfg import lexicon_from
 
 WORDS = ("a", "b", "c")
 RELATIONS = ("ID", "MOD:left", "MOD:right", "MOD")

@@ -1,16 +1,16 @@
-"""Trees of symbols as objects: the slow, obvious twin of rerank_plugins/models/svs/states.py.
+"""Trees of symbols as objects: the slow, obvious twin of rerank_plugins/svs/states.py.
 
 All trees are held, renamed one after the other, and counted again.
 """
 
 from collections import Counter, defaultdict
 
-from rerank_plugins.models.pcfg.annotation import annotate
-from rerank_plugins.models.svs.names import TAG, category_and_relation, gathered, symbol
-from rerank_plugins.models.svs.states import StateTree, binarised, coarser_symbol, marked, without_rare_parts
-from rerank_plugins.trees.cleaning import category, relabel
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.heads import english_heads
+from rerank_plugins.constituency.annotation import annotate
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.head_rules import english_heads
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
+from rerank_plugins.svs.states import StateTree, binarised, coarser_symbol, marked, without_rare_parts
+from rerank_plugins.svs.symbol_names import TAG, category_and_relation, gathered, symbol
 
 
 def state_trees(trees, annotations, rare, weights=None):

@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from rerank_plugins.trees.heads import english_heads
+from rerank_plugins.kit.trees.head_rules import english_heads
 
 
 def expectations(observed, parameters):

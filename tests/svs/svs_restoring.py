@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rerank_plugins.models.pcfg.annotation import plain
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.unaries import LINK
+from rerank_plugins.constituency.annotation import plain
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.unaries import LINK
+from rerank_plugins.svs.model import SvsModel
 
 
 def treebank_tree(tree: Tree, model: SvsModel) -> Tree:

@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.models.pcfg.inside import Chart
-from rerank_plugins.models.pcfg.outside import expected_nodes
-from rerank_plugins.models.pcfg.rules import compile_rules
-from rerank_plugins.models.svs import coarse_chart
-from rerank_plugins.models.svs.coarse_chart import CoarseCharts, batches
-from rerank_plugins.models.svs.projection import coarse_grammar
-from tests.naive_svs_parsing import WORDS, random_model
+from rerank_plugins.constituency.compiled_rules import compile_rules
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.outside import expected_nodes
+from rerank_plugins.svs import coarse_chart
+from rerank_plugins.svs.coarse_chart import CoarseCharts, batches
+from rerank_plugins.svs.coarse_model import coarse_grammar
+from tests.svs.naive_svs_parsing import WORDS, random_model
 
 SENTENCES = st.integers(1, 9).flatmap(
     lambda n: st.lists(st.lists(st.sampled_from(WORDS), min_size=n, max_size=n), min_size=1, max_size=5)

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ModelError
-from rerank_plugins.models.pcfg.fallback import FLOOR
-from rerank_plugins.models.svs.coarse_chart import CoarseCharts
-from rerank_plugins.models.svs.lexicon import HeadTable, VectorLexicon
-from rerank_plugins.models.svs.model import SvsModel
-from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.pruned_chart import PrunedChart
-from rerank_plugins.parsers.svs_parser import VectorParser
+from rerank_plugins.constituency.fallback import FLOOR
+from rerank_plugins.svs.coarse_chart import CoarseCharts
+from rerank_plugins.svs.concept_lexicon import HeadTable, VectorLexicon
+from rerank_plugins.svs.model import SvsModel
+from rerank_plugins.svs.model_file import EMBEDDED, read_model, write_model
+from rerank_plugins.svs.parser import VectorParser
+from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.pruned_vectors import PrunedChart
 
 
 @pytest.fixture(scope="module")

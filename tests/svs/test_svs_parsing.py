@@ -9,16 +9,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from rerank_plugins.models.pcfg.inside import inside
-from rerank_plugins.models.pcfg.outside import spans
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.svs import vector_chart
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.projection import coarse_grammar
-from rerank_plugins.models.svs.vector_tree import VectorTree
-from rerank_plugins.trees.constituency import Tree
-from tests.naive_pcfg import derivations
-from tests.naive_svs_parsing import (
+from rerank_plugins.constituency.inside import inside
+from rerank_plugins.constituency.outside import spans
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.svs import vector_chart
+from rerank_plugins.svs.coarse_model import coarse_grammar
+from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.vector_tree import VectorTree
+from tests.constituency.naive_pcfg import derivations
+from tests.svs.naive_svs_parsing import (
     WORDS,
     all_trees,
     best_by_prior,
@@ -29,7 +29,7 @@ from tests.naive_svs_parsing import (
     random_model,
     unexpanded,
 )
-from tests.svs_restoring import treebank_tree
+from tests.svs.svs_restoring import treebank_tree
 
 SEEDS = st.integers(0, 10**6)
 SENTENCES = st.lists(st.sampled_from(WORDS), min_size=1, max_size=5).map(tuple)

@@ -10,29 +10,29 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, FormatError, ModelError
-from rerank_plugins.models.pcfg.forest import plant
-from rerank_plugins.models.pcfg.model_file import write_grammar
-from rerank_plugins.models.pcfg.treebank_grammar import treebank_grammar
-from rerank_plugins.models.svs import lexicalised
-from rerank_plugins.models.svs.annotation import frame, named, transitive
-from rerank_plugins.models.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
-from rerank_plugins.models.svs.clusters import clusters
-from rerank_plugins.models.svs.model import compose
-from rerank_plugins.models.svs.model_file import EMBEDDED, read_model, write_model
-from rerank_plugins.models.svs.names import category_and_relation, coarser, gathered
-from rerank_plugins.models.svs.observed import head_leaves, observe
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.states import state_forest
-from rerank_plugins.models.svs.training import SvsSettings, train_svs
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.parseval import Parseval
-from tests import naive_svs_training as naive
+from rerank_plugins.constituency.binarised_trees import plant
+from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.constituency.treebank_grammar import treebank_grammar
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.trees.parseval import Parseval
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.svs import headword_concepts as lexicalised
+from rerank_plugins.svs.clustering import Clustering, cluster, expected, initial_parameters, maximised
+from rerank_plugins.svs.clusters import clusters
+from rerank_plugins.svs.model import compose
+from rerank_plugins.svs.model_file import EMBEDDED, read_model, write_model
+from rerank_plugins.svs.observed_trees import head_leaves, observe
+from rerank_plugins.svs.parsing import SvsParser
+from rerank_plugins.svs.states import state_forest
+from rerank_plugins.svs.subcategorisation import frame, named, transitive
+from rerank_plugins.svs.symbol_names import category_and_relation, coarser, gathered
+from rerank_plugins.svs.training import SvsSettings, train_svs
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
-from tests.naive_svs_states import chains, state_trees
 from tests.random_trees import trees
-from tests.svs_restoring import treebank_tree
+from tests.svs import naive_svs_training as naive
+from tests.svs.naive_svs_states import chains, state_trees
+from tests.svs.svs_restoring import treebank_tree
 
 BANK = """
 (ROOT (S (NP (DT The) (NN dog)) (VP (VBD barked)) (. .)))
@@ -177,7 +177,7 @@ def test_em_never_lowers_the_likelihood(found, concepts, seed, prior):
 def test_em_that_goes_wrong_is_noticed(bank, monkeypatch):
     observed = observed_of(bank)
     monkeypatch.setattr(
-        "rerank_plugins.models.svs.clustering.maximised",
+        "rerank_plugins.svs.clustering.maximised",
         lambda observed, found, settings: initial_parameters(
             observed, Clustering(2, noise=9.0), np.random.default_rng(1)
         ),

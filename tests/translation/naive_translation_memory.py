@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from tests.naive_features import ngrams
+from tests.ngram.naive_features import ngrams
 
 Pair = tuple[str, str]
 

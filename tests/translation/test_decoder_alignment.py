@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rerank_adapters.extraction.fingerprint import of_lists
+from rerank_adapters.chain.extraction.fingerprint import of_lists
 from rerank_adapters.formats.dialects import MarianFormat, MosesFormat, TravatarFormat
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.features.decoder_alignment import DecoderAlignmentFeature
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.translation.decoder_alignment import DecoderAlignmentFeature
 
 MOSES = [
     "0 ||| the small house ||| LM0= -9 ||| -1.5 ||| |0-0| |2-2| |1-1| ||| 0-0 1-2 2-1\n",

@@ -10,18 +10,18 @@ from hypothesis import strategies as st
 from threadpoolctl import ThreadpoolController
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.features.joint_lm import JointLMFeature
-from rerank_plugins.models.joint_lm.affiliation import affiliations, filled
-from rerank_plugins.models.joint_lm.model_file import ARRAYS, read_model, write_model
-from rerank_plugins.models.joint_lm.optimiser import Optimiser
-from rerank_plugins.models.joint_lm.sampled_softmax import Gradient, Sampling, gradient
-from rerank_plugins.models.joint_lm.training import Settings, train
-from rerank_plugins.models.word_alignment.model_file import write_model as write_alignment
-from rerank_plugins.models.word_alignment.training import Settings as AlignmentSettings
-from rerank_plugins.models.word_alignment.training import train as train_alignment
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.translation.alignment.model_file import write_model as write_alignment
+from rerank_plugins.translation.alignment.training import Settings as AlignmentSettings
+from rerank_plugins.translation.alignment.training import train as train_alignment
+from rerank_plugins.translation.joint_model.affiliation import affiliations, filled
+from rerank_plugins.translation.joint_model.feature import JointLMFeature
+from rerank_plugins.translation.joint_model.model_file import ARRAYS, read_model, write_model
+from rerank_plugins.translation.joint_model.optimiser import Optimiser
+from rerank_plugins.translation.joint_model.sampled_softmax import Gradient, Sampling, gradient
+from rerank_plugins.translation.joint_model.training import Settings, train
 from tests.command_line import done, refused
-from tests.naive_joint_lm import naive_affiliations, naive_context, naive_ln_p, naive_sentence, symbol
+from tests.translation.naive_joint_lm import naive_affiliations, naive_context, naive_ln_p, naive_sentence, symbol
 
 GENERATOR = np.random.default_rng(3)
 WORDS = {"haus": "house", "hund": "dog", "katze": "cat", "baum": "tree", "sieht": "sees", "rot": "red"}

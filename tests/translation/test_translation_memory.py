@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, ModelError, NBestList
-from rerank_plugins.features.translation_memory import TranslationMemoryFeature
-from rerank_plugins.models.translation_memory.comparing import compare
-from rerank_plugins.models.translation_memory.memory import Sentences
-from rerank_plugins.models.translation_memory.model_file import read_model, write_model
-from rerank_plugins.models.translation_memory.training import Settings, train
-from tests import naive_translation_memory as naive
+from rerank_plugins.translation.memory.feature import TranslationMemoryFeature
+from rerank_plugins.translation.memory.model_file import read_model, write_model
+from rerank_plugins.translation.memory.sentence_comparison import compare
+from rerank_plugins.translation.memory.stored_pairs import Sentences
+from rerank_plugins.translation.memory.training import Settings, train
 from tests.command_line import done, refused, says_what_it_wrote
 from tests.model_files import check_damage_is_seen
+from tests.translation import naive_translation_memory as naive
 
 PAIRS = [
     ("das ist ein Haus", "this is a house"),

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, Hypothesis, NBestList, Parse, Parser
-from rerank_plugins.features.dependency_agreement import DependencyAgreementFeature
-from rerank_plugins.models.tree_projection.projecting import project
-from rerank_plugins.models.word_alignment.model_file import write_model
-from rerank_plugins.models.word_alignment.training import Settings, train
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu, tree_fault, write_conllu
-from tests import naive_tree_projection as naive
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu, tree_fault, write_conllu
+from rerank_plugins.translation.alignment.model_file import write_model
+from rerank_plugins.translation.alignment.training import Settings, train
+from rerank_plugins.translation.projection.direct_projection import project
+from rerank_plugins.translation.projection.feature import DependencyAgreementFeature
 from tests.command_line import done, refused, says_what_it_wrote
+from tests.translation import naive_tree_projection as naive
 
 GERMAN = DependencyTree(
     ("er", "hat", "den", "Hund", "gesehen", "."),

@@ -9,19 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import NBestList
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.features.word_translation import VALUES, WordTranslationFeature
-from rerank_plugins.models.word_alignment.bitext import read_bitext
-from rerank_plugins.models.word_alignment.cooccurrence import cooccurrence
-from rerank_plugins.models.word_alignment.direction import Direction
-from rerank_plugins.models.word_alignment.error_rate import AlignmentErrors
-from rerank_plugins.models.word_alignment.links_text import parse_gold
-from rerank_plugins.models.word_alignment.model_file import read_model, write_model
-from rerank_plugins.models.word_alignment.symmetrisation import METHODS, symmetrised
-from rerank_plugins.models.word_alignment.training import Settings, train
-from rerank_plugins.nbest import Hypothesis
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.nbest import Hypothesis
+from rerank_plugins.translation.alignment.bitext import read_bitext
+from rerank_plugins.translation.alignment.cooccurrence import cooccurrence
+from rerank_plugins.translation.alignment.direction import Direction
+from rerank_plugins.translation.alignment.error_rate import AlignmentErrors
+from rerank_plugins.translation.alignment.feature import VALUES, WordTranslationFeature
+from rerank_plugins.translation.alignment.links_text import parse_gold
+from rerank_plugins.translation.alignment.model_file import read_model, write_model
+from rerank_plugins.translation.alignment.symmetrisation import METHODS, symmetrised
+from rerank_plugins.translation.alignment.training import Settings, train
 from tests.command_line import done, refused
-from tests.naive_word_alignment import NULL, all_alignments, expected_counts, grown, model_one
+from tests.translation.naive_word_alignment import NULL, all_alignments, expected_counts, grown, model_one
 
 PAIRS = [
     ("das haus", "the house"), ("das Buch ist klein", "the book is small"), ("ein Buch", "a book"),

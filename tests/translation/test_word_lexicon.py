@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.features.word_lexicon import WordLexiconFeature
-from rerank_plugins.models.word_lexicon import training
-from rerank_plugins.models.word_lexicon.model_file import read_model, write_model
-from rerank_plugins.models.word_lexicon.training import Settings, train
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.translation.lexicon import training
+from rerank_plugins.translation.lexicon.feature import WordLexiconFeature
+from rerank_plugins.translation.lexicon.model_file import read_model, write_model
+from rerank_plugins.translation.lexicon.training import Settings, train
 from tests.command_line import done, refused
-from tests.naive_word_lexicon import naive_lexicon
+from tests.translation.naive_word_lexicon import naive_lexicon
 
 SETTINGS = Settings(epochs=4, rate=0.5, decay=0.8, source_count=1, target_count=1)
 GENERATOR = np.random.default_rng(5)

@@ -2,9 +2,9 @@
 
 import math
 
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed
-from rerank_plugins.trees.lexicalised import lexicalise
-from tests.naive_treelet import BackOff
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed
+from rerank_plugins.treelet.lexicalised_trees import lexicalise
+from tests.treelet.naive_treelet import BackOff
 
 STOP, START = "STOP", "<s>"
 ORDERS = {"head": 4, "symbol": 6, "tag": 6, "word": 6}

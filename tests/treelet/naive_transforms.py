@@ -7,8 +7,8 @@ temporal nouns are read. No label is ever taken apart: it is put together at the
 from dataclasses import dataclass, field
 from importlib.resources import files
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.treelet_transforms import TEMPORAL
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.treelet.tree_transformations import TEMPORAL
 
 PUNCTUATION = [",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"]
 CLOSED = ["IN", "WDT", "PDT", "WP", "WP$", "TO", "WRB", "RP", "DT", "SYM", "EX", "POS", "PRP", "AUX", "CC"]
@@ -61,7 +61,7 @@ def every(node):
 
 def head_of(category, labels):
     """Index of the head child: the lines of the table for the category, one after the other."""
-    table = (files("rerank_plugins.trees") / "english_heads.tsv").read_text(encoding="utf-8").splitlines()
+    table = (files("rerank_plugins.kit.trees") / "english_heads.tsv").read_text(encoding="utf-8").splitlines()
     rows = [line.split() for line in table if line and not line.startswith("#")]
     rules = [row[1:] for row in rows if row[0] == category] or [row[1:] for row in rows if row[0] == "*"]
     places = [i for i in range(len(labels)) if labels[i] not in PUNCTUATION]

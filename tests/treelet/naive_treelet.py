@@ -4,8 +4,8 @@ import math
 from collections import Counter
 from itertools import chain
 
-from rerank_plugins.models.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature
-from tests.naive_backoff import continuation_counts, discounts
+from rerank_plugins.kit.vocabulary.signatures import UNKNOWN, UnknownWords, closed, signature
+from tests.kit.naive_backoff import continuation_counts, discounts
 
 STOP, START = "STOP", "<s>"
 

@@ -6,17 +6,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.backoff.scoring import score_events
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.headlex.events import KINDS, factors
-from rerank_plugins.models.headlex.heads import HeadFinder, find_heads
-from rerank_plugins.models.headlex.model import Settings
-from rerank_plugins.models.headlex.model_file import read_model, write_model
-from rerank_plugins.models.headlex.training import collect, train
-from rerank_plugins.trees.lexicalised import lexicalise
+from rerank_plugins.kit.backoff.scoring import score_events
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.headlex_events import KINDS, factors
+from rerank_plugins.treelet.headlex_heads import HeadFinder, find_heads
+from rerank_plugins.treelet.headlex_model import Settings
+from rerank_plugins.treelet.headlex_model_file import read_model, write_model
+from rerank_plugins.treelet.headlex_training import collect, train
+from rerank_plugins.treelet.lexicalised_trees import lexicalise
 from tests.model_files import check_damage_is_seen, content_of, write_content
-from tests.naive_headlex import NaiveHeadlex
-from tests.test_treelet import NEW, TREES, random_trees
+from tests.treelet.naive_headlex import NaiveHeadlex
+from tests.treelet.test_treelet import NEW, TREES, random_trees
 
 
 def trained(trees=TREES, workspace=None, **given_settings):
@@ -106,6 +106,6 @@ def test_save_and_load_are_identities(tmp_path):
 
 def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch):
     write_model(trained(), tmp_path / "memory")
-    monkeypatch.setattr("rerank_plugins.models.treelet.collecting.BLOCK", 2)
+    monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
     write_model(trained(TREES, Workspace(0, tmp_path)), tmp_path / "files")
     assert (tmp_path / "files").read_bytes() == (tmp_path / "memory").read_bytes()

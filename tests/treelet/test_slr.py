@@ -11,30 +11,29 @@ from hypothesis import strategies as st
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import Hypothesis, LanguageModel, ModelError, NBestList
-from rerank_plugins.features.slr import SlrFeature
-from rerank_plugins.language_models.headlex import HeadlexLanguageModel
-from rerank_plugins.language_models.hhmm import HhmmLanguageModel
-from rerank_plugins.language_models.kenlm_wrapper import KenlmLanguageModel
-from rerank_plugins.language_models.mixture import MixtureLanguageModel
-from rerank_plugins.language_models.ngram import NgramLanguageModel
-from rerank_plugins.language_models.pcfg import LONGEST, PcfgLanguageModel
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.models.headlex import model as headlex_model
-from rerank_plugins.models.headlex import training as headlex_training
-from rerank_plugins.models.headlex.model_file import write_model as write_headlex
-from rerank_plugins.models.pcfg.model_file import write_grammar
-from rerank_plugins.models.pcfg.unigrams import ln_unigrams
-from rerank_plugins.models.treelet import Settings
-from rerank_plugins.models.treelet.model_file import write_model as write_treelet
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.constituency.expected_unigrams import ln_unigrams
+from rerank_plugins.constituency.language_model import LONGEST, PcfgLanguageModel
+from rerank_plugins.constituency.model_file import write_grammar
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.hhmm.language_model import HhmmLanguageModel
+from rerank_plugins.ngram.kenlm_model import KenlmLanguageModel
+from rerank_plugins.ngram.language_model import NgramLanguageModel
+from rerank_plugins.ngram.mixture import MixtureLanguageModel
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
+from rerank_plugins.treelet import headlex_model, headlex_training
+from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
+from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.model import Settings
+from rerank_plugins.treelet.model_file import write_model as write_treelet
+from rerank_plugins.treelet.slr import SlrFeature
+from rerank_plugins.treelet.training import collect, train
 from tests.command_line import done
 from tests.conftest import ROOT
 from tests.experiments.acceptability_table import model_scores
-from tests.naive_features import CORPUS
-from tests.naive_hhmm import make_grammar, random_grammar
+from tests.hhmm.naive_hhmm import make_grammar, random_grammar
+from tests.ngram.naive_features import CORPUS
 
 TREES = list(
     read_trees(

@@ -6,13 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins.trees.binarisation import Binarisation
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.parseval import Parseval, brackets
-from rerank_plugins.trees.penn import BRACKETS
-from rerank_plugins.trees.right_corner import right_corner, store_depth, stores, undo_right_corner
-from rerank_plugins.trees.treelet_transforms import (
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.hhmm.right_corner import right_corner, store_depth, stores, undo_right_corner
+from rerank_plugins.kit.trees.binarisation import Binarisation
+from rerank_plugins.kit.trees.parseval import Parseval, brackets
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.kit.trees.unaries import join_unaries, split_unaries
+from rerank_plugins.treelet.tree_transformations import (
     TEMPORAL,
     Transformations,
     annotate_heads,
@@ -33,11 +34,11 @@ from rerank_plugins.trees.treelet_transforms import (
     unmark_numbers,
     unmark_temporal,
 )
-from rerank_plugins.trees.treelet_transforms.tags import nouns_of, number_class
-from rerank_plugins.trees.unaries import join_unaries, split_unaries
-from tests import naive_transforms, naive_trees
+from rerank_plugins.treelet.tree_transformations.tags import nouns_of, number_class
+from tests.core import naive_trees
+from tests.core.test_constituency import GUM, STEP, cleaned, one, treebank
 from tests.random_trees import binary_trees, english_trees, phrases, trees
-from tests.test_constituency import GUM, STEP, cleaned, one, treebank
+from tests.treelet import naive_transforms
 
 FIGURE = (
     "(ROOT (S (NP (DT The) (NN index)) (VP (VBD fell) (NP (CD 109.85)) (NP-TMP (NNP Monday)))))",

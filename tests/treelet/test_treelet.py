@@ -11,23 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rerank_plugins import ConfigError, ModelError
-from rerank_plugins.models.backoff.scoring import matched_lengths, score_events
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.events import rule_events, word_events
-from rerank_plugins.models.treelet.forest import EDGE, UNKNOWN_TAG
-from rerank_plugins.models.treelet.model_file import read_model, write_model
-from rerank_plugins.models.treelet.rules import rules_of
-from rerank_plugins.models.treelet.sampling import TreeletSampler
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.models.vocabulary.closing import close_vocabulary
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.constituency import Tree, read_trees
-from tests import naive_treelet
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.backoff.scoring import matched_lengths, score_events
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.treelet.corpus_vocabulary import close_vocabulary
+from rerank_plugins.treelet.events import rule_events, word_events
+from rerank_plugins.treelet.model import ORDERS, Settings
+from rerank_plugins.treelet.model_file import read_model, write_model
+from rerank_plugins.treelet.rule_numbers import rules_of
+from rerank_plugins.treelet.sampling import TreeletSampler
+from rerank_plugins.treelet.training import collect, train
+from rerank_plugins.treelet.tree_arrays import EDGE, UNKNOWN_TAG
 from tests.model_files import check_damage_is_seen, content_of, write_content
-from tests.naive_transforms import transformed
-from tests.naive_treelet import NaiveTreelet
 from tests.random_trees import english_trees
+from tests.treelet import naive_treelet
+from tests.treelet.naive_transforms import transformed
+from tests.treelet.naive_treelet import NaiveTreelet
 
 BANK = """
 (ROOT (S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (DT a) (NN cat)))))
@@ -396,7 +396,7 @@ def test_a_corpus_in_files_gives_the_same_model(tmp_path, monkeypatch, yield_cou
     """In blocks of two trees, on disk, and in one block in memory."""
     given_settings = {"signatures_after": 2, "signature_rate": 0.5, "min_rule_count": 2, "yield_counts": yield_counts}
     write_model(trained(**given_settings), tmp_path / "memory")
-    monkeypatch.setattr("rerank_plugins.models.treelet.collecting.BLOCK", 2)
+    monkeypatch.setattr("rerank_plugins.treelet.corpus.BLOCK", 2)
     workspace = Workspace(0, tmp_path)
     write_model(trained(TREES, workspace, **given_settings), tmp_path / "files")
     assert workspace.spilled > 0

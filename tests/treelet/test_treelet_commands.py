@@ -5,26 +5,27 @@ import pickle
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.extraction import extract_features
 from rerank_adapters.decoding import BeamScorer
-from rerank_adapters.extraction import extract_features
 from rerank_plugins import ConfigError, Hypothesis, LanguageModel, NBestList, Parse, Parser
-from rerank_plugins.features.slr import SlrFeature
-from rerank_plugins.features.treelet_lm import TreeletFeature
-from rerank_plugins.language_models import parsed as parsed_lm
-from rerank_plugins.language_models.headlex import HeadlexLanguageModel
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.language_models.unigram import UnigramLanguageModel
-from rerank_plugins.model_file import model_kind, write_model
-from rerank_plugins.models.headlex.model_file import read_model as read_headlex
-from rerank_plugins.models.treelet import TreeletModel, model_file
-from rerank_plugins.models.treelet.model_file import read_model
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.resources import embedded
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.embedded import embedded
+from rerank_plugins.kit.files.model_file import model_kind, write_model
+from rerank_plugins.ngram.unigram_model import UnigramLanguageModel
 from rerank_plugins.testing import check_feature_extractor, check_language_model
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.scored import ScoredTree
+from rerank_plugins.treelet import model_file
+from rerank_plugins.treelet import parsed_language_model as parsed_lm
+from rerank_plugins.treelet.feature import TreeletFeature
+from rerank_plugins.treelet.headlex_language_model import HeadlexLanguageModel
+from rerank_plugins.treelet.headlex_model_file import read_model as read_headlex
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.model import TreeletModel
+from rerank_plugins.treelet.model_file import read_model
+from rerank_plugins.treelet.slr import SlrFeature
 from tests.command_line import done, refused, says_what_it_wrote
-from tests.test_treelet import BANK, TREES
+from tests.treelet.test_treelet import BANK, TREES
 
 
 @pytest.fixture(scope="module")

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from rerank_plugins.interfaces import Parse
-from rerank_plugins.language_models.treelet import EMBEDDED as MODEL
-from rerank_plugins.language_models.treelet import TreeletLanguageModel
-from rerank_plugins.models.pcfg.embedded import EMBEDDED as GRAMMAR
-from rerank_plugins.models.pcfg.inside import Chart
-from rerank_plugins.models.treelet import transforming
-from rerank_plugins.models.treelet.interning import Interner, intern
-from rerank_plugins.parsers.packed import pack, unpack
-from rerank_plugins.parsers.pcfg_parser import PcfgParser
-from rerank_plugins.trees.constituency import read_trees
-from rerank_plugins.trees.scored import KBestTrees
-from rerank_plugins.trees.shared_subtrees import SharedTrees
+from rerank_plugins.constituency.embedded_grammar import EMBEDDED as GRAMMAR
+from rerank_plugins.constituency.inside import Chart
+from rerank_plugins.constituency.parser import PcfgParser
+from rerank_plugins.core.constituency_tree import read_trees
+from rerank_plugins.core.interfaces import Parse
+from rerank_plugins.core.scored_trees import KBestTrees
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.files.packed_parses import pack, unpack
+from rerank_plugins.treelet import transformations
+from rerank_plugins.treelet.language_model import EMBEDDED as MODEL
+from rerank_plugins.treelet.language_model import TreeletLanguageModel
+from rerank_plugins.treelet.sequence_numbers import Interner, intern
 
 needs_models = pytest.mark.skipif(not (GRAMMAR.is_file() and MODEL.is_file()), reason="no embedded models")
 HYPOTHESES = [
@@ -60,7 +60,7 @@ def test_a_hypothesis_has_the_same_value_in_any_company(lm):
 @needs_models
 def test_a_hypothesis_has_the_same_value_when_subtrees_are_forgotten(lm, monkeypatch):
     together = fresh(lm).totals(SENTENCES)
-    monkeypatch.setattr(transforming, "REMEMBERED", 10)
+    monkeypatch.setattr(transformations, "REMEMBERED", 10)
     one = fresh(lm)
     np.testing.assert_array_equal([one.totals([sentence])[0] for sentence in SENTENCES], together)
 

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rerank_plugins.models.treelet import transforming
-from rerank_plugins.models.treelet.collecting import TreeletCollector
-from rerank_plugins.models.treelet.forest import UNKNOWN_PHRASE, UNKNOWN_TAG, lay_out
-from rerank_plugins.models.treelet.model import Settings
-from rerank_plugins.models.treelet.numbering import UnusualLabelError
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.models.treelet.transforming import ArrayTransformations
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.shared_subtrees import SharedTrees
-from rerank_plugins.trees.treelet_transforms import transform
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.shared_subtrees import SharedTrees
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.treelet import transformations as transforming
+from rerank_plugins.treelet.corpus import TreeletCollector
+from rerank_plugins.treelet.model import Settings
+from rerank_plugins.treelet.subtree_numbers import UnusualLabelError
+from rerank_plugins.treelet.training import collect, train
+from rerank_plugins.treelet.transformations import ArrayTransformations
+from rerank_plugins.treelet.tree_arrays import UNKNOWN_PHRASE, UNKNOWN_TAG, lay_out
+from rerank_plugins.treelet.tree_transformations import transform
 from tests.random_trees import english_trees
 
 

@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Metric
-from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.sparse_block import SparseBlock
 
 
 class Counts(Metric):

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.tuners.envelopes import upper_envelopes
 from rerank_adapters.tuners.line_search import Line, metric_on_line
 from rerank_adapters.tuners.mert import Mert
-from rerank_adapters.tuning import prepare, tune
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.feature_table import FeatureTable
+from tests.tuners import naive_tuners as naive
 
 METRICS = [naive.ErrorRate(), naive.FScore()]
 LINES = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=1, max_size=9)

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.metrics.wer import WER
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
@@ -14,12 +15,11 @@ from rerank_adapters.tuners.mbr import Mbr
 from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.pro import Pro
-from rerank_adapters.tuning import prepare, tune
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.plugins import load_plugins
-from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.core.sparse_block import SparseBlock
 from rerank_plugins.testing import check_tuner
-from tests import naive_tuners as naive
+from tests.tuners import naive_tuners as naive
 
 SMALL = {
     "mert": Mert(restarts=5),

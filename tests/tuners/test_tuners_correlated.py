@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners.expected_risk import ExpectedRisk
 from rerank_adapters.tuners.gains import spread
@@ -16,8 +17,7 @@ from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.problem import Problem
-from rerank_adapters.tuning import prepare, tune
-from tests import naive_tuners as naive
+from tests.tuners import naive_tuners as naive
 
 PULLED = {
     "mert": Mert(restarts=3),

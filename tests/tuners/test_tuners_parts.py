@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rerank_adapters.chain.tuning import prepare, tune
 from rerank_adapters.metrics.bleu import Bleu
 from rerank_adapters.tuners import mira
 from rerank_adapters.tuners.feature_rows import FeatureRows
@@ -22,10 +23,9 @@ from rerank_adapters.tuners.posterior import Posterior
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.pro import Pro
 from rerank_adapters.tuners.problem import Problem
-from rerank_adapters.tuning import prepare, tune
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable
-from tests import naive_tuners as naive
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from tests.tuners import naive_tuners as naive
 
 METRICS = [naive.ErrorRate(), naive.FScore()]
 both_metrics = pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.signature())

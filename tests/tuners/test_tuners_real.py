@@ -5,6 +5,7 @@ import time
 import numpy as np
 import pytest
 
+from rerank_adapters.chain.tuning import held_out_score, prepare, start_vector, tune
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.dialects import MosesFormat
 from rerank_adapters.formats.reading import read_nbest
@@ -15,7 +16,6 @@ from rerank_adapters.tuners.mert import Mert
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.pro import Pro
-from rerank_adapters.tuning import held_out_score, prepare, start_vector, tune
 
 pytestmark = pytest.mark.slow
 FEW = Mert(restarts=5)  # a quarter of the usual number, and of the time

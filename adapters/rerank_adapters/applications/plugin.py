@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from rerank_plugins.hookspecs import hookimpl
+from rerank_plugins.core.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
@@ -118,6 +118,6 @@ COMMANDS = {  # name -> heading, module, and the first line of the command's doc
 def register_commands(cli: GroupWithHeadings) -> None:
     """Register the commands of the applications: groups at once, so that plugins can add to them, the others lazily."""
     for room, heading in GROUPS.items():
-        cli.add_group(heading, import_module(f"{__name__}.{room}.command").command)
+        cli.add_group(heading, import_module(f"{__package__}.{room}.command").command)
     for name, (heading, module, summary) in COMMANDS.items():
-        cli.add_lazy_command(heading, name, f"{__name__}.{module}", summary)
+        cli.add_lazy_command(heading, name, f"{__package__}.{module}", summary)

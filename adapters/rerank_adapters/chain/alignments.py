@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from rerank_adapters.chain.job import Job, through
 from rerank_adapters.evaluation.errors import alignments_of
 from rerank_adapters.metrics.wer import LevenshteinRate
-from rerank_adapters.pipeline.job import Job, through
 from rerank_adapters.report.errors import alignment_report
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.kit.files.text import open_atomic
 
 
 def write_alignments(

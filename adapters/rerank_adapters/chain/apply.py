@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.extraction import feature_names
+from rerank_adapters.chain.extract import dense_rule
+from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import RECORDED, check_same_lists
+from rerank_adapters.chain.reranking import rerank
 from rerank_adapters.formats.decoder_features import align
-from rerank_adapters.pipeline.extract import dense_rule
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import RECORDED, check_same_lists
-from rerank_adapters.reranking import rerank
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, FormatError, NBestList, Rescored
-from rerank_plugins.text_files import display_name
+from rerank_plugins.kit.files.text import display_name
 
 
 def apply_weights(

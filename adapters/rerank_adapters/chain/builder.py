@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from rerank_plugins.errors import ConfigError, PluginError, RerankError
-from rerank_plugins.identity import plain_hash
-from rerank_plugins.interfaces import LanguageModel, Metric, Parser, SentenceModel
-from rerank_plugins.language_models.abilities import with_words
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.parsers.of_models import recorded_parser
-from rerank_plugins.paths import resolve
-from rerank_plugins.registry import Entry, Option, Registry, suggestion
+from rerank_plugins.core.errors import ConfigError, PluginError, RerankError
+from rerank_plugins.core.identity import plain_hash
+from rerank_plugins.core.interfaces import LanguageModel, Metric, Parser, SentenceModel
+from rerank_plugins.core.paths import resolve
+from rerank_plugins.core.registry import Entry, Option, Registry, suggestion
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parser_of_model import recorded_parser
+from rerank_plugins.kit.model_abilities import with_words
 
 INJECTED: dict[type, str] = {
     Parser: "parser",

@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, TypeVar
 
+from rerank_adapters.chain.estimate import Estimate, estimate, feature_costs, peak
+from rerank_adapters.chain.extract import dense_rule
+from rerank_adapters.chain.job import Data, Job, lists_size
+from rerank_adapters.chain.lists import NO_SCORES, needs_ranks, with_ranks
+from rerank_adapters.chain.mismatch import SAMPLE, measured_mismatch
+from rerank_adapters.chain.preflight import rehearse
 from rerank_adapters.config import DataSet
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.pipeline.estimate import Estimate, estimate, feature_costs, peak
-from rerank_adapters.pipeline.extract import dense_rule
-from rerank_adapters.pipeline.job import Data, Job, lists_size
-from rerank_adapters.pipeline.lists import NO_SCORES, needs_ranks, with_ranks
-from rerank_adapters.pipeline.mismatch import SAMPLE, measured_mismatch
-from rerank_adapters.pipeline.preflight import rehearse
-from rerank_adapters.progress import counted, duration
+from rerank_adapters.runtime.progress import counted, duration
 from rerank_adapters.text import HIGH, vocabulary_warnings
 from rerank_plugins import FeatureExtractor, RerankError
-from rerank_plugins.paths import without_cache
+from rerank_plugins.core.paths import without_cache
 
 Result = TypeVar("Result")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from rerank_adapters.pipeline.families import selecting
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.provenance import check_same_lists
-from rerank_adapters.pipeline.tune import baseline_weights, start_weights, tuning_data
-from rerank_adapters.tuning import CrossValidation, cross_validate
+from rerank_adapters.chain.families import selecting
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.provenance import check_same_lists
+from rerank_adapters.chain.tune import baseline_weights, start_weights, tuning_data
+from rerank_adapters.chain.tuning import CrossValidation, cross_validate
 from rerank_plugins import FeatureTable, Tuner
 
 

@@ -13,13 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.extraction.chunk import extract_lists
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.pipeline.job import Job
+from rerank_adapters.chain.extraction.chunk import extract_lists
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.job import Job
 from rerank_plugins import FeatureExtractor, NBestList
-from rerank_plugins.kernel_compilation import told
-from rerank_plugins.paths import cache_folder, without_cache
-from rerank_plugins.threads import cores
+from rerank_plugins.core.paths import cache_folder, without_cache
+from rerank_plugins.core.threads import cores
+from rerank_plugins.kit.kernel_compilation import told
 
 BUDGET = 0.3  # CPU seconds after which no further list of the sample is extracted
 LISTS = 5  # lists of a sample

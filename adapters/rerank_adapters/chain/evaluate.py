@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from rerank_adapters.chain.job import Job, Measure, through
 from rerank_adapters.evaluation import Evaluation, evaluate, reference_lengths
-from rerank_adapters.pipeline.job import Job, Measure, through
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import NBestList
 

@@ -14,16 +14,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_adapters.extraction.chunk import as_read
-from rerank_adapters.extraction.plan import column_names
-from rerank_adapters.pipeline.apply import aligned, apply_weights
-from rerank_adapters.pipeline.job import Job, through
+from rerank_adapters.chain.apply import aligned, apply_weights
+from rerank_adapters.chain.extraction.chunk import as_read
+from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.job import Job, through
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.tree_contributions import tree_lead
 from rerank_adapters.tuners.trees import Trees
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FloatArray, NBestList, Parse, Parser, Rescored
-from rerank_plugins.feature_table import FeatureTable
+from rerank_plugins.core.feature_table import FeatureTable
 
 NAMES = {
     "best": "new 1-best",

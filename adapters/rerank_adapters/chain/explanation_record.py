@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rerank_adapters.pipeline.explanation import Explanation
+from rerank_adapters.chain.explanation import Explanation
 from rerank_plugins import Parse
 
 

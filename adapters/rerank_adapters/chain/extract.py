@@ -9,20 +9,20 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_adapters.extraction import (
+from rerank_adapters.chain.extraction import (
     ExtractionProgress,
     ValueCache,
     extract_features,
     feature_names,
     stream_features,
 )
-from rerank_adapters.extraction.value_cache import FEATURES
+from rerank_adapters.chain.extraction.value_cache import FEATURES
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
-from rerank_adapters.progress import counted
+from rerank_adapters.runtime.progress import counted
 from rerank_plugins import FeatureTable, NBestList
-from rerank_plugins.paths import cache_folder, cache_limit
+from rerank_plugins.core.paths import cache_folder, cache_limit
 
 
 def dense_rule(job: Job) -> DenseRule | None:

@@ -7,15 +7,15 @@ from itertools import groupby
 
 import numpy as np
 
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.explanation import explain
+from rerank_adapters.chain.explanation_record import explanation_record
+from rerank_adapters.chain.families import columns_of
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.list_lengths import list_lengths
 from rerank_adapters.evaluation.result import Evaluation
-from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.explanation import explain
-from rerank_adapters.pipeline.explanation_record import explanation_record
-from rerank_adapters.pipeline.families import columns_of
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.list_lengths import list_lengths
-from rerank_adapters.progress import CountingBar, StatusLine
 from rerank_adapters.report.run_facts import RunFacts
+from rerank_adapters.runtime.progress import CountingBar, StatusLine
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
 
@@ -54,7 +54,7 @@ def with_lists(
 
 
 def _columns(job: Job, label: str) -> list[str]:
-    from rerank_adapters.extraction.plan import column_names
+    from rerank_adapters.chain.extraction.plan import column_names
 
     return column_names(label, job.extractors[label])
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_adapters.extraction.plan import column_names
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.chain.extraction.plan import column_names
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.tuning.selection import Selecting, Selection, select_families
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.selection import Selecting, Selection, select_families
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable, FloatArray, Tuner, TuningData
 

@@ -8,12 +8,13 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from rerank_adapters.chain.families import families, fast_tuner
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.contributions import contributions
 from rerank_adapters.config import System
-from rerank_adapters.pipeline.families import families, fast_tuner
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
-from rerank_adapters.progress import StatusLine
-from rerank_adapters.tuning.contributions import Contribution, Contributions, contributions
+from rerank_adapters.evaluation.contributions import Contribution, Contributions
+from rerank_adapters.runtime.progress import StatusLine
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
 

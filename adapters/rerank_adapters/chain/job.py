@@ -10,12 +10,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.chain.builder import Builder
+from rerank_adapters.chain.extraction.plan import column_names
 from rerank_adapters.config import Config, DataSet, Table, plugin_options, plugin_table
-from rerank_adapters.extraction.plan import column_names
 from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.progress import counted
+from rerank_adapters.runtime.progress import counted
 from rerank_adapters.text import TextPipeline, is_step
 from rerank_plugins import (
     ConfigError,
@@ -27,12 +28,11 @@ from rerank_plugins import (
     SentenceModel,
     Tuner,
 )
-from rerank_plugins.builder import Builder
-from rerank_plugins.language_models.abilities import with_words
-from rerank_plugins.model_file import model_kind
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.plugins import with_files
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.loader import with_files
+from rerank_plugins.core.registry import Registry, suggestion
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.model_file import model_kind
+from rerank_plugins.kit.model_abilities import with_words
 
 OURS = ("label", "text", "source_text")  # keys of a feature's table that are not options of its plugin
 SET = "{set}"  # what stands for the name of the data set in the file of a feature

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rerank_adapters.chain.job import Data, Job, through
 from rerank_adapters.evaluation.oracle import oracle
-from rerank_adapters.pipeline.job import Data, Job, through
 from rerank_adapters.report.run_facts import ListLengths
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 LENGTHS = (1, 2, 5)  # times powers of ten
 

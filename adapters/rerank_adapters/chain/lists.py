@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import click
 
+from rerank_adapters.chain.job import Job
 from rerank_adapters.formats.automatic import AutoFormat
-from rerank_adapters.pipeline.job import Job
 from rerank_plugins import NBestList
 
 RANK = "reciprocal-rank"

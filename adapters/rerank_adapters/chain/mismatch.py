@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rerank_adapters.pipeline.job import Job, Measure, through
+from rerank_adapters.chain.job import Job, Measure, through
 from rerank_adapters.text import looks_like
 
 SAMPLE = 1000  # texts of a set that are looked at

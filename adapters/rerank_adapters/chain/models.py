@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.chain.steps import Inputs, file_hash
 from rerank_adapters.config import Config, Model
-from rerank_adapters.pipeline.steps import Inputs, file_hash
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, __version__
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 TEXT = "text"  # the option of text steps
 

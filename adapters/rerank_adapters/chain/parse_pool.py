@@ -13,11 +13,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
+from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
+from rerank_adapters.runtime.workers import Workers, in_order
 from rerank_adapters.text import HIGH, vocabulary_warnings
-from rerank_adapters.workers import Workers, in_order
 from rerank_plugins import Parse, Parser
-from rerank_plugins.parsers.cached import CachedParser
+from rerank_plugins.kit.files.cached_parser import CachedParser
 
 BATCH = 1_000  # sentences of one task
 

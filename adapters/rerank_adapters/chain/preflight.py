@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_adapters.extraction import feature_names
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
+from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
 from rerank_plugins import ConfigError, FeatureTable
 
 

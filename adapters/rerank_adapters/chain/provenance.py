@@ -14,13 +14,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from rerank_adapters.chain.builder import injected_kind
+from rerank_adapters.chain.extraction import feature_names, of_lists
+from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
-from rerank_adapters.extraction import feature_names, of_lists
-from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.builder import injected_kind
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 RECORDED = "job"  # the key of a provenance
 EXTRACTING = ("nbest", "text", "feature", "parser", "language_model", "plugins")

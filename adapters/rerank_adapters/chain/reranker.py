@@ -17,15 +17,15 @@ from typing import overload
 
 import numpy as np
 
-from rerank_adapters.extraction.chunk import extract_lists
-from rerank_adapters.extraction.plan import Plan
+from rerank_adapters.chain.apply import apply_weights
+from rerank_adapters.chain.extraction.chunk import extract_lists
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import recorded_job
 from rerank_adapters.formats.decoder_features import DenseRule, decoder_table
-from rerank_adapters.pipeline.apply import apply_weights
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import recorded_job
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestList, Rescored
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 EXAMPLE = NBestList("example", (Hypothesis("This is a test .", score=0.0),), source="This is a test .")
 
@@ -90,7 +90,7 @@ class Reranker:
         """
         if registry is None:
             from rerank_adapters.builtin import BUILTIN
-            from rerank_plugins.plugins import load_plugins
+            from rerank_plugins.core.loader import load_plugins
 
             registry = load_plugins(BUILTIN)
         weights = read_weights(path)

@@ -14,11 +14,11 @@ from itertools import pairwise
 import numpy as np
 
 from rerank_adapters.tuners.mbr_decision import expected_scores
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Metric, Rescored, Scorer
-from rerank_plugins.nbest import NBestList
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Metric, Rescored, Scorer
+from rerank_plugins.core.nbest import NBestList
 
 
 def order_by_score(scores: FloatArray, offsets: LongArray) -> list[LongArray]:

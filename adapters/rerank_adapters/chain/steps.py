@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.value_identity import code_of, value_identity
+from rerank_adapters.chain.family_contributions import families_together
+from rerank_adapters.chain.job import Job, Measure
+from rerank_adapters.chain.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.config import DataSet
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.value_identity import code_of, value_identity
-from rerank_adapters.pipeline.family_contributions import families_together
-from rerank_adapters.pipeline.job import Job, Measure
-from rerank_adapters.pipeline.provenance import EXTRACTING, recorded_tables
 from rerank_adapters.weights import read_weights, trees_file
-from rerank_plugins.identity import describe, plain_hash
-from rerank_plugins.text_files import open_atomic
+from rerank_plugins.core.identity import describe, plain_hash
+from rerank_plugins.kit.files.text import open_atomic
 
 RECORD = "steps.json"
 OURS = ("rerank_plugins", "rerank_adapters")

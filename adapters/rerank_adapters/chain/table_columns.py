@@ -16,14 +16,14 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.extraction import ValueCache
-from rerank_adapters.extraction.plan import Plan, column_names
+from rerank_adapters.chain.extract import dense_rule, extract_with
+from rerank_adapters.chain.extraction import ValueCache
+from rerank_adapters.chain.extraction.plan import Plan, column_names
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.extract import dense_rule, extract_with
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
 from rerank_plugins import ConfigError, FeatureTable, NBestList
-from rerank_plugins.identity import plain_hash
+from rerank_plugins.core.identity import plain_hash
 
 FEATURES = "features"  # the key under which the provenance of a table describes each feature, by label
 

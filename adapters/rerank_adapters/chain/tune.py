@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.extraction import feature_names
+from rerank_adapters.chain.extraction import feature_names
+from rerank_adapters.chain.families import families, selection_of
+from rerank_adapters.chain.job import Data, Job, through
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
+from rerank_adapters.chain.tuning import held_out_score, prepare, record, start_vector, take_features, tune
+from rerank_adapters.chain.tuning.selection import Selection
 from rerank_adapters.metrics.signatures import full_signature
-from rerank_adapters.pipeline.families import families, selection_of
-from rerank_adapters.pipeline.job import Data, Job, through
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, check_same_lists, recorded_tables
-from rerank_adapters.progress import StatusLine, TuningProgress
-from rerank_adapters.tuning import held_out_score, prepare, record, start_vector, take_features, tune
-from rerank_adapters.tuning.selection import Selection
+from rerank_adapters.runtime.progress import StatusLine, TuningProgress
 from rerank_adapters.weights import Weights, read_weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, TuningData, TuningResult
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from rerank_adapters.chain.extract import dense_rule, extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.lists import for_lists
+from rerank_adapters.chain.table_columns import chosen_columns, records_extraction
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import ReferenceForm, read_references
-from rerank_adapters.pipeline.extract import dense_rule, extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.lists import for_lists
-from rerank_adapters.pipeline.table_columns import chosen_columns, records_extraction
-from rerank_adapters.progress import StatusLine
+from rerank_adapters.runtime.progress import StatusLine
 from rerank_plugins import FeatureTable
 
 

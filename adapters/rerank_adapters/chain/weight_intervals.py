@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from rerank_adapters.chain.families import fast_tuner
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
-from rerank_adapters.pipeline.families import fast_tuner
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
-from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.run_facts import WeightShare
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_adapters.tuners.mira import Mira
-from rerank_adapters.tuning.resampled_weights import resampled_weights, standardised
 from rerank_adapters.weights import Weights
 from rerank_plugins import FeatureTable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rerank_plugins.hookspecs import hookimpl
+from rerank_plugins.core.hookspecs import hookimpl
 
 if TYPE_CHECKING:
     from rerank_adapters.commands.lazy_group import GroupWithHeadings
@@ -37,4 +37,4 @@ def register_commands(cli: GroupWithHeadings) -> None:
     """Register the commands of the chain and the tools around it, lazily."""
     for heading, modules in COMMANDS.items():
         for module, summary in modules.items():
-            cli.add_lazy_command(heading, module.replace("_", "-"), f"{__name__}.{module}", summary)
+            cli.add_lazy_command(heading, module.replace("_", "-"), f"{__package__}.{module}", summary)

@@ -28,7 +28,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import click
 
-from rerank_adapters.workers import Load, attempt, in_order, load, sendable
+from rerank_adapters.runtime.workers import Load, attempt, in_order, load, sendable
 from rerank_plugins import ConfigError, PluginError, RerankError, __version__
 
 PATIENCE = 10.0  # seconds within which the scheduler must answer

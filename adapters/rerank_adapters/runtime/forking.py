@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
-from rerank_adapters.progress import detach, paused
+from rerank_adapters.runtime.progress import detach, paused
 
 ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
 PR_SET_PDEATHSIG = 1

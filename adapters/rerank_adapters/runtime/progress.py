@@ -16,7 +16,7 @@ from threading import Lock, Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from rerank_plugins.kernel_compilation import told
+from rerank_plugins.kit.kernel_compilation import told
 
 if TYPE_CHECKING:
     from rerank_plugins import TuningStep

@@ -32,10 +32,10 @@ from threading import Thread
 from types import TracebackType
 from typing import Any, ClassVar, Generic, NamedTuple, NoReturn, Self, TypeVar
 
-from rerank_adapters.forking import ENDING, may_fork, ready_to_fork, settle
+from rerank_adapters.runtime.forking import ENDING, may_fork, ready_to_fork, settle
 from rerank_plugins import PluginError, RerankError
-from rerank_plugins.checksums import Identity, checked_files, trust
-from rerank_plugins.plugins import FILE_MODULE, import_file
+from rerank_plugins.core.checksums import Identity, checked_files, trust
+from rerank_plugins.core.loader import FILE_MODULE, import_file
 
 PATIENCE = 5.0  # seconds within which a worker without work must end
 LOOK = 1.0  # seconds between two checks of the parent process where the pipe cannot show its end

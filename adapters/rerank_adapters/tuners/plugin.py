@@ -1,6 +1,6 @@
 """Tuners, which find feature weights from a feature table and the statistics of a metric."""
 
-from rerank_plugins.hookspecs import Register, hookimpl
+from rerank_plugins.core.hookspecs import Register, hookimpl
 
 
 @hookimpl

@@ -3,11 +3,11 @@
 Modules:
 
     pieces                  words as bags of pieces
-    vectors                 word vectors from plain text
+    word_vectors            word vectors from plain text
     lstm, network           the equations of the network
     gradients, training     its gradient and its training
     spanning_tree           the best tree under the scores of arcs
     states                  the states of the network while parsing
     parsing                 from sentences to trees
-    model_file              a trained parser as a file
+    parser_file             a trained parser as a file
 """

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Packing, Params, bilstm_gradient
-from rerank_plugins.parsers.biaffine.network import (
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Params, bilstm_gradient
+from rerank_plugins.dependency.biaffine.network import (
     arc_scores,
     encode,
     label_inputs,
@@ -21,7 +21,7 @@ from rerank_plugins.parsers.biaffine.network import (
     sum_pieces,
     with_root,
 )
-from rerank_plugins.products import product
+from rerank_plugins.kit.matrix_products import product
 
 
 class Batch(NamedTuple):

@@ -8,7 +8,7 @@ The equations of a direction, where σ is the logistic function, · is elementwi
 Packed means: the sentences of a batch go from long to short, and the rows of time step t (one for each sentence that
 is long enough) follow those of t-1. So nothing is padded, and each step is one matrix product over the sentences that
 have not ended. The cost is 8 H (D + H) multiplications a word for input width D and H units a direction, nearly all of
-them in products.py.
+them in kit/matrix_products.py.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.products import add_product, product
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.kit.matrix_products import add_product, product
 
 Float32 = NDArray[np.float32]
 Int64 = LongArray

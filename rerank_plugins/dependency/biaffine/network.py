@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Memory, Packing, Params, bilstm
-from rerank_plugins.products import product
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Memory, Packing, Params, bilstm
+from rerank_plugins.kit.matrix_products import product
 
 NEVER = np.float32(-1e9)  # the score of a head past the end of the sentence
 

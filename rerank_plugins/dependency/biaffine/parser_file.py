@@ -1,8 +1,8 @@
 """Reads and writes a trained parser: a NumPy archive (npz) of the network's weights, pieces, tags and relations.
 
 Weights are stored in half precision and word vectors in bytes, which takes a third of the space and gives the same
-parses in practice. The archive's comment holds the checksums of the whole file (checksums.py); files of version 1 have
-none.
+parses in practice. The archive's comment holds the checksums of the whole file (core/checksums.py); files of version 1
+have none.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.checksums import DamagedFileError, add_checksums, checked
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.parsers.biaffine.lstm import Float32, Params
-from rerank_plugins.parsers.biaffine.states import Direction, halved
-from rerank_plugins.parsers.biaffine.vectors import text_form
-from rerank_plugins.parsers.biaffine.word_inputs import WordInputs
-from rerank_plugins.unfinished import unfinished
+from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.unfinished_files import unfinished
+from rerank_plugins.dependency.biaffine.lstm import Float32, Params
+from rerank_plugins.dependency.biaffine.states import Direction, halved
+from rerank_plugins.dependency.biaffine.word_inputs import WordInputs
+from rerank_plugins.dependency.biaffine.word_vectors import text_form
 
 KIND, VERSION = "biaffine dependency parser", 2
 FORMER = 1  # the version of files without checksums

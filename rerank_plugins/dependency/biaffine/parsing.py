@@ -7,14 +7,14 @@ from itertools import chain
 
 import numpy as np
 
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.parsers.biaffine.lstm import Float32, Packing
-from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-from rerank_plugins.parsers.biaffine.network import arc_scores, label_inputs, label_scores, roles
-from rerank_plugins.parsers.biaffine.spanning_tree import best_trees
-from rerank_plugins.parsers.biaffine.states import lower_states, upper_states
-from rerank_plugins.products import product
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.dependency.biaffine.lstm import Float32, Packing
+from rerank_plugins.dependency.biaffine.network import arc_scores, label_inputs, label_scores, roles
+from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
+from rerank_plugins.dependency.biaffine.spanning_tree import best_trees
+from rerank_plugins.dependency.biaffine.states import lower_states, upper_states
+from rerank_plugins.kit.matrix_products import product
 
 BATCH = 2_000  # words
 BLOCK = 100  # words whose relations are scored at once: their products fit in the processor's cache

@@ -11,12 +11,22 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from rerank_plugins.trees import penn
+from rerank_plugins.core import brackets_and_quotes
 
 AFFIXES = (2, 3, 4)  # how many first or last letters make a piece
 FREQUENT_FORM, FREQUENT_AFFIX = 2, 5  # occurrences in training; rarer pieces have no row
 LONGEST = 60  # letters of a word that are used
-FORMS = penn.PLAIN | {"“": '"', "”": '"', "’": "'", "‘": "'", "`": "'", "n’t": "n't", "’s": "'s", "–": "-", "—": "--"}
+FORMS = brackets_and_quotes.PLAIN | {
+    "“": '"',
+    "”": '"',
+    "’": "'",
+    "‘": "'",
+    "`": "'",
+    "n’t": "n't",
+    "’s": "'s",
+    "–": "-",
+    "—": "--",
+}
 
 
 def normal_form(word: str) -> str:
@@ -29,12 +39,12 @@ def normal_form(word: str) -> str:
 
 
 def plain_form(word: str) -> str:
-    """The word with brackets in normal form (trees/penn.py) and with typewriter quotation marks and dashes.
+    """The word with brackets in normal form (brackets_and_quotes.py) and with typewriter quotation marks and dashes.
 
     >>> plain_form("-lrb-"), plain_form("``"), plain_form("—")
     ('(', '"', '--')
     """
-    word = penn.normal_form(word)
+    word = brackets_and_quotes.normal_form(word)
     return FORMS.get(word, word)
 
 

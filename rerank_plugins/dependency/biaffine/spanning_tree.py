@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.parsers.biaffine.lstm import Float32, Int64
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 def best_trees(scores: Float32, lengths: Int64) -> Int64:

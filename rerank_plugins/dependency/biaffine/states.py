@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.parsers.biaffine.lstm import DIRECTIONS, Float32, Int64, Packing, Params
-from rerank_plugins.products import add_product, product
+from rerank_plugins.dependency.biaffine.lstm import DIRECTIONS, Float32, Int64, Packing, Params
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.matrix_products import add_product, product
 
 LAYERS = ("lstm1", "lstm2")
 LOOKED_AT, ALIKE = 3, 0.7  # where less than this share of the first so many words is distinct, sentences are alike

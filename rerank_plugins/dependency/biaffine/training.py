@@ -12,14 +12,14 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from rerank_plugins.parsers.biaffine.gradients import Batch, Dropout, loss_and_gradient
-from rerank_plugins.parsers.biaffine.lstm import Float32, Int64, Packing, Params
-from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
-from rerank_plugins.parsers.biaffine.network import Sizes, initial
-from rerank_plugins.parsers.biaffine.parsing import batches
-from rerank_plugins.parsers.biaffine.pieces import frequent_pieces, pieces
-from rerank_plugins.parsers.biaffine.word_inputs import vectors_of
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.dependency.biaffine.gradients import Batch, Dropout, loss_and_gradient
+from rerank_plugins.dependency.biaffine.lstm import Float32, Int64, Packing, Params
+from rerank_plugins.dependency.biaffine.network import Sizes, initial
+from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
+from rerank_plugins.dependency.biaffine.parsing import batches
+from rerank_plugins.dependency.biaffine.pieces import frequent_pieces, pieces
+from rerank_plugins.dependency.biaffine.word_inputs import vectors_of
 
 STEPS = 4_000  # of training, at least
 SMALLEST, LARGEST = 150, 1_500  # words of a batch
@@ -64,7 +64,7 @@ def train(
     schedule: Schedule | None = None,
     report: Callable[[int, dict[str, float], BiaffineModel], None] = lambda epoch, losses, model: None,
 ) -> BiaffineModel:
-    """Train a parser on tagged trees; `vectors` are the fixed word vectors (vectors.py).
+    """Train a parser on tagged trees; `vectors` are the fixed word vectors (word_vectors.py).
 
     After each epoch `report` is called with its number, the mean losses per word and the averaged model so far.
     """

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.parsers.biaffine.lstm import Float32
-from rerank_plugins.parsers.biaffine.network import sum_pieces
-from rerank_plugins.parsers.biaffine.pieces import piece_rows
-from rerank_plugins.parsers.biaffine.vectors import text_form
+from rerank_plugins.dependency.biaffine.lstm import Float32
+from rerank_plugins.dependency.biaffine.network import sum_pieces
+from rerank_plugins.dependency.biaffine.pieces import piece_rows
+from rerank_plugins.dependency.biaffine.word_vectors import text_form
 
 if TYPE_CHECKING:
-    from rerank_plugins.parsers.biaffine.model_file import BiaffineModel
+    from rerank_plugins.dependency.biaffine.parser_file import BiaffineModel
 
 KEPT = 20_000  # words, of 768 bytes each with the widths of the embedded model
 

@@ -13,11 +13,11 @@ from itertools import combinations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.elementary import log, power
-from rerank_plugins.parsers.biaffine.lstm import Float32
-from rerank_plugins.parsers.biaffine.pieces import normal_form, plain_form
-from rerank_plugins.products import product
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.dependency.biaffine.lstm import Float32
+from rerank_plugins.dependency.biaffine.pieces import normal_form, plain_form
+from rerank_plugins.kit.elementary_functions import log, power
+from rerank_plugins.kit.matrix_products import product
 
 OFFSETS = (-2, -1, 1, 2)
 

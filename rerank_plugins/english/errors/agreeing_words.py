@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.noise.forms import WordForms
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.lexicon.word_forms import WordForms
 
 AUXILIARIES = {"is": "are", "was": "were", "has": "have", "does": "do"}
 AUXILIARIES |= {plural: singular for singular, plural in AUXILIARIES.items()}

@@ -22,12 +22,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Sentence
-from rerank_plugins.models.noise.agreement import disagreements
-from rerank_plugins.models.noise.forms import NOUN, VERB, WordForms
-from rerank_plugins.models.noise.misspellings import one_edit_away
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.interfaces import Sentence
+from rerank_plugins.english.errors.agreeing_words import disagreements
+from rerank_plugins.english.errors.misspellings import one_edit_away
+from rerank_plugins.english.lexicon.word_forms import NOUN, VERB, WordForms
 
 Thing = TypeVar("Thing")
 KINDS = ("missing", "extra", "real-word", "non-word", "wrong-form", "agreement")

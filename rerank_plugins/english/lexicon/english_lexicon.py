@@ -2,7 +2,7 @@
 
 It is read from the embedded table that resources/en/build_grammar_lexicon.py makes of parsed text: verbs with their
 five forms and the counts of their frames, nouns with their number and the counts of what refers back to them
-(models/grammar/counting.py).
+(frame_counts.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from rerank_plugins.models.grammar.counting import NOUN_COUNTS, PERSONS, VERB_COUNTS
-from rerank_plugins.models.grammar.given_names import EITHER, FEMALE_NAMES, MALE_NAMES
-from rerank_plugins.models.grammar.paradigms import INVARIANT, VerbForms
-from rerank_plugins.models.grammar.words import FEMININE_NOUNS, MASCULINE_NOUNS
-from rerank_plugins.resources import embedded
+from rerank_plugins.english.closed_classes import FEMININE_NOUNS, MASCULINE_NOUNS
+from rerank_plugins.english.lexicon.frame_counts import NOUN_COUNTS, PERSONS, VERB_COUNTS
+from rerank_plugins.english.lexicon.given_names import EITHER, FEMALE_NAMES, MALE_NAMES
+from rerank_plugins.english.lexicon.paradigms import INVARIANT, VerbForms
+from rerank_plugins.kit.files.embedded import embedded
 
 EMBEDDED = embedded("grammar-lexicon.tsv.xz")
 SMOOTHING = 2.0  # occurrences of an average verb that are added to the frames of each verb

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from math import log
 
-from rerank_plugins.models.grammar.counting import DETERMINING, PERSONS
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import TreeView
-from rerank_plugins.models.grammar.words import INDEFINITE, PERSONAL
+from rerank_plugins.english.closed_classes import INDEFINITE, PERSONAL
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.lexicon.frame_counts import DETERMINING, PERSONS
+from rerank_plugins.english.tree_view import TreeView
 
 BARE_SMOOTHING = 4.0
 BARE_AVERAGE = 0.4

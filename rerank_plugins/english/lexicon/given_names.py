@@ -1,6 +1,6 @@
 """Frequent given names in the USA, in lower case; the gender of other names is counted in parsed text."""
 
-from rerank_plugins.models.grammar.words import word_set
+from rerank_plugins.english.closed_classes import word_set
 
 EITHER = word_set(
     "jamie lee angel willie terry francis dana leslie jessie robin jackie lynn jan kim kelly shannon marion pat "

@@ -1,7 +1,7 @@
 """The five forms of English verbs and the two of nouns, from the words of tagged text.
 
 A regular verb is a base of which at least two of the forms in -s, -ed and -ing are attested as verbs; irregular ones
-come from the list in models/noise/irregular.py. The number of a noun follows from its ending and its other form:
+come from the list in irregular_forms.py. The number of a noun follows from its ending and its other form:
 `number` is `s` (singular), `p` (plural), or `-` where a form is both or the number of its verb is not that of its form.
 """
 
@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from rerank_plugins.models.grammar.words import word_set
-from rerank_plugins.models.noise.forms import s_form, suffixed
-from rerank_plugins.models.noise.irregular import NOUNS, VERBS, rows
+from rerank_plugins.english.closed_classes import word_set
+from rerank_plugins.english.lexicon.irregular_forms import NOUNS, VERBS, rows
+from rerank_plugins.english.lexicon.word_forms import s_form, suffixed
 
 PARTICIPLE_IS_BASE = frozenset(["come", "become", "run", "overcome"])
 INVARIANT = word_set(

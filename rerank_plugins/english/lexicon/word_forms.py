@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rerank_plugins.models.noise.irregular import NOUNS, VERBS, rows
+from rerank_plugins.english.lexicon.irregular_forms import NOUNS, VERBS, rows
 
 NOUN, VERB = "NOUN", "VERB"
 VOWELS = "aeiou"

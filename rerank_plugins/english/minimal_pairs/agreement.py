@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.agreement import (
+from rerank_plugins.english.closed_classes import (
+    OTHER_NUMBER,
+    PLURAL_DETERMINERS,
+    REFLEXIVES,
+    SINGULAR_DETERMINERS,
+)
+from rerank_plugins.english.lexicon.given_names import FEMININE, MASCULINE
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, phrase, replaced
+from rerank_plugins.english.rules.agreement import (
     antecedent,
     clash,
     features,
@@ -12,14 +20,6 @@ from rerank_plugins.models.grammar.agreement import (
     local_subject,
     number_of_verb,
 )
-from rerank_plugins.models.grammar.given_names import FEMININE, MASCULINE
-from rerank_plugins.models.grammar.words import (
-    OTHER_NUMBER,
-    PLURAL_DETERMINERS,
-    REFLEXIVES,
-    SINGULAR_DETERMINERS,
-)
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, phrase, replaced
 
 DETERMINERS = {"this": "these", "these": "this", "that": "those", "those": "that"}
 DISTRACTORS = {"s": ("near the houses", "with the books", "beside these women", "behind some of the trees"),

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from math import log
 
-from rerank_plugins.models.grammar.frames import animacy_of
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.paradigms import VerbForms
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, phrase, replaced
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.lexicon.frames import animacy_of
+from rerank_plugins.english.lexicon.paradigms import VerbForms
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, phrase, replaced
 
 NEEDS_OBJECT = 0.85  # proportion of occurrences with an object or in the passive, or of those without either
 ANIMATE = 0.92  # proportion of animate subjects, or of inanimate objects

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import WH, TreeView
-from rerank_plugins.models.grammar.words import FINITE_AUXILIARIES
+from rerank_plugins.english.closed_classes import FINITE_AUXILIARIES
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import WH, TreeView
 
 Words = list[str]
 NOT_PLAIN = (
@@ -171,6 +171,6 @@ def declarative(view: TreeView) -> Declarative | None:
 
 def question_word(setting: Setting, noun: int) -> str:
     """`who` or `what`, after the animacy of a noun."""
-    from rerank_plugins.models.grammar.frames import animacy_of
+    from rerank_plugins.english.lexicon.frames import animacy_of
 
     return "who" if animacy_of(setting.view, setting.lexicon, noun) else "what"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.quantifiers import existential_be
-from rerank_plugins.models.grammar.words import (
+from rerank_plugins.english.closed_classes import (
     NOT_TOUGH,
     OBJECT_CONTROL,
     OBJECT_RAISING,
@@ -14,7 +12,9 @@ from rerank_plugins.models.grammar.words import (
     SUBJECT_CONTROL,
     TOUGH,
 )
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, declarative, plain, sentence
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, plain, sentence
+from rerank_plugins.english.rules.quantifiers import existential_be
 
 SUBJECTS = ("she", "he", "the teacher", "the men", "her sister", "some people", "the company", "my brother")
 ADJECTIVES = ("willing", "unwilling", "eager", "reluctant", "anxious", "ready", "keen", "afraid", "determined", "able")

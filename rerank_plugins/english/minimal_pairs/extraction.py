@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.words import REFLEXIVES, SUBORDINATORS, THAT_OR_QUESTION, word_set
-from rerank_plugins.models.noise.phenomena.clauses import (
+from rerank_plugins.english.closed_classes import REFLEXIVES, SUBORDINATORS, THAT_OR_QUESTION, word_set
+from rerank_plugins.english.minimal_pairs.clauses import (
     Declarative,
     MinimalPair,
     Setting,

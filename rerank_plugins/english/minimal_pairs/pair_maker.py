@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import TreeView
-from rerank_plugins.models.noise.phenomena import (
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.minimal_pairs import (
     agreement,
     arguments,
     control,
@@ -24,8 +24,8 @@ from rerank_plugins.models.noise.phenomena import (
     quantifiers,
     verb_forms,
 )
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting
+from rerank_plugins.english.tree_view import TreeView
 
 KINDS: dict[str, tuple[Callable[[Setting], Iterator[MinimalPair]], ...]] = {
     "agreement": (agreement.subject_verb, agreement.determiner_noun),

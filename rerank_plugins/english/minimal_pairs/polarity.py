@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.polarity import in_scope, unlicensed_polarity_items
-from rerank_plugins.models.grammar.words import FINITE_AUXILIARIES, POLARITY
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.closed_classes import FINITE_AUXILIARIES, POLARITY
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.rules.polarity import in_scope, unlicensed_polarity_items
 
 WITHOUT_LICENCE = {
     "no": "some", "never": "often", "nobody": "everybody", "nothing": "something", "none": "some", "hardly": "nearly",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.agreement import antecedent, features, local_subject
-from rerank_plugins.models.grammar.given_names import FEMININE, MASCULINE
-from rerank_plugins.models.grammar.words import (
+from rerank_plugins.english.closed_classes import (
     ACCUSATIVE_OF,
     FINITE_AUXILIARIES,
     NOMINATIVE_OF,
 )
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.lexicon.given_names import FEMININE, MASCULINE
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.rules.agreement import antecedent, features, local_subject
 
 SAID = ("said that", "thought that", "knew that", "explained that", "believed that", "hoped that")
 REFLEXIVE_OF = {"him": "himself", "her": "herself", "them": "themselves"}

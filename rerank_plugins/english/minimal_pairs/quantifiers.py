@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.grammar.quantifiers import QUANTIFIERS, existential_be
-from rerank_plugins.models.grammar.words import STRONG, word_set
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.closed_classes import STRONG, word_set
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, declarative, plain, replaced, sentence
+from rerank_plugins.english.rules.quantifiers import QUANTIFIERS, existential_be
 
 WEAK = word_set("a an some no many few several any two three four five six seven eight nine ten")
 SHARED_VERBS = ("bought", "saw", "wanted", "found", "took", "liked")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rerank_plugins.models.noise.phenomena.clauses import MinimalPair, Setting, replaced
+from rerank_plugins.english.minimal_pairs.clauses import MinimalPair, Setting, replaced
 
 
 def irregular_forms(setting: Setting) -> Iterator[MinimalPair]:

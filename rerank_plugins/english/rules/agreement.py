@@ -7,9 +7,7 @@ lot of cats) passes on the number of what it measures.
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import TreeView
-from rerank_plugins.models.grammar.words import (
+from rerank_plugins.english.closed_classes import (
     BARE_INFINITIVE,
     FINITE,
     INDEFINITE,
@@ -23,6 +21,8 @@ from rerank_plugins.models.grammar.words import (
     SINGULAR_DETERMINERS,
     Pronoun,
 )
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import TreeView
 
 UNKNOWN = Pronoun(3, "-", "-")
 RELATIVE = frozenset(["who", "which", "that", "whom"])

@@ -8,9 +8,15 @@ both.
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import ACCUSATIVE, BARE_INFINITIVE, FINITE_AUXILIARIES, NOMINATIVE, REFLEXIVES
+from rerank_plugins.english.closed_classes import (
+    ACCUSATIVE,
+    BARE_INFINITIVE,
+    FINITE_AUXILIARIES,
+    NOMINATIVE,
+    REFLEXIVES,
+)
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import BE, TreeView
 
 
 def unbound_reflexives(view: TreeView, lexicon: Lexicon) -> int:

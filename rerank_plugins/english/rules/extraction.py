@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from math import log
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import WH, TreeView
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import WH, TreeView
 
 FLOOR, CLEAR = 0.02, 0.6  # the least probability of a gap, and that from which a gap is as good as any
 ISLAND, OTHER = 0.5, 0.2  # gaps: the least probability of one in an island, and the greatest of one elsewhere

@@ -10,8 +10,8 @@ like has ever won`).
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.tree_view import CLAUSES, TreeView
-from rerank_plugins.models.grammar.words import FINITE_AUXILIARIES, FREE_CHOICE, LICENSORS, MODALS, POLARITY
+from rerank_plugins.english.closed_classes import FINITE_AUXILIARIES, FREE_CHOICE, LICENSORS, MODALS, POLARITY
+from rerank_plugins.english.tree_view import CLAUSES, TreeView
 
 POSSIBILITY = frozenset(["can", "could", "may", "might"])
 RESTRICTION_ONLY = frozenset(["every", "all", "most"])  # they license in their own noun phrase alone

@@ -8,8 +8,8 @@ Superlative numerals, `at least three` and `at most three`, do not stand in the 
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import PLURAL_DETERMINERS, STRONG
+from rerank_plugins.english.closed_classes import PLURAL_DETERMINERS, STRONG
+from rerank_plugins.english.tree_view import BE, TreeView
 
 WINDOW = 6  # words between `there` and the form of be
 NEGATIVE = frozenset(["no", "not", "n't", "never", "nobody", "none", "nothing", "hardly", "few", "neither"])

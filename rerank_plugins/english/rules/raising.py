@@ -7,10 +7,10 @@ The infinitive of `easy` lacks an object, that of `likely` and `eager` does not 
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.quantifiers import WINDOW
-from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import NOT_TOUGH, OBJECT_CONTROL, SUBJECT_CONTROL, TOUGH
+from rerank_plugins.english.closed_classes import NOT_TOUGH, OBJECT_CONTROL, SUBJECT_CONTROL, TOUGH
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.rules.quantifiers import WINDOW
+from rerank_plugins.english.tree_view import BE, TreeView
 
 LIKELY = 0.75  # proportion of occurrences with an object from which a verb without one has a gap
 

@@ -7,9 +7,9 @@ A modal and `do` govern the base form, `have` the participle, `be` the participl
 
 from __future__ import annotations
 
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.tree_view import BE, TreeView
-from rerank_plugins.models.grammar.words import BARE_INFINITIVE, MODALS
+from rerank_plugins.english.closed_classes import BARE_INFINITIVE, MODALS
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.tree_view import BE, TreeView
 
 CAUSATIVE = BARE_INFINITIVE | {"have", "get", "want", "keep", "find", "leave"}
 FAR = 5  # words between an auxiliary and its verb, with the subject between them in a question

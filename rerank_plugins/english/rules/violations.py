@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rerank_plugins.models.grammar.agreement import determiner_noun, reflexives, subject_verb
-from rerank_plugins.models.grammar.binding import unbound_reflexives, wrong_case
-from rerank_plugins.models.grammar.extraction import extraction, severed_determiners
-from rerank_plugins.models.grammar.frames import animacy, bare_nouns, frames
-from rerank_plugins.models.grammar.lexicon import Lexicon
-from rerank_plugins.models.grammar.polarity import unlicensed_polarity_items
-from rerank_plugins.models.grammar.quantifiers import adjectives_without_noun, negated_superlatives, strong_existentials
-from rerank_plugins.models.grammar.raising import expletives_with_roles, wrong_gaps_of_adjectives
-from rerank_plugins.models.grammar.tree_view import TreeView
-from rerank_plugins.models.grammar.verb_forms import wrong_verb_forms
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.lexicon.english_lexicon import Lexicon
+from rerank_plugins.english.lexicon.frames import animacy, bare_nouns, frames
+from rerank_plugins.english.rules.agreement import determiner_noun, reflexives, subject_verb
+from rerank_plugins.english.rules.binding import unbound_reflexives, wrong_case
+from rerank_plugins.english.rules.extraction import extraction, severed_determiners
+from rerank_plugins.english.rules.polarity import unlicensed_polarity_items
+from rerank_plugins.english.rules.quantifiers import adjectives_without_noun, negated_superlatives, strong_existentials
+from rerank_plugins.english.rules.raising import expletives_with_roles, wrong_gaps_of_adjectives
+from rerank_plugins.english.rules.verb_forms import wrong_verb_forms
+from rerank_plugins.english.tree_view import TreeView
 
 RULES: dict[str, Callable[[TreeView, Lexicon], int]] = {
     "subject_verb": subject_verb,

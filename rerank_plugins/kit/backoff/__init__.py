@@ -4,24 +4,21 @@ An event predicts a symbol x in a context c_1 … c_{n-1}, nearest symbol first,
 symbol. A word after the words before it, a word below its ancestors in a tree, a rule in its place in a tree: all are
 such events.
 
-    layout, sorting, suffix_trie    events as integers; all n-grams and their counts from one sort
-    events                          TextEvents (a text), TupleEvents (any events): what an estimator reads
+    layout, radix_sort, suffix_trie events as integers; all n-grams and their counts from one sort
+    event_sources                   TextEvents (a text), TupleEvents (any events): what an estimator reads
     smoothing                       KneserNey (interpolated, modified), StupidBackoff
-    grouping, linking, estimation   estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
+    order_estimation, context_links,
+      estimation                    estimate(source, smoothing, prune=…) -> Estimate with its BackoffTables
     tables                          BackoffTables: the finished model, two arrays of records
     stores                          what an estimator writes to: tables, or packed tables an order at a time
     bit_fields, codebooks           numbers of any width; values as small numbers, exact or quantised
-    packed_tables, packing,         PackedTables: a model of text in about half the memory, with the same scores;
-      packed_records, unpacking       pack, unpack
+    packed_tables, packed_levels,   PackedTables: a model of text in about half the memory, with the same scores;
+      packed_records,                 pack, unpack
+      unpacked_records
     packed_scoring                  what score_text and score_steps do with packed tables
-    entropy_pruning                 prune: without the n-grams that a text hardly needs
-    drawing                         draw_event: draws an event from p(· | h)
+    event_sampling                  draw_event: draws an event from p(· | h)
     scoring, text_scoring           score_events, score_text: ln p of many events at once; matched_lengths
-    least_scores                    the least score of each symbol in any context
-    table_arrays                    the tables as arrays of a model file (rerank_plugins/model_file.py)
-    vocabulary, word_hashing        Vocabulary, TextCollector: words and their numbers
-    arpa_…                          ARPA files are read and written; their 1-grams alone can be read as well
-    workspace                       arrays in memory, or in files beyond a limit
+    table_arrays                    the tables as arrays of a model file (rerank_plugins/kit/files/model_file.py)
 
 A model of tuples from end to end, here of bigrams over ancestors:
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.prefetching import prefetch
+from rerank_plugins.kit.backoff.prefetch import prefetch
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 def integers_for(bits: int) -> int:

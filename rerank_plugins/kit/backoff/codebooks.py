@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.models.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.backoff.tables import LOG_ZERO
 
 Values = NDArray[np.float32]
 

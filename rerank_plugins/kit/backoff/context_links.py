@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.tables import RecordArray
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.kit.backoff.tables import RecordArray
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 @filling_kernel

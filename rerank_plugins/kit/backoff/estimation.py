@@ -18,20 +18,20 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.elementary import log10
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.backoff.events import EventSource, TupleEvents
-from rerank_plugins.models.backoff.grouping import estimate_contexts, group_by_context
-from rerank_plugins.models.backoff.linking import link_ngrams, place_links
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.sorting import stretches
-from rerank_plugins.models.backoff.stores import PackedStore, RecordStore, Store
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
-from rerank_plugins.models.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.threads import in_threads
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.context_links import link_ngrams, place_links
+from rerank_plugins.kit.backoff.event_sources import EventSource, TupleEvents
+from rerank_plugins.kit.backoff.order_estimation import estimate_contexts, group_by_context
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.radix_sort import stretches
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing, StupidBackoff
+from rerank_plugins.kit.backoff.stores import PackedStore, RecordStore, Store
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.kit.backoff.tables import EVENT, LOG_ZERO, BackoffTables, RecordArray
+from rerank_plugins.kit.elementary_functions import log10
+from rerank_plugins.kit.workspace import Workspace
 
 Tables = TypeVar("Tables")
 # The record of an event in the place of the two integers of its row.
@@ -267,7 +267,7 @@ class Orders(Generic[Tables]):
         self, order: int, lower: FloatArray, discounts: FloatArray, backoff: float
     ) -> tuple[RecordArray, RecordArray, FloatArray]:
         """The contexts and the events of an order, and p of each of its n-grams."""
-        # Bring the n-grams of each context together (grouping.py).
+        # Bring the n-grams of each context together (order_estimation.py).
         level, empty, jobs = self._levels[order - 1], self._workspace.empty, self._jobs
         base, start = self._context_levels[-2:]
         groups = group_by_context(

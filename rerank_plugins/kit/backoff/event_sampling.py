@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.scoring import find_event
-from rerank_plugins.models.backoff.tables import LOG_ZERO, BackoffTables
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.kit.backoff.scoring import find_event
+from rerank_plugins.kit.backoff.tables import LOG_ZERO, BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 TRIALS = 1_000  # after so many a draw of an unseen symbol starts anew, as all symbols may have been seen
 

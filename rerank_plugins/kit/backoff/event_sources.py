@@ -9,12 +9,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.layout import EventLayout, pack_text, scatter_rows
-from rerank_plugins.models.backoff.sorting import bucket_bounds, stretches
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
-from rerank_plugins.threads import in_threads
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.layout import EventLayout, pack_text, scatter_rows
+from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, stretches
+from rerank_plugins.kit.workspace import Collection, Workspace
 
 MOST = (1 << 31) - 1  # events at most: counts and numbers of n-grams have 31 bits
 

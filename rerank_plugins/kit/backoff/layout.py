@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.kit.kernels import filling_kernel
 
 BITS = 63  # of a non-negative int64
 NONE = -1  # in an array of events: no symbol, as the context is shorter

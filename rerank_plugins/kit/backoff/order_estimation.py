@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.sorting import bucket_bounds, shares, sort_buckets, stretches
-from rerank_plugins.models.backoff.suffix_trie import PARTS, TrieLevel
-from rerank_plugins.models.backoff.tables import LOG_ZERO
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.threads import in_threads
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.radix_sort import bucket_bounds, shares, sort_buckets, stretches
+from rerank_plugins.kit.backoff.suffix_trie import PARTS, TrieLevel
+from rerank_plugins.kit.backoff.tables import LOG_ZERO
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.workspace import Workspace
 
 BINS = 16  # leading bits of its context that determine the bucket of an n-gram
 

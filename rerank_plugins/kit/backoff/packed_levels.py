@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.backoff.bit_fields import integers_for, write_bits
-from rerank_plugins.models.backoff.codebooks import codebook, nearest
-from rerank_plugins.models.backoff.packed_tables import (
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff.bit_fields import integers_for, write_bits
+from rerank_plugins.kit.backoff.codebooks import codebook, nearest
+from rerank_plugins.kit.backoff.packed_tables import (
     BASE,
     BIT,
     BLOCK,
@@ -28,8 +28,8 @@ from rerank_plugins.models.backoff.packed_tables import (
     WIDTH,
     PackedTables,
 )  # fmt: skip
-from rerank_plugins.models.backoff.tables import BackoffTables, RecordArray
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
+from rerank_plugins.kit.backoff.tables import BackoffTables, RecordArray
+from rerank_plugins.kit.workspace import Collection, Workspace
 
 BLOCKS = (3, 4, 5, 6, 7)  # log2 of the sizes of blocks to choose from
 STRETCH = 1 << 22  # records converted at a time; a multiple of 64, so that each stretch begins with an integer

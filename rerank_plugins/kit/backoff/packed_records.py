@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import part
-from rerank_plugins.models.backoff.bit_fields import read_bits
-from rerank_plugins.models.backoff.packed_tables import (
+from rerank_plugins.kit.backoff.bit_fields import read_bits
+from rerank_plugins.kit.backoff.packed_tables import (
     BASE,
     BIT,
     BLOCK,
@@ -23,6 +22,7 @@ from rerank_plugins.models.backoff.packed_tables import (
     VALUE,
     WIDTH,
 )  # fmt: skip
+from rerank_plugins.kit.kernels import part
 
 
 @part

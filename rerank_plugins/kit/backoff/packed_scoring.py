@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.bit_fields import prefetch_bits
-from rerank_plugins.models.backoff.packed_records import (
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.backoff.bit_fields import prefetch_bits
+from rerank_plugins.kit.backoff.packed_records import (
     events_at,
     find_symbol,
     level_of,
@@ -22,8 +21,9 @@ from rerank_plugins.models.backoff.packed_records import (
     symbol_at,
     value_at,
 )  # fmt: skip
-from rerank_plugins.models.backoff.packed_tables import BASE, BLOCK, FIRST, SYMBOL, PackedTables
-from rerank_plugins.models.backoff.prefetching import prefetch
+from rerank_plugins.kit.backoff.packed_tables import BASE, BLOCK, FIRST, SYMBOL, PackedTables
+from rerank_plugins.kit.backoff.prefetch import prefetch
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 NARROW = 16  # events: a range as small as this is searched linearly
 AT_CONTEXT, SEARCHING, DONE = 0, 1, 2
@@ -39,7 +39,7 @@ def packed_arrays(tables: PackedTables) -> Any:
 def score_packed_steps(
     tables: PackedTables, contexts: LongArray, lengths: LongArray, symbols: LongArray
 ) -> tuple[FloatArray, LongArray]:
-    """The log10 scores and the following contexts of `score_steps` (stepping.py)."""
+    """The log10 scores and the following contexts of `score_steps` (ngram/steps.py)."""
     log10, after = np.empty(len(symbols)), np.empty(len(symbols), np.int64)
     _score_packed_steps(*packed_arrays(tables), tables.unseen, contexts, lengths, symbols, log10, after)  # type: ignore[call-arg]
     return log10, after

@@ -16,8 +16,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
 
 BitArray = NDArray[np.uint64]
 
@@ -83,7 +83,7 @@ class PackedTables:
         return self._decoded(self.context_bits, fields, int(fields[BIT]), number)
 
     def _decoded(self, bits: BitArray, fields: LongArray, at: int, number: int) -> NDArray[np.float32]:
-        from rerank_plugins.models.backoff.bit_fields import copy_bits
+        from rerank_plugins.kit.backoff.bit_fields import copy_bits
 
         codes = np.empty(number, np.uint32)
         copy_bits(bits, at, int(fields[WIDTH]), int(fields[VALUE]), codes)
@@ -95,7 +95,7 @@ class PackedTables:
 
     def following(self, symbol: int) -> int:
         """The context after this symbol in the empty context."""
-        from rerank_plugins.models.backoff.bit_fields import copy_bits
+        from rerank_plugins.kit.backoff.bit_fields import copy_bits
 
         fields = self.event_fields[0]
         after = np.zeros(1, np.uint32)

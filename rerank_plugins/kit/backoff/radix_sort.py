@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import IntArray, LongArray
+from rerank_plugins.core.arrays import IntArray, LongArray
 
 DIGIT = 11  # bits
 TARGET = 1 << 16  # rows of a bucket, about

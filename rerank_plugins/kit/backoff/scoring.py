@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.backoff.layout import NONE
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.kit.backoff.layout import NONE
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 LN10 = math.log(10.0)
 

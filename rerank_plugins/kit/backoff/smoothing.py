@@ -18,7 +18,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 FALLBACK = (0.5, 1.0, 1.5)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.backoff.linking import first_children
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.packing import Packer
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables, RecordArray
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.kit.backoff.context_links import first_children
+from rerank_plugins.kit.backoff.packed_levels import Packer
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables, RecordArray
+from rerank_plugins.kit.workspace import Collection, Workspace
 
 Tables = TypeVar("Tables", covariant=True)
 FILED = 1 << 26  # bytes: more records than this wait in files until the model is complete

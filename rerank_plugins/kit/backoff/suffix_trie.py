@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.sorting import shares, sort_buckets
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.threads import in_threads
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.kit.backoff.radix_sort import shares, sort_buckets
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.kit.workspace import Workspace
 
 PARTS = 8  # tasks per thread, so that no thread waits long for another
 LEVELS = 6  # arguments of `fill_nodes` for the levels: for models up to this order it is compiled once

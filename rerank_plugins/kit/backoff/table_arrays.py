@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.model_file import Arrays
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import Arrays
 
 PACKED = (
     "event_bits", "context_bits", "event_fields", "context_fields", "bases", "values", "context_levels", "event_levels",

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
 
 CONTEXT = np.dtype([("backoff", "<f4"), ("parent", "<i4"), ("events", "<i4"), ("symbol", "<i4")])
 EVENT = np.dtype([("symbol", "<i4"), ("log10", "<f4"), ("next", "<i4")])

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import part
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.prefetching import prefetch
-from rerank_plugins.models.backoff.scoring import LN10
-from rerank_plugins.models.backoff.tables import BackoffTables
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.prefetch import prefetch
+from rerank_plugins.kit.backoff.scoring import LN10
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.kernels import part
 
 LANES = 32
 NARROW = 16  # events: a range as small as this is searched linearly
@@ -44,7 +44,7 @@ def score_text(
     parts = np.concatenate([[0], ends])[places]
     start = context_after(tables, bos)
     if isinstance(tables, PackedTables):
-        from rerank_plugins.models.backoff.packed_scoring import packed_arrays, score_packed_lanes
+        from rerank_plugins.kit.backoff.packed_scoring import packed_arrays, score_packed_lanes
 
         lanes, sums = np.empty((len(parts) - 1, 8), np.int64), np.empty(len(parts) - 1)
         packed = packed_arrays(tables)

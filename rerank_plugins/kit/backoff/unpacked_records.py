@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.backoff.packed_records import events_at, find_symbol, next_at, parent_at, symbol_at
-from rerank_plugins.models.backoff.packed_scoring import packed_arrays
-from rerank_plugins.models.backoff.packed_tables import PackedTables
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.backoff.packed_records import events_at, find_symbol, next_at, parent_at, symbol_at
+from rerank_plugins.kit.backoff.packed_scoring import packed_arrays
+from rerank_plugins.kit.backoff.packed_tables import PackedTables
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, BackoffTables
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 def unpack(tables: PackedTables) -> BackoffTables:

@@ -10,14 +10,14 @@ from functools import cached_property
 from typing import Any
 
 from rerank_plugins import __version__
-from rerank_plugins.errors import PluginError
-from rerank_plugins.identity import describe
-from rerank_plugins.interfaces import Parse, Parser, Sentence
-from rerank_plugins.parsers.parse_cache import ParseCache
-from rerank_plugins.paths import cache_folder, cache_limit
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.trees.penn import Words
-from rerank_plugins.trees.scored import KBestTrees
+from rerank_plugins.core.brackets_and_quotes import Words
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.identity import describe
+from rerank_plugins.core.interfaces import Parse, Parser, Sentence
+from rerank_plugins.core.paths import cache_folder, cache_limit
+from rerank_plugins.core.scored_trees import KBestTrees
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.parse_cache import ParseCache
 
 REMEMBERED = 40_000  # trees kept in memory, about 2 kB each
 BATCH = 2_000  # sentences parsed before they are saved: an interrupted run loses at most these

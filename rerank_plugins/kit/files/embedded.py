@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 T = TypeVar("T")
-FOLDER = Path(str(files(__name__)))
+FOLDER = Path(str(files("rerank_plugins.resources")))
 
 _shared: MutableMapping[Hashable, Any] = WeakValueDictionary()
 

@@ -2,8 +2,8 @@
 
 Layout: a magic number of 8 bytes; the version and the length of the header (two little-endian uint32); the header
 (JSON: kind, settings, what the model was trained on, and the name, type, shape and place of each array); the arrays,
-each at a multiple of 64 bytes; and the checksums of all this (checksums.py). A file may be compressed as a whole by
-zstd, as the embedded models are; it is then decompressed into memory, and its checksums are those of the compressed
+each at a multiple of 64 bytes; and the checksums of all this (core/checksums.py). A file may be compressed as a whole
+by zstd, as the embedded models are; it is then decompressed into memory, and its checksums are those of the compressed
 bytes. In compressed files the bytes of arrays are in the order of byte_planes.py, and the header says which columns
 hold differences.
 
@@ -26,13 +26,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.byte_planes import from_planes, to_planes
-from rerank_plugins.checksums import DamagedFileError, add_checksums, checked_file
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.resources import FOLDER
-from rerank_plugins.trained_on import TrainedOn
-from rerank_plugins.unfinished import unfinished
+from rerank_plugins.core.checksums import DamagedFileError, add_checksums, checked_file
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.core.unfinished_files import unfinished
+from rerank_plugins.kit.files.byte_planes import from_planes, to_planes
+from rerank_plugins.kit.files.embedded import FOLDER
 
 MAGIC = b"rerankLM"
 VERSION, PLANES, FORMER = 2, 3, 1  # version 3 has arrays in byte planes, version 1 no checksums

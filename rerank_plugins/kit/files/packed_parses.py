@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
-from rerank_plugins.interfaces import Parse, Sentence
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.scored import KBestTrees, ScoredTree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.interfaces import Parse, Sentence
+from rerank_plugins.core.scored_trees import KBestTrees, ScoredTree
 
 # The dictionary of zlib: tags and relations of Universal Dependencies, as they stand in the JSON.
 USUAL = b"""\
@@ -60,7 +60,7 @@ def unpack(packed: bytes, sentence: Sentence) -> Parse | None:
 
 
 def over_tokens(parse: Parse, sentence: tuple[str, ...]) -> Parse:
-    """The parse with exactly these tokens as its words, in place of their normal forms (trees/penn.py) or others."""
+    """The parse with exactly these tokens as its words, in place of their normal forms or of others."""
     yields = [tree.words() for tree, _ in parse.constituents[:1]]
     yields += [parse.dependencies.words] if parse.dependencies is not None else []
     return parse if all(words == sentence for words in yields) else unpack(pack(parse), sentence) or Parse()

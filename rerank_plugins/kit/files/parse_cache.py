@@ -2,8 +2,8 @@
 
 It is an SQLite database in write-ahead mode, so that several processes of a machine can read and write at the same
 time. A batch is one transaction, so an interrupted run loses at most a batch. The key of a parse is its parser
-(`cached.identity`) and a hash of the sentence's tokens; its value is packed by packed.py. `paths.cache_folder` says
-where the database is. Not supported: file systems shared between machines, where SQLite's locks do not hold (set
+(`cached.identity`) and a hash of the sentence's tokens; its value is packed by packed_parses.py. `paths.cache_folder`
+says where the database is. Not supported: file systems shared between machines, where SQLite's locks do not hold (set
 `RERANK_CACHE` to a local folder there).
 
 With a limit, a save that makes the file exceed it removes the parses that have not been used for the longest time, and
@@ -26,9 +26,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rerank_plugins.interfaces import Parse, Sentence
-from rerank_plugins.parsers.packed import pack, unpack
-from rerank_plugins.paths import this_machine
+from rerank_plugins.core.interfaces import Parse, Sentence
+from rerank_plugins.core.paths import this_machine
+from rerank_plugins.kit.files.packed_parses import pack, unpack
 
 FILE = "parses.sqlite3"
 PATIENCE = 60.0  # seconds to wait for the transaction of another process

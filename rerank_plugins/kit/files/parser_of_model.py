@@ -12,12 +12,12 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.identity import path_hash
-from rerank_plugins.interfaces import Parser
-from rerank_plugins.model_file import read_trained_on
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.core.identity import path_hash
+from rerank_plugins.core.interfaces import Parser
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.model_file import read_trained_on
 
 ADVICE = "name the parser of the hypotheses with the option 'parser'"
 

@@ -23,9 +23,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any, Protocol, TextIO
 
-from rerank_plugins.closed_pipes import drop_unread
-from rerank_plugins.errors import FormatError, RerankError
-from rerank_plugins.unfinished import unfinished
+from rerank_plugins.core.errors import FormatError, RerankError
+from rerank_plugins.core.unfinished_files import unfinished
+from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 PIECE = 1 << 16  # compressed bytes that are read at a time
 STEP = 1 << 20  # bytes that are inflated at a time; this bounds the memory of reading

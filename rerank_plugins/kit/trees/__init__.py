@@ -1,1 +1,1 @@
-"""Constituency and dependency trees, their transformations, file formats and evaluation."""
+"""What is done to trees: cleaning, head rules, binarisation, files of k-best lists, evaluation."""

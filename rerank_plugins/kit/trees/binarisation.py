@@ -16,8 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.heads import HeadRules, english_heads
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
 
 INTERMEDIATE = "@"  # the first character of intermediate symbols
 PARENT = "^"

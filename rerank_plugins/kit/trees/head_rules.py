@@ -22,9 +22,9 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import NamedTuple
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.trees.treebank_cleaning import category
 
 DIRECTIONS = ("left", "right", "left-any", "right-any", "last")
 PUNCTUATION = frozenset({",", ":", ".", "``", "''", "-LRB-", "-RRB-", "HYPH", "NFP"})
@@ -118,5 +118,5 @@ def read_head_rules(lines: Iterable[str], path: str = "<head rules>") -> HeadRul
 @cache
 def english_heads() -> HeadRules:
     """The rules for English in this package."""
-    file = files("rerank_plugins.trees") / "english_heads.tsv"
+    file = files("rerank_plugins.kit.trees") / "english_heads.tsv"
     return read_head_rules(file.read_text(encoding="utf-8").splitlines(), file.name)

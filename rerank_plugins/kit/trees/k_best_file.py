@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from rerank_plugins.errors import FormatError
-from rerank_plugins.trees.constituency import Tree, read_trees, write_tree
+from rerank_plugins.core.constituency_tree import Tree, read_trees, write_tree
+from rerank_plugins.core.errors import FormatError
 
 BAR = " ||| "
 

@@ -16,8 +16,8 @@ from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
 
-from rerank_plugins.trees.cleaning import ROOTS, category, remove_empty
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.trees.treebank_cleaning import ROOTS, category, remove_empty
 
 PUNCTUATION = frozenset({",", ":", "``", "''", "."})
 SAME = {"PRT": "ADVP"}
@@ -28,7 +28,7 @@ Bracket = tuple[str, int, int]  # label, first word, word after the last
 def brackets(tree: Tree, counted: list[bool]) -> Counter[Bracket]:
     """The labelled brackets of a tree; `counted` is whether positions count each word.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> sorted(brackets(*read_trees(["(ROOT (S (NP-SBJ (PRP It)) (VP (VBZ is)) (. .)))"]), [True, True, False]))
     [('NP', 0, 1), ('S', 0, 2), ('VP', 1, 2)]
     """

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 ENDS = re.compile(r"^[^\w']+|[^\w']+$")
 
@@ -64,7 +64,7 @@ def spoken_dependencies(tree: DependencyTree) -> DependencyTree | None:
 def spoken_tree(tree: Tree) -> Tree | None:
     """The tree over the spoken words; None if there are none.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> str(spoken_tree(*read_trees(["(S (NP (NNS Dogs)) (VP (VBP bark)) (PRN (-LRB- -LRB-)) (. .))"])))
     '(S (NP (NNS dogs)) (VP (VBP bark)))'
     """

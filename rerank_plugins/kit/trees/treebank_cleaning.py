@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 
-from rerank_plugins.trees.constituency import ROOT, Tree
+from rerank_plugins.core.constituency_tree import ROOT, Tree
 
 EMPTY = "-NONE-"  # the tag of traces and other elements without words
 ROOTS = frozenset({ROOT, "TOP", "S1", "VROOT"})  # the names of the root in treebanks and parser outputs
@@ -97,7 +97,7 @@ def clean(tree: Tree, labels: Mapping[str, str] | None = None, keep: Collection[
     `labels` renames categories (`CRAFT_LABELS` maps those of CRAFT to those of the Penn Treebank); function tags in
     `keep` are kept.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> str(clean(*read_trees(["( (S (NP-SBJ (NP (PRP We)) (SBAR (-NONE- *T*))) (VP (VBD slept))))"])))
     '(ROOT (S (NP (PRP We)) (VP (VBD slept))))'
     """

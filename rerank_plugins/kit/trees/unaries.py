@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rerank_plugins.trees.constituency import Tree
+from rerank_plugins.core.constituency_tree import Tree
 
 LINK = "+"
 JOINED = "joined"  # the name in a grammar's settings for training on such trees

@@ -1,1 +1,1 @@
-"""Vocabularies: the numbers of words, the signatures of unknown words, word classes and word frequencies."""
+"""Vocabularies: the numbers of words, the signatures of unknown words, and word frequencies."""

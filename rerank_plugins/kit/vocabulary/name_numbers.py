@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray
+from rerank_plugins.core.arrays import IntArray
 
 
 class Numbering:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.trees.penn import known_spelling, normal_form
+from rerank_plugins.core.brackets_and_quotes import known_spelling, normal_form
 
 UNKNOWN = "UNK"  # the signature without features, which every closed vocabulary has
 ENDINGS = ("ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al")
@@ -63,7 +63,7 @@ def backed_off(full: str) -> Iterator[str]:
 def known_form(word: str, position: int, vocabulary: Container[str]) -> str:
     """The word if it is in the vocabulary, else the most specific of its signatures that is, in the end `UNK`.
 
-    Brackets and quotation marks may have any of their spellings (trees/penn.py).
+    Brackets and quotation marks may have any of their spellings (core/brackets_and_quotes.py).
 
     >>> known_form("-LRB-", 3, {"(", "UNK"}), known_form("walking", 3, {"UNK-LC", "UNK"})
     ('(', 'UNK-LC')

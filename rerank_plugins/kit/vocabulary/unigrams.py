@@ -4,9 +4,9 @@ In the embedded table p(word) = c(word) / N, where N is the number of tokens of 
 left out, and an unknown word has their relative frequency, 1 / N; so the table and the words that occur once together
 sum to 1 (unseen words have the mass n1 / N, as in Good 1953). An ARPA file has its own probabilities, also of `<unk>`.
 
-A bracket that the table lacks is looked up in its other spellings (trees/penn.py); the embedded table has plain
-brackets. A quotation mark " that the table lacks has p(``) + p(''), as it stands for both. `<s>`, `</s>` and `<unk>`
-are marks of the model; as a word of a sentence, each of them is unknown.
+A bracket that the table lacks is looked up in its other spellings (core/brackets_and_quotes.py); the embedded table has
+plain brackets. A quotation mark " that the table lacks has p(``) + p(''), as it stands for both. `<s>`, `</s>` and
+`<unk>` are marks of the model; as a word of a sentence, each of them is unknown.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.errors import ModelError
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.resources import embedded, shared
-from rerank_plugins.trees.penn import DIRECTED, spellings
+from rerank_plugins.core.brackets_and_quotes import DIRECTED, spellings
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.files.embedded import embedded, shared
 
 EMBEDDED = embedded("unigrams.tsv.xz")
 MARKS = frozenset({"<s>", "</s>", "<unk>"})  # entries of a table that are no words of a sentence

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.kernels import filling_kernel, part
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 START, FACTOR = 0xCBF29CE484222325, 0x100000001B3  # FNV-1a
 SPACE, NEWLINE = 32, 10

@@ -4,7 +4,8 @@
 order, so that numbers do not depend on the order of sentences. Each line of a text is a sentence, even if it is empty
 (as for lmplz); `str.split` separates the words. `<unk>` in a text is the unknown word; `<s>` and `</s>` may not occur.
 
-A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there (trees/penn.py).
+A bracket or quotation mark that a vocabulary lacks is read as its first other spelling that is there
+(core/brackets_and_quotes.py).
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from itertools import islice
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import FormatError
-from rerank_plugins.models.backoff.workspace import Collection, Workspace
-from rerank_plugins.models.vocabulary.numbering import Numbering
-from rerank_plugins.trees.penn import PLAIN, known_spelling, spellings
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import PLAIN, known_spelling, spellings
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.kit.workspace import Collection, Workspace
 
 SPECIAL = ("<unk>", "<s>", "</s>")
 UNK, BOS, EOS = range(3)
@@ -69,7 +70,7 @@ class Vocabulary:
 
     def _encoded(self, sentences: Sequence[Sequence[str]]) -> IntArray:
         """The same, of words in these very spellings."""
-        from rerank_plugins.models.backoff.word_hashing import find_words
+        from rerank_plugins.kit.vocabulary.word_hash import find_words
 
         tokens = find_words(sentences, self.table, EOS)
         if tokens is None:
@@ -79,8 +80,8 @@ class Vocabulary:
 
     @cached_property
     def table(self) -> LongArray:
-        """The hash table (word_hashing.py) of the words that may be inside a sentence."""
-        from rerank_plugins.models.backoff.word_hashing import hash_table
+        """The hash table (word_hash.py) of the words that may be inside a sentence."""
+        from rerank_plugins.kit.vocabulary.word_hash import hash_table
 
         if self.hashes is not None:
             return self.hashes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from rerank_plugins.kernels import part
+from rerank_plugins.kit.kernels import part
 
 
 @part

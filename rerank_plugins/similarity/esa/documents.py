@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.esa.kernels import pair_cosines, word_cosines
-from rerank_plugins.models.vocabulary.known_words import KnownWords
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.similarity.esa.document_vectors import pair_cosines, word_cosines
+from rerank_plugins.similarity.known_words import KnownWords
 
 Sentence = Sequence[str]
 

@@ -1,12 +1,13 @@
-"""Writes an ESA model to one file (rerank_plugins/model_file.py), and maps it into memory."""
+"""Writes an ESA model to one file (rerank_plugins/kit/files/model_file.py), and maps it into memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.esa.model import EsaModel
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.similarity.esa.model import EsaModel
 
 KIND = "esa"
 ARRAYS = ("idf", "starts", "documents", "weights")

@@ -16,17 +16,17 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.elementary import log
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.vocabulary import TextCollector
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.esa.documents import Document
-from rerank_plugins.models.esa.kernels import index_documents
-from rerank_plugins.models.esa.model import EsaModel
-from rerank_plugins.models.random_indexing.accumulating import END, count_documents
-from rerank_plugins.models.random_indexing.training import SPECIAL, in_documents
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.vocabulary.word_numbers import TextCollector
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.similarity.esa.document_vectors import index_documents
+from rerank_plugins.similarity.esa.documents import Document
+from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.random_indexing.context_sums import END, count_documents
+from rerank_plugins.similarity.random_indexing.training import SPECIAL, in_documents
 
 PIECE = 1 << 22  # tokens indexed at a time
 

@@ -1,7 +1,7 @@
-"""Explicit semantic analysis (models/esa): sentences and words compared as vectors over a document collection.
+"""Explicit semantic analysis (similarity/esa): sentences and words compared as vectors over a document collection.
 
 `cosine` weights words by the tf idf of the collection, as the paper of the method does, and `cosine_idf` by their idf
-among the compared sentences (see `tfidf`); `aligned` is the measure of alignment.py over the cosines of words.
+among the compared sentences (see `tfidf`); `aligned` is the measure of word_alignment.py over the cosines of words.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.esa.model import EsaModel
-from rerank_plugins.models.similarity.alignment import aligned
-from rerank_plugins.models.similarity.text import Text
-from rerank_plugins.models.similarity.tfidf import bags_of, words
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.measures.sentence_parts import Text
+from rerank_plugins.similarity.measures.tfidf import bags_of, words
+from rerank_plugins.similarity.measures.word_alignment import aligned
 
 NAMES = ("cosine", "cosine_idf", "aligned")
 

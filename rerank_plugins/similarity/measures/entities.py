@@ -5,7 +5,7 @@
 
 Here f is either the longest common subsequence of the characters of two entities, or their greedy string tiling. All
 measures are 0 where one sentence has no entity. Where neither sentence has one, `none` is 1 and the others are 0,
-unless the sentences are identical (see measures.py).
+unless the sentences are identical (see table.py).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rerank_plugins.models.similarity.alignment import greedy_pairs
-from rerank_plugins.models.similarity.strings import subsequence, tiling
-from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
+from rerank_plugins.similarity.measures.strings import subsequence, tiling
+from rerank_plugins.similarity.measures.word_alignment import greedy_pairs
 
 NAMES = ("overlap", "aligned_subsequence", "aligned_tiling", "none")
 OTHER = ("none",)  # not a measure of likeness

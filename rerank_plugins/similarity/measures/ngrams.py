@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Set as AbstractSet
 from math import sqrt
 
-from rerank_plugins.models.similarity.overlap import grams
-from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.similarity.measures.overlap import grams
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
 NAMES = (
     "containment_1_content", "containment_2_content", "containment_1",

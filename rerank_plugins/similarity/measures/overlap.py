@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
 
-from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
 NAMES = (
     "unigram", "bigram", "trigram", "content_unigram", "content_bigram", "content_trigram",

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rerank_plugins.models.similarity.capitals import named_entities
-from rerank_plugins.models.vocabulary.unigrams import UnigramModel, embedded_unigrams
-from rerank_plugins.trees.penn import normal_form
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.kit.vocabulary.unigrams import UnigramModel, embedded_unigrams
+from rerank_plugins.similarity.measures.capitals import named_entities
 
 FREQUENT = 6.9  # -ln p of 1/1000
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
@@ -23,8 +23,8 @@ WORD = re.compile(r"\w")
 class Text:
     """A tokenised sentence: `words` are in lower case without punctuation, `content` leaves function words out.
 
-    Brackets are in normal form (trees/penn.py). `characters` is the sentence in lower case with one space between
-    tokens, `numbers` are as written, and `names` are the named entities.
+    Brackets are in normal form (core/brackets_and_quotes.py). `characters` is the sentence in lower case with one space
+    between tokens, `numbers` are as written, and `names` are the named entities.
     """
 
     tokens: tuple[str, ...]

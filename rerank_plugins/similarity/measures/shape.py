@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from math import exp, log
 
-from rerank_plugins.models.similarity.overlap import harmonic
-from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.similarity.measures.overlap import harmonic
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
 
 NAMES = (
     "length", "information", "size", "short", "numbers_size", "numbers_overlap", "numbers_subset", "case",

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.similarity.string_kernels import greedy_string_tiling, longest_common_substring
-from rerank_plugins.models.similarity.text import Lexicon, Text
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
+from rerank_plugins.similarity.measures.string_kernels import greedy_string_tiling, longest_common_substring
 
 NAMES = (
     "subsequence", "subsequence_of_shorter", "substring", "tiling", "edits",

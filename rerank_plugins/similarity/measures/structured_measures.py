@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.similarity.text import Text
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.svs.similarity import pair_by_pair, parsed_vectors
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.similarity.measures.sentence_parts import Text
+from rerank_plugins.similarity.structured_vectors import pair_by_pair, parsed_vectors
+from rerank_plugins.svs.parsing import SvsParser
 
 NAMES = ("top", "phrase")
 LONGEST = 80  # words: a longer sentence is not parsed

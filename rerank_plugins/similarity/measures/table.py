@@ -10,24 +10,32 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.esa.model import EsaModel
-from rerank_plugins.models.random_indexing.model import RandomIndexModel
-from rerank_plugins.models.similarity import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.similarity.esa.model import EsaModel
+from rerank_plugins.similarity.measures import (
+    document_measures as esa,
+)
+from rerank_plugins.similarity.measures import (
     entities,
-    esa,
     ngrams,
     overlap,
     shape,
     strings,
-    svs,
     tfidf,
-    vectors,
-    wordnet,
-)  # fmt: skip
-from rerank_plugins.models.similarity.text import Lexicon, Text
-from rerank_plugins.models.svs.parsing import SvsParser
-from rerank_plugins.models.wordnet.model import WordNet
+)
+from rerank_plugins.similarity.measures import (
+    structured_measures as svs,
+)
+from rerank_plugins.similarity.measures import (
+    vector_measures as vectors,
+)
+from rerank_plugins.similarity.measures import (
+    wordnet_measures as wordnet,
+)
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
+from rerank_plugins.similarity.wordnet.model import WordNet
+from rerank_plugins.svs.parsing import SvsParser
 
 OF_PAIRS: dict[str, ModuleType] = {
     "overlap": overlap, "ngrams": ngrams, "strings": strings, "entities": entities, "shape": shape,

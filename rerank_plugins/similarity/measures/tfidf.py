@@ -15,8 +15,8 @@ from math import log, sqrt
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.similarity.text import Text
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.similarity.measures.sentence_parts import Text
 
 STEM = 5  # length of a stem in letters
 SIZES = (2, 3, 4, 5)  # orders of the character n-grams

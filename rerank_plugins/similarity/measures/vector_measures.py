@@ -2,7 +2,7 @@
 
 The cosine of two sentences is equation 3 of Wu et al. (2013); words are weighted by 1, by their idf among the compared
 sentences (see `tfidf`), or by their information content -ln p (Šarić et al. 2012). `aligned` is the measure of
-alignment.py over the cosines of words, in which negative cosines and words without a vector count as 0.
+word_alignment.py over the cosines of words, in which negative cosines and words without a vector count as 0.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.random_indexing.model import RandomIndexModel
-from rerank_plugins.models.similarity.alignment import aligned
-from rerank_plugins.models.similarity.text import Lexicon, Text
-from rerank_plugins.models.similarity.tfidf import bags_of, words
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.similarity.measures.sentence_parts import Lexicon, Text
+from rerank_plugins.similarity.measures.tfidf import bags_of, words
+from rerank_plugins.similarity.measures.word_alignment import aligned
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
 
 KINDS = ("none", "idf", "information", "aligned")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 END, UNKNOWN = -1, -2
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ConfigError, ModelError
-from rerank_plugins.models.random_indexing.accumulating import END
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ConfigError, ModelError
+from rerank_plugins.similarity.random_indexing.context_sums import END
 
 ITERATIONS = 3  # power iterations of the randomised decomposition
 

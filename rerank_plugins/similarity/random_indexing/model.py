@@ -16,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.vocabulary.known_words import KnownWords
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.similarity.known_words import KnownWords
 
 Weighting = Literal["none", "idf", "sif"]
 Space = Literal["document", "window", "directional", "positional", "lsa"]
@@ -61,7 +61,7 @@ class RandomIndexModel(KnownWords, PickledFields):
 
         `weighting` is the name of a weighting or an array of (V) weights.
         """
-        from rerank_plugins.models.random_indexing.accumulating import sum_rows
+        from rerank_plugins.similarity.random_indexing.context_sums import sum_rows
 
         table, number = self.vectors(space), self.number
         weights = self.weights[weighting] if isinstance(weighting, str) else weighting

@@ -1,4 +1,4 @@
-"""A random-indexing model in one file (rerank_plugins/model_file.py): words, counts, and the vectors of each space.
+"""A random-indexing model in one file (model_file.py): words, counts, and the vectors of each space.
 
 Vectors have unit length and half precision, which changes a cosine of sentences by less than 0.001. They are mapped
 into memory: pages are read on first access and shared between processes.
@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.random_indexing.model import RandomIndexModel
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.similarity.random_indexing.model import RandomIndexModel
 
 KIND = "random-indexing"
 

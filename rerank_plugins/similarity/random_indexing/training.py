@@ -25,20 +25,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.vocabulary import EOS, UNK, TextCollector
-from rerank_plugins.models.backoff.workspace import Workspace
-from rerank_plugins.models.random_indexing.accumulating import (
+from rerank_plugins.core.arrays import IntArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.word_numbers import EOS, UNK, TextCollector
+from rerank_plugins.kit.workspace import Workspace
+from rerank_plugins.similarity.random_indexing.context_sums import (
     END,
     UNKNOWN,
     add_documents,
     add_neighbours,
     count_documents,
 )
-from rerank_plugins.models.random_indexing.index_vectors import index_vectors
-from rerank_plugins.models.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.similarity.random_indexing.index_vectors import index_vectors
+from rerank_plugins.similarity.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
 
 SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
 
@@ -101,7 +101,7 @@ def train(
 
     def space(kind: Space) -> NDArray[np.float16]:
         if kind == "lsa":
-            from rerank_plugins.models.random_indexing.lsa import lsa_vectors
+            from rerank_plugins.similarity.random_indexing.lsa import lsa_vectors
 
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))

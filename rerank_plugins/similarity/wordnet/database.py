@@ -18,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import ConfigError, FormatError
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import ConfigError, FormatError
 
 PARTS = ("noun", "verb", "adj", "adv")
 HYPERNYMS = ("@", "@i")

@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.wordnet.database import PARTS, read_database
-from rerank_plugins.models.wordnet.kernels import similarities
-from rerank_plugins.models.wordnet.morphology import lemmas
-from rerank_plugins.models.wordnet.taxonomy import build_taxonomy
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.similarity.wordnet.database import PARTS, read_database
+from rerank_plugins.similarity.wordnet.hierarchy_measures import similarities
+from rerank_plugins.similarity.wordnet.morphology import lemmas
+from rerank_plugins.similarity.wordnet.taxonomy import build_taxonomy
 
 MEASURES = ("path", "wup", "lch", "lin", "jcn", "resnik")
 

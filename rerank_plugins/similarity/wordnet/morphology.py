@@ -7,7 +7,7 @@ is replaced (boxesful). All endings that apply are tried, whereas WordNet's own 
 
 from __future__ import annotations
 
-from rerank_plugins.models.wordnet.database import PARTS, Database
+from rerank_plugins.similarity.wordnet.database import PARTS, Database
 
 ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "noun": (

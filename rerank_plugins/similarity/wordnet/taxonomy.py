@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.models.wordnet.database import PARTS, Database
-from rerank_plugins.models.wordnet.kernels import ancestors, spread
-from rerank_plugins.models.wordnet.morphology import lemmas
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.similarity.wordnet.database import PARTS, Database
+from rerank_plugins.similarity.wordnet.hierarchy_measures import ancestors, spread
+from rerank_plugins.similarity.wordnet.morphology import lemmas
 
 WITH_HIERARCHY = ("noun", "verb")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 LEAST_TENSION, MOST_TENSION = 0.1, 20.0
 STEPS = 40  # of bisection, each of which halves the interval

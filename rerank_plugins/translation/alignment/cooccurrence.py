@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.word_alignment.bitext import Bitext
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.translation.alignment.bitext import Bitext
 
 MOST = np.iinfo(np.int32).max
 

@@ -8,21 +8,21 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.word_alignment.adaptation import best_tension, better_jumps
-from rerank_plugins.models.word_alignment.bitext import Bitext
-from rerank_plugins.models.word_alignment.cooccurrence import Cooccurrence
-from rerank_plugins.models.word_alignment.expectation import ONE, expect_independent
-from rerank_plugins.models.word_alignment.hmm_expectation import expect_hmm
-from rerank_plugins.models.word_alignment.maximisation import (
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.threads import in_threads
+from rerank_plugins.translation.alignment.adaptation import best_tension, better_jumps
+from rerank_plugins.translation.alignment.bitext import Bitext
+from rerank_plugins.translation.alignment.cooccurrence import Cooccurrence
+from rerank_plugins.translation.alignment.expectation import ONE, expect_independent
+from rerank_plugins.translation.alignment.hmm_expectation import expect_hmm
+from rerank_plugins.translation.alignment.maximisation import (
     BAYES,
     RATIO,
     divergence,
     estimate,
     fill_denominators,
 )
-from rerank_plugins.models.word_alignment.positions import fill_all_transitions, fill_diagonals
-from rerank_plugins.threads import in_threads
+from rerank_plugins.translation.alignment.positions import fill_all_transitions, fill_diagonals
 
 Kind = Literal["ibm1", "diagonal", "hmm"]
 FIRST_TENSION = 4.0

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Self
 
-from rerank_plugins.models.word_alignment.links_text import GoldLinks
-from rerank_plugins.models.word_alignment.model import WordAlignmentModel, Words
-from rerank_plugins.models.word_alignment.symmetrisation import METHODS, Links, Method, symmetrised
+from rerank_plugins.translation.alignment.links_text import GoldLinks
+from rerank_plugins.translation.alignment.model import WordAlignmentModel, Words
+from rerank_plugins.translation.alignment.symmetrisation import METHODS, Links, Method, symmetrised
 
 
 class AlignmentErrors(NamedTuple):

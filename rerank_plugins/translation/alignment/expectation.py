@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 ONE = float(1 << 38)  # sums up to 33 million; posteriors below 2e-12 count as 0
 

@@ -1,6 +1,6 @@
 """Scores of a word alignment model between the words of a hypothesis e = e_1 … e_m and of the source f = f_1 … f_l.
 
-By a word alignment model of both directions (models/word_alignment), with t the translation probabilities, of which
+By a word alignment model of both directions (translation/alignment), with t the translation probabilities, of which
 none is below 1e-7, and b the option `bound`:
 
     forward             ln p(e | f)                      forward_per_word    ln p(e | f) / m
@@ -27,15 +27,15 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.features.chosen_values import check_chosen
-from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.interfaces import FeatureExtractor, option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import FeatureExtractor, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.translation.chosen_values import check_chosen
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.model import Lookup, WordAlignmentModel
+    from rerank_plugins.translation.alignment.model import Lookup, WordAlignmentModel
 
 Value = Literal[
     "forward", "backward", "forward_per_word", "backward_per_word", "unlinked_target", "unlinked_source", "distance",
@@ -63,7 +63,7 @@ class WordTranslationFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> WordAlignmentModel:
-        from rerank_plugins.models.word_alignment.model_file import read_model  # loads numba, at the first use
+        from rerank_plugins.translation.alignment.model_file import read_model  # loads numba, at the first use
 
         return read_model(self.model)
 

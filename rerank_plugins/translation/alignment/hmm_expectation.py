@@ -16,8 +16,8 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.word_alignment.expectation import ONE
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.translation.alignment.expectation import ONE
 
 
 @part

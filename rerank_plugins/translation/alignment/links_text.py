@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from rerank_plugins.models.word_alignment.symmetrisation import Links
+from rerank_plugins.translation.alignment.symmetrisation import Links
 
 LINK = re.compile(r"(\d+)([-?p])(\d+)")
 

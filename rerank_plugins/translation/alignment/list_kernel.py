@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel
-from rerank_plugins.models.word_alignment.pair_kernels import best_links, fill_positions, ln_pair
+from rerank_plugins.kit.kernels import filling_kernel
+from rerank_plugins.translation.alignment.pair_kernels import best_links, fill_positions, ln_pair
 
 
 @filling_kernel

@@ -14,8 +14,8 @@ from __future__ import annotations
 from math import exp, lgamma, log
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.word_alignment.expectation import ONE
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.translation.alignment.expectation import ONE
 
 RATIO, BAYES = range(2)  # (c + α) / (c(e) + α K(e)), and the values of variational Bayes
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.word_alignment.bitext import split_words
-from rerank_plugins.models.word_alignment.list_kernel import align_list
-from rerank_plugins.models.word_alignment.pair_kernels import NO_LINK, look_up
-from rerank_plugins.models.word_alignment.symmetrisation import Links, Method, symmetrised
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.translation.alignment.bitext import split_words
+from rerank_plugins.translation.alignment.list_kernel import align_list
+from rerank_plugins.translation.alignment.pair_kernels import NO_LINK, look_up
+from rerank_plugins.translation.alignment.symmetrisation import Links, Method, symmetrised
 
 FLOOR = 1e-7  # the least t, that of words which never co-occurred and of unknown words
 Words = Sequence[str]

@@ -1,4 +1,4 @@
-"""A word alignment model in one file (rerank_plugins/model_file.py), whose arrays are mapped into memory.
+"""A word alignment model in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory.
 
 A file has both directions, and its settings name their model.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.word_alignment.model import DirectionModel, Lexicon, WordAlignmentModel
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.translation.alignment.model import DirectionModel, Lexicon, WordAlignmentModel
 
 KIND = "word-alignment"
 

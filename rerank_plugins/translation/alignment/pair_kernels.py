@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-from rerank_plugins.binary_search import place_of
-from rerank_plugins.kernels import filling_kernel, part
-from rerank_plugins.models.word_alignment.hmm_expectation import forward
-from rerank_plugins.models.word_alignment.positions import fill_diagonal, fill_transitions
+from rerank_plugins.kit.binary_search import place_of
+from rerank_plugins.kit.kernels import filling_kernel, part
+from rerank_plugins.translation.alignment.hmm_expectation import forward
+from rerank_plugins.translation.alignment.positions import fill_diagonal, fill_transitions
 
 NO_LINK = -1
 

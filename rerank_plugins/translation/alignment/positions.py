@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import exp
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 
 @part

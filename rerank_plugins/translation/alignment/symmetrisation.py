@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 Method = Literal["forward", "backward", "intersection", "union", "grow-diag-final-and"]
 METHODS: tuple[Method, ...] = get_args(Method)

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.models.word_alignment.bitext import Bitext, read_bitext
-from rerank_plugins.models.word_alignment.cooccurrence import Cooccurrence, cooccurrence
-from rerank_plugins.models.word_alignment.direction import Direction, Kind
-from rerank_plugins.models.word_alignment.model import DirectionModel, Lexicon, WordAlignmentModel
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.translation.alignment.bitext import Bitext, read_bitext
+from rerank_plugins.translation.alignment.cooccurrence import Cooccurrence, cooccurrence
+from rerank_plugins.translation.alignment.direction import Direction, Kind
+from rerank_plugins.translation.alignment.model import DirectionModel, Lexicon, WordAlignmentModel
 
 
 @dataclass(frozen=True)

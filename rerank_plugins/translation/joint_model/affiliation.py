@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 
 def affiliations(alignment: WordAlignmentModel, source: str, targets: Sequence[str]) -> list[LongArray]:

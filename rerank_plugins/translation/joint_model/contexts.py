@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.word_alignment.bitext import split_words
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.translation.alignment.bitext import split_words
 
 UNKNOWN, BEFORE, AFTER = range(3)  # of the source side, followed by the source words
 TARGET_UNKNOWN, TARGET_BEFORE = range(2)  # of the target side, which begins after the source's

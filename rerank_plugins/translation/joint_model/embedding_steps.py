@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 
 @filling_kernel

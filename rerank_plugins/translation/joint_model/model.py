@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.elementary import log
-from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
-from rerank_plugins.products import product
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.kit.matrix_products import product
+from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering
 
 Weights = NDArray[np.float32]
 BATCH = 1024  # contexts whose scores of all outputs are in memory at a time

@@ -1,13 +1,14 @@
-"""A joint model in one file (rerank_plugins/model_file.py), whose arrays are mapped into memory."""
+"""A joint model in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.joint_lm.contexts import Numbering
-from rerank_plugins.models.joint_lm.model import JointModel
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.translation.joint_model.contexts import Numbering
+from rerank_plugins.translation.joint_model.model import JointModel
 
 KIND = "joint-lm"
 ARRAYS = ("embeddings", "hidden", "hidden_bias", "output", "output_bias")

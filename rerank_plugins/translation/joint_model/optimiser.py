@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.joint_lm.model import JointModel, Weights
-from rerank_plugins.models.joint_lm.sampled_softmax import Gradient
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.translation.joint_model.model import JointModel, Weights
+from rerank_plugins.translation.joint_model.sampled_softmax import Gradient
 
 FIRST = 1e-6  # the sum of squares of a row before its first gradient
 MEANS, SQUARES, LEAST = 0.9, 0.999, 1e-8  # Adam's beta 1, beta 2 and epsilon
@@ -42,7 +42,7 @@ class Optimiser:
 
     def move(self, symbols: IntArray, chosen: LongArray, change: Gradient, word_step: float, step: float) -> None:
         """A step against the gradient of a batch (batch, K) of `symbols`, with the sampled outputs `chosen` (C)."""
-        from rerank_plugins.models.joint_lm.kernels import move_rows  # loads numba
+        from rerank_plugins.translation.joint_model.embedding_steps import move_rows  # loads numba
 
         model, (inputs, outputs) = self.model, self.squares
         move_rows(symbols, change.inputs, np.float32(word_step), inputs, model.embeddings)

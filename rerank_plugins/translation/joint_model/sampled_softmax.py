@@ -19,10 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.elementary import expm1, log, log1p
-from rerank_plugins.models.joint_lm.model import JointModel, Weights
-from rerank_plugins.products import product
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.elementary_functions import expm1, log, log1p
+from rerank_plugins.kit.matrix_products import product
+from rerank_plugins.translation.joint_model.model import JointModel, Weights
 
 
 @dataclass(frozen=True, eq=False)

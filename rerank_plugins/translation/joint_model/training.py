@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from rerank_plugins.elementary import log
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.joint_lm.affiliation import affiliations
-from rerank_plugins.models.joint_lm.contexts import Contexts, Numbering
-from rerank_plugins.models.joint_lm.model import JointModel, Weights
-from rerank_plugins.models.joint_lm.optimiser import Optimiser
-from rerank_plugins.models.joint_lm.sampled_softmax import Sampling, gradient
-from rerank_plugins.models.vocabulary.frequent_words import frequent_words
-from rerank_plugins.models.word_alignment.bitext import split_words
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.translation.alignment.bitext import split_words
+from rerank_plugins.translation.frequent_words import frequent_words
+from rerank_plugins.translation.joint_model.affiliation import affiliations
+from rerank_plugins.translation.joint_model.contexts import Contexts, Numbering
+from rerank_plugins.translation.joint_model.model import JointModel, Weights
+from rerank_plugins.translation.joint_model.optimiser import Optimiser
+from rerank_plugins.translation.joint_model.sampled_softmax import Sampling, gradient
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 
 @dataclass(frozen=True)

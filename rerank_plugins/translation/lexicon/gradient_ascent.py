@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.kit.kernels import filling_kernel
 
 LEAST = np.float32(-8.0)  # log odds below this have p < 3.4e-4, which is left out of the gradient
 

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.pickling import PickledFields
 
 
 @dataclass(frozen=True, eq=False)

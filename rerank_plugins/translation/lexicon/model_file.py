@@ -1,12 +1,13 @@
-"""A word lexicon in one file (rerank_plugins/model_file.py), whose arrays are mapped into memory."""
+"""A word lexicon in one file (rerank_plugins/kit/files/model_file.py), whose arrays are mapped into memory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.word_lexicon.model import WordLexicon
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.translation.lexicon.model import WordLexicon
 
 KIND = "word-lexicon"
 ARRAYS = ("bias", "starts", "targets", "weights")

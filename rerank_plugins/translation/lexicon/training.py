@@ -14,11 +14,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.elementary import log
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.vocabulary.frequent_words import frequent_words
-from rerank_plugins.models.word_lexicon.model import WordLexicon, source_words, target_words
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.elementary_functions import log
+from rerank_plugins.translation.frequent_words import frequent_words
+from rerank_plugins.translation.lexicon.model import WordLexicon, source_words, target_words
 
 BLOCK = 512  # target words that are trained together
 SMALL = 0.01  # weights that are smaller are not stored
@@ -83,7 +83,7 @@ def train(
     start = log(share / (1 - share)).astype(np.float32)
 
     def block(first: int) -> tuple[NDArray[np.float32], list[float]]:
-        from rerank_plugins.models.word_lexicon.kernels import visit_pairs  # loads numba
+        from rerank_plugins.translation.lexicon.gradient_ascent import visit_pairs  # loads numba
 
         part, width = e_side.block(first), min(BLOCK, len(targets) - first)
         weights = np.zeros((len(sources) + 1, width), np.float32)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel, part
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 EMPTY = -1
 REPEATED = (1 << 31) - 1  # no word has this number

@@ -1,12 +1,13 @@
-"""A translation memory in one file (rerank_plugins/model_file.py), mapped into memory and shared between processes."""
+"""A translation memory in one file (model_file.py), mapped into memory and shared between processes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_plugins import __version__, model_file
-from rerank_plugins.errors import DAMAGE, ModelError
-from rerank_plugins.models.translation_memory.memory import Postings, Sentences, TranslationMemory
+from rerank_plugins import __version__
+from rerank_plugins.core.errors import DAMAGE, ModelError
+from rerank_plugins.kit.files import model_file
+from rerank_plugins.translation.memory.stored_pairs import Postings, Sentences, TranslationMemory
 
 KIND = "translation-memory"
 SIDES = ("source", "target")

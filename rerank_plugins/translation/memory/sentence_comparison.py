@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.kernels import filling_kernel
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.kernels import filling_kernel
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.translation_memory.memory import Sentences
+    from rerank_plugins.translation.memory.stored_pairs import Sentences
 
 
 def compare(

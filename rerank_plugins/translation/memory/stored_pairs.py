@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.arrays import FloatArray, IntArray, LongArray
-from rerank_plugins.models.translation_memory.comparing import compare
-from rerank_plugins.models.translation_memory.retrieval import DOCUMENT_BITS, best_documents
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.arrays import FloatArray, IntArray, LongArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.translation.memory.retrieval import DOCUMENT_BITS, best_documents
+from rerank_plugins.translation.memory.sentence_comparison import compare
 
 UNKNOWN = -1  # the number of a word that is not in the memory
 

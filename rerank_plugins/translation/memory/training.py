@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.translation_memory.memory import Postings, Sentences, TranslationMemory, folded
-from rerank_plugins.models.vocabulary.numbering import Numbering
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.vocabulary.name_numbers import Numbering
+from rerank_plugins.translation.memory.stored_pairs import Postings, Sentences, TranslationMemory, folded
 
 HIGHEST = 65_535  # the highest impact: the largest integer of 16 bits
 

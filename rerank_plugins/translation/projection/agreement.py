@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rerank_plugins.kernels import filling_kernel, part
+from rerank_plugins.kit.kernels import filling_kernel, part
 
 ROOT = -1
 NO_TREE = -2  # the heads of a sentence without a parse

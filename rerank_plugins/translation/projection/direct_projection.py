@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 ROOT = -1
 NO_LINK = -1

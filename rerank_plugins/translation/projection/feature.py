@@ -1,7 +1,7 @@
 """Agreement of the dependency tree of hypothesis e with that of the source f, projected through word links.
 
 A word alignment model links words of e to words of f. The heads that the source's tree gives to linked words of e,
-words without links passed over, are compared with those of the tree of e (models/tree_projection/agreement.py). With n
+words without links passed over, are compared with those of the tree of e (agreement.py). With n
 linked words,
 
     directed      proportion of the n whose heads agree
@@ -27,16 +27,16 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.features.chosen_values import check_chosen
-from rerank_plugins.features.lexical_overlap import source_of
-from rerank_plugins.interfaces import FeatureExtractor, Parser, option
-from rerank_plugins.nbest import NBestList
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.interfaces import FeatureExtractor, Parser, option
+from rerank_plugins.core.nbest import NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.source_sentence import source_of
+from rerank_plugins.translation.chosen_values import check_chosen
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.word_alignment.model import WordAlignmentModel
+    from rerank_plugins.translation.alignment.model import WordAlignmentModel
 
 Value = Literal["directed", "undirected", "labelled", "contradicted", "crossings", "unprojected"]
 VALUES: tuple[Value, ...] = get_args(Value)
@@ -69,14 +69,14 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
 
     @cached_property
     def _model(self) -> WordAlignmentModel:
-        from rerank_plugins.models.word_alignment.model_file import read_model
+        from rerank_plugins.translation.alignment.model_file import read_model
 
         return read_model(self.model)
 
     @cached_property
     def _parser(self) -> Parser:
-        from rerank_plugins.parsers.biaffine_parser import EnglishParser
-        from rerank_plugins.parsers.cached import CachedParser
+        from rerank_plugins.dependency.biaffine_parser import EnglishParser
+        from rerank_plugins.kit.files.cached_parser import CachedParser
 
         return self.parser or CachedParser(EnglishParser())
 
@@ -104,7 +104,7 @@ class DependencyAgreementFeature(FeatureExtractor, PickledFields):
         trees: Sequence[DependencyTree | None],
     ) -> FloatArray:
         """(n, 6) VALUES of the hypotheses of a list."""
-        from rerank_plugins.models.tree_projection.agreement import NO_TREE, ROOT, count_agreement
+        from rerank_plugins.translation.projection.agreement import NO_TREE, ROOT, count_agreement
 
         sizes = np.array([len(words) for words in sentences], np.int64)
         offsets = np.concatenate([[0], np.cumsum(sizes)])

@@ -5,9 +5,9 @@ They have no inverses.
 
 from __future__ import annotations
 
-from rerank_plugins.trees.cleaning import category
-from rerank_plugins.trees.constituency import ROOT, Known, Tree
-from rerank_plugins.trees.heads import CONJUNCTIONS
+from rerank_plugins.core.constituency_tree import ROOT, Known, Tree
+from rerank_plugins.kit.trees.head_rules import CONJUNCTIONS
+from rerank_plugins.kit.trees.treebank_cleaning import category
 
 
 def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
@@ -16,7 +16,7 @@ def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
     In (NP (NP (NN stock) (NNS sales)) (PP by traders)) the production NNS -> sales can then condition on the PP. An NP
     counts as coordinated or in apposition if it has a conjunction or another NP as a sibling.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(flatten_nps(*read_trees(["(NP (NP (NN stock) (NNS sales)) (PP (IN by) (NP (NNS traders))))"])))
     (NP (NN stock) (NNS sales) (PP (IN by) (NP (NNS traders))))
     """
@@ -34,7 +34,7 @@ def flatten_nps(tree: Tree, known: Known | None = None) -> Tree:
 def flatten_sbars(tree: Tree, known: Known | None = None) -> Tree:
     """The tree in which an S directly under an SBAR is replaced by its children, since such an S differs from others.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(flatten_sbars(*read_trees(["(SBAR (IN that) (S (NP (PRP it)) (VP (VBZ rains))))"])))
     (SBAR (IN that) (NP (PRP it)) (VP (VBZ rains)))
     """
@@ -57,7 +57,7 @@ def flatten_vps(tree: Tree, known: Known | None = None) -> Tree:
     and gets the other children of the upper ones, before and after its own. The main verb and its arguments can then
     condition on the whole chain, as in the paper.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(flatten_vps(*read_trees(["(VP-will (MD will) (VP-be (VB be) (VP-VBG (VBG going) (NP-NN (NN home)))))"])))
     (VP-VBG (MD will) (VB be) (VBG going) (NP-NN (NN home)))
     """
@@ -78,7 +78,7 @@ def delete_unaries(tree: Tree, known: Known | None = None) -> Tree:
 
     A chain of unary productions is reduced to its lowest symbol; the root and preterminals are always kept.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(delete_unaries(*read_trees(["(ROOT (S (VP (VB Go) (NP (RB home)))))"])))
     (ROOT (VP (VB Go) (RB home)))
     """

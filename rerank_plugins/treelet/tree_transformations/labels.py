@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rerank_plugins.trees.cleaning import category, relabel
-from rerank_plugins.trees.constituency import ROOT, Known, Tree
-from rerank_plugins.trees.heads import PUNCTUATION, HeadRules, english_heads
-from rerank_plugins.trees.penn import normal_form
-from rerank_plugins.trees.treelet_transforms.tags import PLAIN
+from rerank_plugins.core.brackets_and_quotes import normal_form
+from rerank_plugins.core.constituency_tree import ROOT, Known, Tree
+from rerank_plugins.kit.trees.head_rules import PUNCTUATION, HeadRules, english_heads
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel
+from rerank_plugins.treelet.tree_transformations.tags import PLAIN
 
 # Footnote 3 of the paper: any punctuation; all inflected forms of do, be and have; and words with these tags.
 TAGS = "IN WDT PDT WP WP$ TO WRB RP DT SYM EX POS PRP AUX CC"
@@ -34,7 +34,7 @@ def annotate_heads(
 ) -> Tree:
     """The tree with heads in the labels of all nodes but the root; the default head rules are for English.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(annotate_heads(*read_trees(["(PP (IN By) (NP (NNS traders)))"])))
     (PP-by (IN-by By) (NP-NNS (NNS traders)))
     """
@@ -67,7 +67,7 @@ MARK = "-GAP"
 def mark_gaps(tree: Tree, known: Known | None = None) -> Tree:
     """The tree in which each S and SBAR with a gap is marked.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(mark_gaps(*read_trees(["(S-to (VP-to (TO to) (VP-VB (VB win))))"])))
     (S-to-GAP (VP-to (TO to) (VP-VB (VB win))))
     """
@@ -89,7 +89,7 @@ def unmark_gaps(tree: Tree) -> Tree:
 def annotate_parents(tree: Tree, known: Known | None = None) -> Tree:
     """The tree in which VPs and the children of the root are marked with the category of their parent.
 
-    >>> from rerank_plugins.trees.constituency import read_trees
+    >>> from rerank_plugins.core.constituency_tree import read_trees
     >>> print(annotate_parents(*read_trees(["(ROOT (S-VB (VP-VB (VB Go))))"])))
     (ROOT (S-VB^ROOT (VP-VB^S (VB Go))))
     """

@@ -10,11 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 
-from rerank_plugins.trees.constituency import Known, Tree
-from rerank_plugins.trees.heads import HeadRules, english_heads
-from rerank_plugins.trees.treelet_transforms.flattening import delete_unaries, flatten_nps, flatten_sbars, flatten_vps
-from rerank_plugins.trees.treelet_transforms.labels import annotate_heads, annotate_parents, mark_gaps
-from rerank_plugins.trees.treelet_transforms.tags import TEMPORAL, mark_numbers, mark_temporal
+from rerank_plugins.core.constituency_tree import Known, Tree
+from rerank_plugins.kit.trees.head_rules import HeadRules, english_heads
+from rerank_plugins.treelet.tree_transformations.flattening import (
+    delete_unaries,
+    flatten_nps,
+    flatten_sbars,
+    flatten_vps,
+)
+from rerank_plugins.treelet.tree_transformations.labels import annotate_heads, annotate_parents, mark_gaps
+from rerank_plugins.treelet.tree_transformations.tags import TEMPORAL, mark_numbers, mark_temporal
 
 REMEMBERED = 20_000  # distinct subtrees in the cache, about 2 kB each
 

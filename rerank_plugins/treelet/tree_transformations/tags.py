@@ -12,10 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable
 
-from rerank_plugins.trees.cleaning import category, relabel, remove_empty
-from rerank_plugins.trees.constituency import Known, Tree
-from rerank_plugins.trees.heads import HeadRules
-from rerank_plugins.trees.lexicalised import lexicalise
+from rerank_plugins.core.constituency_tree import Known, Tree
+from rerank_plugins.kit.trees.head_rules import HeadRules
+from rerank_plugins.kit.trees.treebank_cleaning import category, relabel, remove_empty
+from rerank_plugins.treelet.lexicalised_trees import lexicalise
 
 CALENDAR = """
 second seconds minute minutes hour hours day days week weeks weekend weekends fortnight month months quarter quarters

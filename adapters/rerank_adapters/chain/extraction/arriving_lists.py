@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from threading import Condition, Thread
 
-from rerank_adapters.extraction.chunk import LARGEST
+from rerank_adapters.chain.extraction.chunk import LARGEST
 from rerank_plugins import NBestList
 
 

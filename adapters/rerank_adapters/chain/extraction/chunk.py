@@ -13,10 +13,10 @@ from functools import cache
 
 import numpy as np
 
-from rerank_adapters.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FeatureExtractor, FloatArray, NBestList, PluginError, RerankError
-from rerank_plugins.arrays import BoolArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, LongArray
 
 FIRST, LARGEST = 64, 512  # hypotheses in the first chunk, and in those from the fourth on
 SHARES = 4  # the largest chunk of lists in memory is that part of what is left for one process

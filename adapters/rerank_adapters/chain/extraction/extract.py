@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from rerank_adapters.extraction.chunk import chunks, chunks_by_cost
-from rerank_adapters.extraction.fingerprint import of_lists
-from rerank_adapters.extraction.known import KnownValues
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.pool import extract_groups
-from rerank_adapters.extraction.value_cache import ValueCache
-from rerank_adapters.extraction.waiting import as_they_come
+from rerank_adapters.chain.extraction.arriving_lists import as_they_come
+from rerank_adapters.chain.extraction.chunk import chunks, chunks_by_cost
+from rerank_adapters.chain.extraction.fingerprint import of_lists
+from rerank_adapters.chain.extraction.known_values import KnownValues
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.pool import extract_groups
+from rerank_adapters.chain.extraction.value_cache import ValueCache
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import (
     ConfigError,

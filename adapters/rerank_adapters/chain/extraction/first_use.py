@@ -3,7 +3,7 @@
 numba holds Python's lock while it compiles, so threads would gain nothing. When this process is about to compile a
 kernel during its first chunk, a helper begins to extract the features of one list of the chunk in the opposite order,
 for the sake of their kernels alone; each kernel is compiled by whichever process needs it first
-(`rerank_plugins.kernel_compilation`), and the other reads it from the cache. The helper ends with the chunk.
+(`rerank_plugins.kit.kernel_compilation`), and the other reads it from the cache. The helper ends with the chunk.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.workers import Workers
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.runtime.workers import Workers
 from rerank_plugins import NBestList, RerankError
-from rerank_plugins.kernel_compilation import told
+from rerank_plugins.kit.kernel_compilation import told
 
 PROGRAM = "rerank"
 

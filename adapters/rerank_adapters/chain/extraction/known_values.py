@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_adapters.extraction.chunk import Extracted, Task
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.extraction.value_cache import Keys, StoredValues, ValueCache
-from rerank_adapters.extraction.value_identity import value_identity
-from rerank_adapters.extraction.value_keys import KeysOf, keys_for
+from rerank_adapters.chain.extraction.chunk import Extracted, Task
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.chain.extraction.value_cache import Keys, StoredValues, ValueCache
+from rerank_adapters.chain.extraction.value_identity import value_identity
+from rerank_adapters.chain.extraction.value_keys import KeysOf, keys_for
 from rerank_plugins import FloatArray, NBestList
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FeatureExtractor
-from rerank_plugins.identity import describe
+from rerank_plugins.core.identity import describe
 
 
 def column_names(label: str, extractor: FeatureExtractor) -> list[str]:

@@ -14,12 +14,12 @@ from concurrent.futures import Future
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 
-from rerank_adapters.cluster import ClusterWorkers, cluster_workers, on_cluster
-from rerank_adapters.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
-from rerank_adapters.extraction.first_use import compiled_in_two
-from rerank_adapters.extraction.known import KnownValues, LookedUp
-from rerank_adapters.extraction.plan import Plan
-from rerank_adapters.workers import Workers, as_finished, in_order
+from rerank_adapters.chain.extraction.chunk import Extracted, Task, extract_chunk, extract_lists
+from rerank_adapters.chain.extraction.first_use import compiled_in_two
+from rerank_adapters.chain.extraction.known_values import KnownValues, LookedUp
+from rerank_adapters.chain.extraction.plan import Plan
+from rerank_adapters.runtime.cluster import ClusterWorkers, cluster_workers, on_cluster
+from rerank_adapters.runtime.workers import Workers, as_finished, in_order
 from rerank_plugins import FloatArray, NBestList
 
 START = 2.0  # seconds that workers must gain, in which interpreters start and kernels are loaded again

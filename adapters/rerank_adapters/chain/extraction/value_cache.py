@@ -1,7 +1,8 @@
 """The cache of feature values on disk, so that no value is extracted twice by any command.
 
     FOLDER/<hash of an identity>/identity.json          what the values depend on, besides what a key stands for
-    FOLDER/<hash of an identity>/<name>.values          a block: a file of arrays with checksums (model_file.py)
+    FOLDER/<hash of an identity>/<name>.values          a block: a file of arrays with checksums
+    (kit/files/model_file.py)
 
 A block holds the keys of its rows (two uint64 each, sorted by the first, which distinguishes them) and their values.
 Blocks are written under another name and then renamed, and they are never changed, so that several processes can read
@@ -29,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rerank_plugins import FloatArray, ModelError
-from rerank_plugins.arrays import BoolArray
-from rerank_plugins.identity import plain_hash
-from rerank_plugins.model_file import read_model, write_model
+from rerank_plugins.core.arrays import BoolArray
+from rerank_plugins.core.identity import plain_hash
+from rerank_plugins.kit.files.model_file import read_model, write_model
 
 FEATURES = "features"  # the folder of feature values in the program's cache (paths.cache_folder)
 KIND = "feature values"

@@ -1,12 +1,12 @@
 """Describes what the values of a feature depend on besides the lists, which is the key under which they are kept.
 
-Within one job, the description of identity.py is enough: class, options, files. Values that outlive the job also depend
-on the code that the class uses. Their identity therefore contains a hash of the whole package of each class in the
-description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files) and the versions of
-the libraries that compute. Values are not kept beyond the job where this is not enough to be sure: the class is defined
-in a plugin file, which may import anything, or in a script; an option is a file that cannot be read. A class variable
-`cached` of the extractor decides otherwise: False keeps its values out of the cache; True declares that its own source
-file, options and `resources` are all that they depend on.
+Within one job, the description of core/identity.py is enough: class, options, files. Values that outlive the job also
+depend on the code that the class uses. Their identity therefore contains a hash of the whole package of each class in
+the description (a class of `my_plugins.features` depends on all of `my_plugins`, with its data files) and the versions
+of the libraries that compute. Values are not kept beyond the job where this is not enough to be sure: the class is
+defined in a plugin file, which may import anything, or in a script; an option is a file that cannot be read. A class
+variable `cached` of the extractor decides otherwise: False keeps its values out of the cache; True declares that its
+own source file, options and `resources` are all that they depend on.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rerank_adapters.extraction.plan import Plan
+from rerank_adapters.chain.extraction.plan import Plan
 from rerank_plugins import __version__
-from rerank_plugins.identity import describe
-from rerank_plugins.plugins import FILE_MODULE
+from rerank_plugins.core.identity import describe
+from rerank_plugins.core.loader import FILE_MODULE
 
 LIBRARIES = ("numpy", "numba", "kenlm", "sacrebleu", "rapidfuzz")
 WHOLE = 1 << 16  # bytes of a data file that are hashed; of a larger one, the size and as many bytes at its end

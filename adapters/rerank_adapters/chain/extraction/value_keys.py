@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rerank_adapters.extraction.fingerprint import of_lists
-from rerank_adapters.extraction.value_cache import Keys
+from rerank_adapters.chain.extraction.fingerprint import of_lists
+from rerank_adapters.chain.extraction.value_cache import Keys
 from rerank_plugins import FeatureExtractor, NBestList
-from rerank_plugins.sentence_feature import SentenceFeature
+from rerank_plugins.core.sentence_feature import SentenceFeature
 
 SIZE = 16  # bytes of a key
 

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import numpy as np
 
+from rerank_adapters.chain.first_config.recognition import SCORES, Lists
+from rerank_adapters.chain.first_config.texts import whole_words
 from rerank_adapters.formats.groups import read_groups
 from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.references import References, read_references
-from rerank_adapters.pipeline.starting.recognition import SCORES, Lists
-from rerank_adapters.pipeline.starting.texts import whole_words
 from rerank_plugins import ConfigError, FormatError
 
 TUNE = {"tune", "tuning", "dev", "devel", "development", "valid", "validation", "val", "heldout"}

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from rerank_adapters.pipeline.starting.assignment import Set
-from rerank_adapters.pipeline.starting.columns import Column
-from rerank_adapters.pipeline.starting.texts import Look, undoing
-from rerank_adapters.progress import counted
+from rerank_adapters.chain.first_config.assignment import Set
+from rerank_adapters.chain.first_config.score_columns import Column
+from rerank_adapters.chain.first_config.texts import Look, undoing
+from rerank_adapters.runtime.progress import counted
 
 METRICS = {
     "bleu": (("bleu", "BLEU"), ("chrf", "chrF"), ("ter", "TER")),
@@ -86,7 +86,7 @@ class Draft:
     @property
     def cores(self) -> int:
         """Processes for extraction: all cores of this machine that may be used."""
-        from rerank_plugins.threads import cores
+        from rerank_plugins.core.threads import cores
 
         return cores()
 

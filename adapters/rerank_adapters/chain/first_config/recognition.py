@@ -9,15 +9,15 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
+from rerank_adapters.chain.first_config.texts import whole_words
+from rerank_adapters.chain.job import Job
 from rerank_adapters.config import Config
 from rerank_adapters.formats.guessing import LINES, NUMBER, guess, guess_folder
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.starting.texts import whole_words
 from rerank_plugins import FormatError, NBestFormat, NBestList
-from rerank_plugins.model_file import is_model_file
-from rerank_plugins.registry import Registry
-from rerank_plugins.text_files import open_text
+from rerank_plugins.core.registry import Registry
+from rerank_plugins.kit.files.model_file import is_model_file
+from rerank_plugins.kit.files.text import open_text
 
 LIKE_TEXT = ("plain", "espnet")  # formats that a text with empty lines or repeated first words looks like
 SCORES = re.compile(rf"\s*{NUMBER}(?:\s+{NUMBER})*\s*")

@@ -8,9 +8,9 @@ import numpy as np
 
 from rerank_adapters.tuners.mbr_decision import expected_scores
 from rerank_adapters.tuners.one_best import one_best
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import TuningData, TuningResult
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import TuningData, TuningResult
 
 
 def chosen_rows(data: TuningData, result: TuningResult) -> LongArray:

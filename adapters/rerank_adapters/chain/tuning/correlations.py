@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 CONSTANT = 1e-10  # a deviation below this fraction of the values' magnitude is the rounding error of a constant
 

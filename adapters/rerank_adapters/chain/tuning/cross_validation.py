@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_adapters.tuning.choosing import chosen_rows
-from rerank_adapters.tuning.held_out import check_folds, tuned_folds
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult
+from rerank_adapters.chain.tuning.choices import chosen_rows
+from rerank_adapters.chain.tuning.held_out import check_folds, tuned_folds
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult
 
 
 @dataclass(frozen=True)

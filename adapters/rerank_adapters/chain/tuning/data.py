@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.errors import ConfigError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Metric, TuningData
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Metric, TuningData
+from rerank_plugins.core.registry import suggestion
 
 
 def prepare(

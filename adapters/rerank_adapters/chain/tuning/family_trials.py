@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rerank_adapters.tuning.held_out import check_folds, tuned_folds
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData
-from rerank_plugins.registry import suggestion
+from rerank_adapters.chain.tuning.held_out import check_folds, tuned_folds
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData
+from rerank_plugins.core.registry import suggestion
 
 Families = Mapping[str, Sequence[str]]
 

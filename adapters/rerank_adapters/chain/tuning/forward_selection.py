@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rerank_adapters.tuning.family_trials import FamilyTrials
-from rerank_plugins.arrays import FloatArray
+from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+from rerank_plugins.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)

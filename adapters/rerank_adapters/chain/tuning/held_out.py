@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_adapters.tuning.choosing import chosen_rows
-from rerank_adapters.tuning.data import take_segments
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult
+from rerank_adapters.chain.tuning.choices import chosen_rows
+from rerank_adapters.chain.tuning.data import take_segments
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult
 
 
 class Fold(NamedTuple):

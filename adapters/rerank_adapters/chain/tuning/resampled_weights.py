@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.tuners.one_best import centred
-from rerank_adapters.tuning.data import take_segments
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import Tuner, TuningData
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import Tuner, TuningData
 
 
 def resampled_weights(

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from rerank_plugins import __version__
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError, PluginError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError, PluginError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep
 
 Report = Callable[[TuningStep], None]
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from rerank_adapters.chain.tuning.family_trials import FamilyTrials, left_out
+from rerank_adapters.chain.tuning.forward_selection import forward_selection
 from rerank_adapters.tuners.gains import gains_of, metric_slope
-from rerank_adapters.tuning.family_trials import FamilyTrials, left_out
-from rerank_adapters.tuning.forward_selection import forward_selection
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Metric, Tuner, TuningData, TuningResult, TuningStep
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Metric, Tuner, TuningData, TuningResult, TuningStep
 
 PATIENCE = 3  # rounds without a new best score after which the search ends
 

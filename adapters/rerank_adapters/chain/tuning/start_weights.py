@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from rerank_adapters.tuners.feature_rows import FeatureRows
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.registry import suggestion
 
 EXACT = 1e-3  # largest error in the decoder's own totals, in their standard deviations
 ROUNDS = 2000  # of conjugate gradients

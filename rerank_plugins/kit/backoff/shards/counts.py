@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.backoff.estimation import count_of_counts, kept_ngrams
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.shards.files import Shards, part_of_file, write_array, write_parts
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel, build_trie
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff.estimation import count_of_counts, kept_ngrams
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.shards.files import Shards, part_of_file, write_array, write_parts
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel, build_trie
 
 
 class Counted(NamedTuple):

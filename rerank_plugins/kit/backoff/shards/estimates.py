@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Orders, kept_ngrams
-from rerank_plugins.models.backoff.events import MOST
-from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
-from rerank_plugins.models.backoff.stores import joined
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
-from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Orders, kept_ngrams
+from rerank_plugins.kit.backoff.event_sources import MOST
+from rerank_plugins.kit.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
+from rerank_plugins.kit.backoff.stores import joined
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, RecordArray
+from rerank_plugins.kit.workspace import Workspace
 
 
 class Sizes(NamedTuple):
@@ -34,7 +34,7 @@ class Estimation:
     """The task: estimates the n-grams of a part, and writes the records `contexts-PART-LENGTH`, `events-PART-ORDER`.
 
     Numbers of contexts, events and n-grams are those in a model of this part alone. `discounts` are those of each
-    order, `backoff` is a constant γ or negative (grouping.py).
+    order, `backoff` is a constant γ or negative (order_estimation.py).
     """
 
     shards: Shards

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.models.backoff.layout import EventLayout
-from rerank_plugins.models.backoff.sorting import bucket_bounds
-from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.kit.backoff.layout import EventLayout
+from rerank_plugins.kit.backoff.radix_sort import bucket_bounds
+from rerank_plugins.kit.workspace import Workspace
 
 NEEDED = 160  # bytes that the tasks of an estimation need for each event of their part, about
 
@@ -32,8 +32,8 @@ class Shards:
     those from `bounds[i]` to `bounds[i + 1]`, and part i of the contexts the nearest symbols between `context_bounds`;
     these are the same in a `text`, where contexts consist of the symbols that are predicted. The rows of events come in
     files of `sources` tasks. `cut` has the cut-offs of the orders, `continuation` says which counts are used
-    (suffix_trie.py), `last_links` whether the n-grams of the highest order are linked. A task uses `memory` bytes for
-    large arrays, and files beyond it.
+    (kit/backoff/suffix_trie.py), `last_links` whether the n-grams of the highest order are linked. A task uses `memory`
+    bytes for large arrays, and files beyond it.
     """
 
     folder: Path

@@ -1,8 +1,8 @@
 """Makes the folder of the files that tasks hand over, and removes it at the end or after a killed process.
 
 A folder `.shards-MACHINE.1a2b3c4d` belongs to the process that holds the lock of the file beside it
-(rerank_plugins/unfinished.py). A folder without such a file was left by a killed process of this machine; those of
-other machines, whose locks may not be seen here, are left alone.
+(rerank_plugins/core/unfinished_files.py). A folder without such a file was left by a killed process of this machine;
+those of other machines, whose locks may not be seen here, are left alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rerank_plugins.paths import this_machine
-from rerank_plugins.unfinished import unfinished
+from rerank_plugins.core.paths import this_machine
+from rerank_plugins.core.unfinished_files import unfinished
 
 
 @contextmanager

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.backoff.linking import link_ngrams, place_links
-from rerank_plugins.models.backoff.shards.counting import split_by_context
-from rerank_plugins.models.backoff.shards.estimating import Sizes
-from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array, write_parts
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT, RecordArray
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.kit.backoff.context_links import link_ngrams, place_links
+from rerank_plugins.kit.backoff.shards.counts import split_by_context
+from rerank_plugins.kit.backoff.shards.estimates import Sizes
+from rerank_plugins.kit.backoff.shards.files import Shards, mapped_array, part_of_file, write_array, write_parts
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT, RecordArray
 
 
 @dataclass(frozen=True)

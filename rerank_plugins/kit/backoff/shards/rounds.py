@@ -7,17 +7,17 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Estimate, fill_empty_context, unigrams
-from rerank_plugins.models.backoff.shards.counting import Counted, Counting
-from rerank_plugins.models.backoff.shards.estimating import Estimation, Sizes
-from rerank_plugins.models.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
-from rerank_plugins.models.backoff.shards.linking import Linking, Numbers, Placing
-from rerank_plugins.models.backoff.smoothing import Smoothing, StupidBackoff
-from rerank_plugins.models.backoff.stores import Store, joined
-from rerank_plugins.models.backoff.suffix_trie import TrieLevel
-from rerank_plugins.models.backoff.tables import CONTEXT, EVENT
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate, fill_empty_context, unigrams
+from rerank_plugins.kit.backoff.shards.counts import Counted, Counting
+from rerank_plugins.kit.backoff.shards.estimates import Estimation, Sizes
+from rerank_plugins.kit.backoff.shards.files import Shards, mapped_array, part_of_file, write_array
+from rerank_plugins.kit.backoff.shards.links import Linking, Numbers, Placing
+from rerank_plugins.kit.backoff.smoothing import Smoothing, StupidBackoff
+from rerank_plugins.kit.backoff.stores import Store, joined
+from rerank_plugins.kit.backoff.suffix_trie import TrieLevel
+from rerank_plugins.kit.backoff.tables import CONTEXT, EVENT
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -6,18 +6,18 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ModelError
-from rerank_plugins.models.backoff.estimation import Estimate, Estimator, cutoffs, estimate
-from rerank_plugins.models.backoff.events import TupleEvents
-from rerank_plugins.models.backoff.layout import EventLayout, scatter_rows
-from rerank_plugins.models.backoff.shards.files import Shards, balanced_bounds, parts_within, write_parts
-from rerank_plugins.models.backoff.shards.folder import shards_folder
-from rerank_plugins.models.backoff.shards.rounds import Share, estimate_shards
-from rerank_plugins.models.backoff.smoothing import KneserNey, Smoothing
-from rerank_plugins.models.backoff.stores import RecordStore
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.backoff.workspace import Workspace
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.kit.backoff.estimation import Estimate, Estimator, cutoffs, estimate
+from rerank_plugins.kit.backoff.event_sources import TupleEvents
+from rerank_plugins.kit.backoff.layout import EventLayout, scatter_rows
+from rerank_plugins.kit.backoff.shards.files import Shards, balanced_bounds, parts_within, write_parts
+from rerank_plugins.kit.backoff.shards.folder import shards_folder
+from rerank_plugins.kit.backoff.shards.rounds import Share, estimate_shards
+from rerank_plugins.kit.backoff.smoothing import KneserNey, Smoothing
+from rerank_plugins.kit.backoff.stores import RecordStore
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.workspace import Workspace
 
 DEALT = 1 << 24  # rows of a file
 WORTH = 1 << 20  # events below which this machine alone is quicker

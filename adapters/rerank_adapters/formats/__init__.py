@@ -1,0 +1,1 @@
+"""File formats of n-best lists, with reference files and merging."""

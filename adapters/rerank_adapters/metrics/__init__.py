@@ -1,0 +1,1 @@
+"""Metrics computed from additive sufficient statistics: BLEU, chrF, TER, WER and others."""
