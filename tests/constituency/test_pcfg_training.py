@@ -10,14 +10,13 @@ from rerank_plugins import ConfigError, FormatError, ModelError
 from rerank_plugins.constituency import distinct_subtrees, latent_trees
 from rerank_plugins.constituency.annotation import ANNOTATIONS, annotate, named, plain
 from rerank_plugins.constituency.binarised_trees import Forest, plant
-from rerank_plugins.constituency.carried_states import widened
 from rerank_plugins.constituency.distinct_subtrees import subtrees
 from rerank_plugins.constituency.grammar import Grammar
 from rerank_plugins.constituency.latent_grammar import LatentGrammar, unsplit
 from rerank_plugins.constituency.latent_trees import Trees
 from rerank_plugins.constituency.lexicon_smoothing import Smoothing, smoothed
 from rerank_plugins.constituency.model_file import read_grammar, write_grammar
-from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge
+from rerank_plugins.constituency.split_merge import EmStep, Schedule, finished, merge_back, split_merge, widened
 from rerank_plugins.constituency.tagged_words import with_tagged_words
 from rerank_plugins.constituency.training import GrammarSettings, plant_treebanks, train_grammar
 from rerank_plugins.constituency.treebank_grammar import productions, treebank_grammar
