@@ -38,6 +38,7 @@ from rerank_plugins.models.random_indexing.accumulating import (
 )
 from rerank_plugins.models.random_indexing.index_vectors import index_vectors
 from rerank_plugins.models.random_indexing.model import SIF, SPACES, RandomIndexModel, Space
+from rerank_plugins.products import product
 from rerank_plugins.trees.penn import normal_text
 
 SPECIAL = 3  # the numbers of <unk>, <s> and </s> precede those of words
@@ -106,7 +107,7 @@ def train(
             return _unit(lsa_vectors(tokens, documents, settings.dimensions, settings.seed)).astype(np.float16)
         sums = _sums(kind, tokens, places, values.astype(np.float32), settings, len(words))
         if settings.centre:
-            sums -= (share @ _unit(sums))[None, :] * _lengths(sums)  # subtract the mean direction of all tokens
+            sums -= product(share[None], _unit(sums)) * _lengths(sums)  # subtract the mean direction of all tokens
         return _unit(sums).astype(np.float16)
 
     progress("adding up contexts")
