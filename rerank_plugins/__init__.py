@@ -1,10 +1,12 @@
 """Reranking of n-best lists by plugins: the names that a plugin author imports."""
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.hookspecs import hookimpl
-from rerank_plugins.interfaces import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.core.errors import ConfigError, FormatError, ModelError, PluginError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.hookspecs import hookimpl
+from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
     HasUnigrams,
@@ -16,6 +18,7 @@ from rerank_plugins.interfaces import (
     Parser,
     Rescored,
     Scorer,
+    SentenceModel,
     Tuner,
     TuningData,
     TuningResult,
@@ -23,18 +26,23 @@ from rerank_plugins.interfaces import (
     check_texts,
     option,
 )
-from rerank_plugins.kernel_cache import install
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.pickling import PickledFields
-from rerank_plugins.sentence_feature import SentenceFeature
-from rerank_plugins.sparse_block import SparseBlock
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.core.scored_trees import ScoredTree
+from rerank_plugins.core.sentence_feature import SentenceFeature
+from rerank_plugins.core.sparse_block import SparseBlock
+from rerank_plugins.core.trained_on import TrainedOn
+from rerank_plugins.kit.files.model_file import read_model, word_array, words_from, write_model
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.kernel_cache import install
 
 install()
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "BatchedLM",
     "ConfigError",
+    "DependencyTree",
     "FeatureExtractor",
     "FeatureTable",
     "FloatArray",
@@ -53,14 +61,24 @@ __all__ = [
     "PluginError",
     "RerankError",
     "Rescored",
+    "ScoredTree",
     "Scorer",
     "SentenceFeature",
+    "SentenceModel",
     "SparseBlock",
+    "TrainedOn",
+    "Tree",
     "Tuner",
     "TuningData",
     "TuningResult",
     "TuningStep",
     "check_texts",
     "hookimpl",
+    "open_atomic",
+    "open_text",
     "option",
+    "read_model",
+    "word_array",
+    "words_from",
+    "write_model",
 ]

@@ -1,4 +1,4 @@
-"""Contract checks for plugin authors: each raises an AssertionError that says which promise an object breaks.
+"""Contract checks for plugin authors: each raises an AssertionError that names the promise which an object breaks.
 
     from rerank_plugins.testing import check_feature_extractor
     def test_contract():
@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import RerankError
-from rerank_plugins.feature_table import FeatureTable
-from rerank_plugins.interfaces import (
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.dependency_tree import tree_fault
+from rerank_plugins.core.errors import ModelError, RerankError
+from rerank_plugins.core.feature_table import FeatureTable
+from rerank_plugins.core.interfaces import (
     BatchedLM,
     FeatureExtractor,
     HasUnigrams,
@@ -33,11 +34,11 @@ from rerank_plugins.interfaces import (
     Parser,
     Rescored,
     Sentence,
+    SentenceModel,
     Tuner,
     TuningData,
 )
-from rerank_plugins.nbest import Hypothesis, NBestList
-from rerank_plugins.trees.dependency import tree_fault
+from rerank_plugins.core.nbest import Hypothesis, NBestList
 
 SENTENCES = (
     "the cat sat on the mat .",
@@ -114,8 +115,7 @@ def check_feature_extractor(
             _check_equal(stacked, values, 'scope is "text", but values depend on the list', max(tolerance, 1e-9))
 
 
-def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:
-    """Check that values are equal, to a relative and absolute tolerance; with 0, to the last bit."""
+def _check_equal(values: FloatArray, wanted: FloatArray, message: str, tolerance: float) -> None:  # 0: to the last bit
     np.testing.assert_allclose(values, wanted, tolerance, tolerance, err_msg=message)
 
 
@@ -131,46 +131,50 @@ def _check_word_scores(extractor: FeatureExtractor, nbest: NBestList) -> None:
         assert np.isfinite(values).all(), f"{words}: word scores must be finite, found {values}"
 
 
-def check_language_model(model: LanguageModel, sentences: Iterable[Sentence] = ()) -> None:
+def check_language_model(model: SentenceModel, sentences: Iterable[Sentence] = ()) -> None:
     """Check that a language model keeps its contract; `sentences` are samples of your own, checked beside ours.
 
-    - A sentence of n words, which may be empty, has a float64 array of n + 1 values, that of `</s>` last.
-    - Values are natural logs of probabilities: finite and not above 0 (to 1e-6), also for unknown words.
-    - `totals` are the sums of the values.
-    - Scores do not depend on the order of the sentences, and a pickled copy gives the same ones.
-    - The unigram scores of a model that has them (`HasUnigrams`) have the same shape and range, do not depend on the
-      surrounding words, and give `</s>` the same value in every sentence.
+    - `totals` are natural logs: float64, finite and not above 0 (to 1e-6), also for unknown words and no words.
+    - A `LanguageModel` gives n + 1 such logs for n words, that of `</s>` last, and `totals` are their sums.
+    - Scores do not depend on the order of the sentences; a pickled copy gives the same.
+    - The unigram scores of a model that has them (`HasUnigrams`, without a ModelError) have the same shape and range,
+      do not depend on the surrounding words, and give `</s>` the same value in every sentence.
     """
     texts = [*sentences, *(text.split() for text in SENTENCES)]
-    scores = model.score(texts)
+    scores = _values(model, texts)
     for sentence, values in zip(texts, scores, strict=True):
-        wanted = len(sentence) + 1
-        assert values.shape == (wanted,), f"{sentence}: {values.shape[0]} values, wanted {wanted} (words and </s>)"
-        assert values.dtype == np.float64, f"{sentence}: type {values.dtype}, wanted float64"
-        assert np.isfinite(values).all(), f"{sentence}: ln p must be finite, found {values}"
-        assert (values <= 1e-6).all(), f"{sentence}: ln p must not be above 0, found {values.max()}"
+        _check_ln(sentence, values, len(sentence) + 1 if isinstance(model, LanguageModel) else 1)
     sums = [values.sum() for values in scores]
     np.testing.assert_allclose(model.totals(texts), sums, 1e-5, 1e-4, err_msg="totals must be the sums of score")
-    for forward, backward in zip(scores, reversed(model.score(texts[::-1])), strict=True):
-        np.testing.assert_allclose(backward, forward, 1e-9, err_msg="scores must not depend on the order of sentences")
-    copies = pickle.loads(pickle.dumps(model)).score(texts)
-    np.testing.assert_allclose(
-        np.concatenate(copies), np.concatenate(scores), 1e-9, err_msg="a pickled copy must agree"
-    )
+    whole, turned = np.concatenate(scores), np.concatenate(_values(model, texts[::-1])[::-1])
+    np.testing.assert_allclose(turned, whole, 1e-9, err_msg="scores must not depend on the order of sentences")
+    copied = _values(pickle.loads(pickle.dumps(model)), texts)
+    np.testing.assert_allclose(np.concatenate(copied), whole, 1e-9, err_msg="a pickled copy must agree")
     if isinstance(model, HasUnigrams):
         _check_unigrams(model, texts)
 
 
+def _values(model: SentenceModel, texts: Sequence[Sentence]) -> list[FloatArray]:
+    """Ln p of the words of each sentence, or of the sentence alone where the model has no words."""
+    return model.score(texts) if isinstance(model, LanguageModel) else list(model.totals(texts)[:, None])
+
+
+def _check_ln(sentence: Sentence, values: FloatArray, wanted: int) -> None:
+    """Check that there are so many values, and that each is the natural log of a probability."""
+    assert values.shape == (wanted,), f"{sentence}: {values.shape[0]} values, wanted {wanted}"
+    assert values.dtype == np.float64, f"{sentence}: type {values.dtype}, wanted float64"
+    assert np.isfinite(values).all(), f"{sentence}: ln p must be finite, found {values}"
+    assert (values <= 1e-6).all(), f"{sentence}: ln p must not be above 0, found {values.max()}"
+
+
 def _check_unigrams(model: HasUnigrams, texts: Sequence[Sentence]) -> None:
-    whole = model.unigram_scores(texts)
+    try:
+        whole = model.unigram_scores(texts)
+    except ModelError:  # this model's file has none
+        return
     turned = model.unigram_scores([[*text[:1], *text[:0:-1]] for text in texts])  # all words but the first reversed
-    assert len(whole) == len(texts), f"unigram scores of {len(whole)} sentences, wanted {len(texts)}"
     for sentence, values, others in zip(texts, whole, turned, strict=True):
-        wanted = len(sentence) + 1
-        assert values.shape == (wanted,), f"{sentence}: {values.shape} unigram values, wanted {wanted}"
-        assert values.dtype == np.float64, f"{sentence}: unigrams of type {values.dtype}, wanted float64"
-        assert np.isfinite(values).all(), f"{sentence}: unigram ln p must be finite, found {values}"
-        assert (values <= 1e-6).all(), f"{sentence}: unigram ln p must not be above 0, found {values.max()}"
+        _check_ln(sentence, values, len(sentence) + 1)
         assert values[-1] == whole[0][-1], "the unigram ln p of </s> must be the same in all sentences"
         same = np.concatenate([others[:1], others[1:-1][::-1], others[-1:]]) if sentence else others
         np.testing.assert_array_equal(same, values, "unigram ln p must not depend on the surrounding words")
@@ -367,7 +371,7 @@ def check_format(format: NBestFormat, text: str, *, keeps_features: bool = True)
 
     - The text has at least one list, and reading and then writing it gives the same text, character by character.
     - Rescored lists that are written to one file and read again have the new order and their segment ids, the new
-      totals if the format `keeps_totals`, and the new feature if it (and the argument) says `keeps_features`.
+      totals if the format `keeps_totals`, and the new feature if `keeps_features` is true of it (and of the argument).
     """
     lines = text.splitlines(keepends=True) if "\u2028" not in text else [text]
     lists = list(format.read(iter(lines), "sample"))

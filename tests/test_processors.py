@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rerank_adapters.applications.training.command import MODELS
-from rerank_plugins import elementary
-from rerank_plugins.products import product
+from rerank_plugins.kit import elementary_functions
+from rerank_plugins.kit.matrix_products import product
 from tests.command_line import done
 
 TRAINED = {
@@ -108,5 +108,5 @@ def test_products_are_those_of_the_plain_loop(rows, terms, columns, kind):
 def test_elementary_functions():
     x = np.array([1e-9, 0.5, 1.0, 30.0])
     for name in ("exp", "expm1", "log", "log1p", "log10"):
-        assert getattr(elementary, name)(x) == pytest.approx(getattr(np, name)(x), rel=1e-15)
-    assert elementary.power(x, 0.75) == pytest.approx(x**0.75, rel=1e-15)
+        assert getattr(elementary_functions, name)(x) == pytest.approx(getattr(np, name)(x), rel=1e-15)
+    assert elementary_functions.power(x, 0.75) == pytest.approx(x**0.75, rel=1e-15)

@@ -1,7 +1,7 @@
 """The `rerank` command: the options of the whole program, and how errors end it.
 
 Data goes to stdout, everything else to stderr. The exit code is 0 for success, 1 for a fault of the program, 2 for
-wrong input or usage (one line says what is wrong) and for a check that found errors, 130 after an interrupt (Ctrl-C),
+wrong input or usage (one line names the error) and for a check that found errors, 130 after an interrupt (Ctrl-C),
 143 after SIGTERM, and 129 after SIGHUP (the terminal was closed).
 """
 
@@ -17,15 +17,16 @@ from typing import Any, NoReturn
 
 import click
 
-from rerank_adapters import applications, commands
+from rerank_adapters.applications import plugin as applications
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.closed_pipes import drop_unread
+from rerank_adapters.commands import plugin as commands
 from rerank_adapters.commands import shell_completion
 from rerank_adapters.commands.lazy_group import GroupWithHeadings
 from rerank_adapters.report.plain_characters import write_plainly
-from rerank_adapters.termination import Terminated, ended_by_signals
+from rerank_adapters.runtime.termination import Terminated, ended_by_signals
 from rerank_plugins import RerankError, __version__
-from rerank_plugins.plugins import installed_plugins, load_plugins
+from rerank_plugins.core.loader import installed_plugins, load_plugins
+from rerank_plugins.kit.files.closed_pipes import drop_unread
 
 HEADINGS = ("The chain", "Language models", "Applications", "Tools")
 

@@ -1,7 +1,7 @@
 """The config of a job: a TOML file read into typed values. Unknown keys are errors; paths are relative to the file.
 
-The options of plugins (in `[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]` and
-`[language_model.NAME]`) are kept as they are, and checked against the plugin's fields when it is built.
+The options of plugins (in `[nbest]`, `[[metric]]`, `[tuner]`, `[[feature]]`, `[parser.NAME]`, `[language_model.NAME]`
+and the `tuner` of a `[[system]]`) are kept as they are, and checked against the plugin's fields when it is built.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rerank_plugins.documents import read_toml_table
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.paths import resolve
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.core.paths import resolve
+from rerank_plugins.core.registry import suggestion
 
 Table = Mapping[str, Any]  # the table of a plugin: `use` and its options
 
@@ -55,10 +55,12 @@ class Tuning(Strict):
 
 
 class System(Strict):
-    """A system beside the reranked one: the same lists, tuned and reranked without some of the features."""
+    """A system beside the reranked one: the same lists without some of the features, or tuned in another way."""
 
     name: str = Field(pattern=r"^[^/\\]+$")
-    without: list[str] = Field(min_length=1)
+    without: list[str] = Field(default_factory=list)
+    tuner: dict[str, Any] | None = None
+    tuning: Tuning | None = None
 
 
 class Model(Strict):
@@ -166,7 +168,7 @@ def _explain(error: ValidationError, text: str, path: Path) -> str:
             "model": Model,
             "evaluation": Evaluation,
         }
-        model = tables[keys[0]] if len(keys) > 1 and keys[0] in tables else Config
+        model = next((tables[key] for key in reversed(keys[:-1]) if key in tables), Config)
         known = model.model_fields.keys() - {"base"}
         return f"{where}: unknown key {dotted!r}{suggestion(keys[-1], known)}"
     if first["type"] == "missing":
@@ -200,19 +202,35 @@ def plugin_options(table: Table, *ours: str) -> tuple[dict[str, Any], dict[str, 
 def plugin_table(text: str) -> dict[str, Any]:
     """The table of a plugin written as NAME,option=value,…. Raises ConfigError for another form.
 
-    A value that is not TOML is a string; paths of existing files are made absolute.
+    A value that is not TOML is a string; paths of existing files are made absolute. The value of an option that is a
+    plugin itself is a name, or its table in braces.
 
     >>> plugin_table("chrf,label=chrF++,word_order=2")
     {'use': 'chrf', 'label': 'chrF++', 'word_order': 2}
+    >>> plugin_table("slr,lm={headlex,model=own.headlex},label=ratio")
+    {'use': 'slr', 'lm': {'use': 'headlex', 'model': 'own.headlex'}, 'label': 'ratio'}
     """
-    name, *pairs = re.split(r",(?=[A-Za-z_][\w-]*=)", text)
+    name, *pairs = _outside_braces(text)
     if not name or "=" in name:
         raise ConfigError(f"{text!r} does not start with a name; wanted NAME or NAME,option=value")
     return {"use": name} | dict(_option(pair) for pair in pairs)
 
 
+def _outside_braces(text: str) -> list[str]:
+    """The text split at the commas before `option=` that no braces enclose."""
+    parts, start, depth = [], 0, 0
+    for place, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "," and depth == 0 and re.match(r"[A-Za-z_][\w-]*=", text[place + 1 :]):
+            parts.append(text[start:place])
+            start = place + 1
+    return [*parts, text[start:]]
+
+
 def _option(pair: str) -> tuple[str, Any]:
     key, _, text = pair.partition("=")
+    if re.fullmatch(r"\{[^{},=]+,.*\}", text):
+        return key, plugin_table(text[1:-1])
     try:
         value: Any = read_toml_table(f"v = {text}")["v"]
     except tomllib.TOMLDecodeError:

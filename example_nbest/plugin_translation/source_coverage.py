@@ -8,16 +8,28 @@ from pathlib import Path
 import click
 import numpy as np
 
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, FormatError, NBestList, hookimpl, option
-from rerank_plugins.model_file import read_model, word_array, words_from, write_model
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins import (
+    ConfigError,
+    FeatureExtractor,
+    FloatArray,
+    FormatError,
+    NBestList,
+    PickledFields,
+    hookimpl,
+    open_text,
+    option,
+    read_model,
+    word_array,
+    words_from,
+    write_model,
+)
 
 KIND = "source-coverage"  # what the model file says it holds
 
 
 @dataclass
 class SourceCoverageFeature(PickledFields, FeatureExtractor):
-    """Shares of the source words translated in the hypothesis, and of the hypothesis words that translate one."""
+    """Proportions of source words translated in the hypothesis, and of hypothesis words that translate one."""
 
     model: Path = option(doc="model file of `rerank train source-coverage`")
 
@@ -33,7 +45,7 @@ class SourceCoverageFeature(PickledFields, FeatureExtractor):
         return frozenset(words_from(arrays["pairs"]))
 
     def extract(self, nbest: NBestList) -> FloatArray:
-        """(n, 2) shares; 0 for an empty hypothesis. Raises ConfigError for a list without source, ModelError."""
+        """(n, 2) proportions; 0 for an empty hypothesis. Raises ConfigError for a list without source, ModelError."""
         values = np.zeros((len(nbest), 2))
         if not len(nbest):  # an empty list needs no source
             return values
@@ -76,9 +88,7 @@ def word_pairs(source: list[str], target: list[str], keep: int) -> list[str]:
 @click.option("--keep", default=3, show_default=True, type=click.IntRange(min=1), help="Translations of a word.")
 def train(source: str, target: str, output: Path, keep: int) -> None:
     """Learn word pairs from SOURCE and TARGET, parallel text with one sentence per line, compressed or not."""
-    from rerank_adapters.formats.compressed import open_text  # gz, xz, bz2, zst and `-`
-
-    with open_text(source) as lines:
+    with open_text(source) as lines:  # gz, xz, bz2, zst, plain text, and `-` for stdin
         source_lines = list(lines)
     with open_text(target) as lines:
         target_lines = list(lines)

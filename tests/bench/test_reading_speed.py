@@ -4,11 +4,11 @@ import time
 
 import pytest
 
-from rerank_adapters.formats.compressed import open_atomic, open_text
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.dialects import CdecFormat, MosesFormat
 from rerank_adapters.formats.reading import read_nbest
-from tests import naive_formats
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from tests.formats import naive_formats
 
 SEGMENTS, SIZE = 50, 100
 

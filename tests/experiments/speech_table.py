@@ -35,23 +35,23 @@ import click
 import numpy as np
 
 from rerank_adapters.builtin import BUILTIN
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import tuning_data
+from rerank_adapters.chain.tuning import cross_validate, prepare, start_vector
+from rerank_adapters.chain.tuning.choices import chosen_rows
+from rerank_adapters.chain.tuning.data import take_segments
 from rerank_adapters.config import Config, plugin_table
 from rerank_adapters.evaluation import Evaluation, evaluate
 from rerank_adapters.formats.decoder_features import decoder_table
 from rerank_adapters.formats.reading import read_nbest
 from rerank_adapters.formats.references import read_references
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import tuning_data
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.text import markdown_table
-from rerank_adapters.tuning import cross_validate, prepare, start_vector
-from rerank_adapters.tuning.choosing import chosen_rows
-from rerank_adapters.tuning.data import take_segments
 from rerank_plugins import FeatureTable, RerankError, Tuner, TuningData
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.loader import load_plugins
+from rerank_plugins.ngram.training import NgramSettings, parse_prune
 from tests.experiments.experiment import FILE, Listed, experiment, named_values, say
 from tests.experiments.spoken_text import train_on_spoken, write_frequencies
 
@@ -219,7 +219,8 @@ def table_of(evaluation: Evaluation) -> Table:
         line = [score.system, f"{score.score:.2f}", kinds, "", "", "", ""]
         if (against := score.comparison) is not None and against.interval and errors.matched_pairs:
             line[3:5] = [f"{against.difference:+.2f}", f"{against.interval.low:+.2f} to {against.interval.high:+.2f}"]
-            line[5] = f"{against.bootstrap_p:.3f}, {against.randomisation_p:.3f}, {errors.matched_pairs.p:.3f}"
+            p_values = (against.bootstrap_p, against.randomisation_p, errors.matched_pairs.p)
+            line[5] = ", ".join("none" if p is None else f"{p:.3f}" for p in p_values)
             line[6] = f"{(first - score.score) / max(first - result.oracle.best, 1e-9):.0%}"
         rows.append(tuple(line))
     rows.append(("oracle", f"{result.oracle.best:.2f}", "", f"{result.oracle.best - first:+.2f}", "", "", ""))

@@ -10,7 +10,7 @@ or of text with one tokenised sentence per line. The names of files of brackets 
 
 \b
     rerank train grammar gum-train.ptb --language en -o gum.pcfg
-    rerank parse texts.txt -p pcfg,model=gum.pcfg -o texts.ptb
+    rerank parse texts.txt --text none -p pcfg,model=gum.pcfg -o texts.ptb
     python -m tests.experiments.treelet_perplexity gum.pcfg --latent gum.pcfg -k 50 --longest 40 --most 250 \\
         --training treebank=gum-train.ptb --training "and texts=gum-train.ptb,texts.ptb" \\
         --test "GUM dev=gum-dev.ptb" --test novel=novel-dev.txt
@@ -28,25 +28,25 @@ import click
 import numpy as np
 
 from rerank_adapters.applications.training.tree_source import BLOCK, CONSTITUENTS
-from rerank_adapters.formats.compressed import open_text
 from rerank_plugins import RerankError
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.models.backoff.text_scoring import score_text
-from rerank_plugins.models.headlex import training as headlex
-from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-from rerank_plugins.models.ngram.training import NgramSettings
-from rerank_plugins.models.ngram.training import train as train_ngrams
-from rerank_plugins.models.pcfg.model_file import read_grammar
-from rerank_plugins.models.pcfg.parsing import ChartParser, Decoding
-from rerank_plugins.models.treelet import ORDERS, Settings
-from rerank_plugins.models.treelet.collecting import Corpus, TransformedCollector, TreeletCollector
-from rerank_plugins.models.treelet.training import train_on
-from rerank_plugins.models.vocabulary.signatures import UnknownWords
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.penn import normal_text
-from rerank_plugins.trees.treelet_transforms import transform
+from rerank_plugins.constituency.model_file import read_grammar
+from rerank_plugins.constituency.parsing import ChartParser, Decoding
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.brackets_and_quotes import normal_text
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.kit.backoff.text_scoring import score_text
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.vocabulary.signatures import UnknownWords
+from rerank_plugins.ngram.training import NgramSettings
+from rerank_plugins.ngram.training import train as train_ngrams
+from rerank_plugins.treelet import headlex_training as headlex
+from rerank_plugins.treelet.corpus import Corpus, TransformedCollector, TreeletCollector
+from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+from rerank_plugins.treelet.model import ORDERS, Settings
+from rerank_plugins.treelet.training import train_on
+from rerank_plugins.treelet.tree_transformations import transform
+from tests.constituency.pcfg_sentences import inside_all
 from tests.experiments.experiment import FILE, counted, experiment, named_values, say
-from tests.pcfg_sentences import inside_all
 
 NAMES = {"pcfg": "PCFG", "treelet-trans": "TREELET-TRANS", "treelet-rule": "TREELET-RULE", "treelet": "TREELET"}
 Words = tuple[str, ...]

@@ -1,4 +1,4 @@
-"""`rerank apply`: n-best lists reranked by weights."""
+"""`rerank apply`: reranks n-best lists by weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     set_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
@@ -95,16 +95,16 @@ def command(
     rerank apply test.nbest.gz -w weights.toml -o test.1best \\
         --nbest-out test.reranked.gz
     """  # noqa: D301
+    from rerank_adapters.chain.apply import apply_weights, once, table_pairs
+    from rerank_adapters.chain.extract import stream_tables
+    from rerank_adapters.chain.provenance import recorded_job
+    from rerank_adapters.chain.table_columns import chosen_columns
     from rerank_adapters.config import plugin_table
-    from rerank_adapters.formats.compressed import arrives, open_atomic
     from rerank_adapters.formats.outputs import output_lines, read_segments
     from rerank_adapters.formats.reading import read_nbest, stream_nbest
-    from rerank_adapters.pipeline.apply import apply_weights, once, table_pairs
-    from rerank_adapters.pipeline.extract import stream_tables
-    from rerank_adapters.pipeline.provenance import recorded_job
-    from rerank_adapters.pipeline.table_columns import chosen_columns
     from rerank_adapters.weights import read_weights
     from rerank_plugins import ConfigError, FeatureTable
+    from rerank_plugins.kit.files.text import arrives, open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)
@@ -123,12 +123,13 @@ def command(
     else:
         lists = (stream_nbest if len(paths) == 1 else read_nbest)(paths, job.format, source)
         pairs = stream_tables(job, lists if at_once else once(lists, paths[0]), at_once=at_once)
+    advice = "" if table else "; if it was computed elsewhere, name a table of these lists that has it with --table"
     spans = read_segments(segments) if segments is not None else None
     lists_read = 0
     with ExitStack() as files:
         best = files.enter_context(open_atomic(output))
         ranked = files.enter_context(open_atomic(nbest_out)) if nbest_out else None
-        for read, rescored in apply_weights(job, tuned, pairs):
+        for read, rescored in apply_weights(job, tuned, pairs, advice=advice):
             best.writelines(output_lines(form, read.segment_id, read[rescored.order[0]].text, spans))
             if ranked is not None:
                 ranked.writelines(job.format.write(read, rescored))
@@ -139,8 +140,6 @@ def command(
                     ranked.flush()
     if nbest_out:
         if not job.format.keeps_totals:
-            click.echo(
-                "rerank: this format has no place for totals: the reranked lists have the new order alone", err=True
-            )
+            click.echo("rerank: this format cannot hold totals: the reranked lists have the new order alone", err=True)
         closing.wrote("the reranked lists", nbest_out)
     closing.wrote(counted(lists_read, "1-best"), output)

@@ -1,10 +1,12 @@
-"""`rerank cache`: parses, feature values, sorted queues, and kernels that could not be kept beside the code."""
+"""`rerank cache`: lists and clears the cache of parses, feature values, sorted queues and compiled kernels."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sqlite3
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +32,10 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     """Show how much room the cache takes, or clear it.
 
     The command lists how many sentences each parser has parsed, and of how many hypotheses the values of each feature
-    are kept, so that no run parses or extracts them again. The two take at most half of $RERANK_CACHE_LIMIT each (10 GB
-    if it is not set); what has not been used for the longest time is removed first. The queues of models that
-    substitutes were searched with are kept there too, and compiled kernels if the folder of the installed program
-    cannot be written; these do not count.
+    are kept, so that no run parses or extracts them again; the largest come first. The two take at most half of
+    $RERANK_CACHE_LIMIT each (10 GB if it is not set); what has not been used for the longest time is removed first. The
+    queues of models that substitutes were searched with are kept there too, and compiled kernels if the folder of the
+    installed program cannot be written; these do not count.
 
     The folder is $RERANK_CACHE, or else rerank-plugins in $XDG_CACHE_HOME or ~/.cache. Where $RERANK_CACHE is set to
     nothing, neither parses nor feature values are kept.
@@ -43,11 +45,11 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
     rerank cache --prune 2GB
     rerank cache --clear
     """  # noqa: D301
-    from rerank_adapters.extraction.value_cache import FEATURES, ValueCache
-    from rerank_plugins import kernel_cache
-    from rerank_plugins.models.fastsubs import queue_files
-    from rerank_plugins.parsers.parse_cache import ParseCache
-    from rerank_plugins.paths import cache_folder, cache_limit, size_in_bytes
+    from rerank_adapters.chain.extraction.value_cache import FEATURES, ValueCache
+    from rerank_plugins.core.paths import cache_folder, cache_limit, size_in_bytes
+    from rerank_plugins.kit import kernel_cache
+    from rerank_plugins.kit.files.parse_cache import ParseCache
+    from rerank_plugins.substitutes import queue_files
 
     folder = folder or cache_folder()
     if folder is None:
@@ -77,23 +79,36 @@ def command(folder: Path | None, clear: bool, prune: str | None) -> None:
             raise RerankError(f"{folder}: cannot be pruned ({error})") from None
         click.echo(f"{folder}: pruned, {max(0, before - parses.size() - values.size()) / 1e6:.1f} MB freed")
         return
-    click.echo(f"{parses.file}: {parses.size() / 1e6:.1f} MB")
-    for parsed in parses.holdings():
-        name = _name(json.loads(parsed.identity))
-        click.echo(f"{parsed.sentences} sentences, {parsed.size / 1e6:.1f} MB: {name}")
+    total = parses.size()
+    click.echo(f"{parses.file}: {total / 1e6:.1f} MB")
+    _list("sentences", [(_name(json.loads(one.identity)), one.sentences, one.size) for one in parses.holdings()])
     if values.folder.is_dir():
+        total += values.size()
         click.echo(f"{values.folder}: {values.size() / 1e6:.1f} MB")
-    for kept in values.holdings():
-        name = _name(json.loads(kept.identity)["values"]["extractor"])
-        click.echo(f"{kept.rows} hypotheses, {kept.size / 1e6:.1f} MB: {name}")
+    _list(
+        "hypotheses",
+        [(_name(json.loads(one.identity)["values"]["extractor"]), one.rows, one.size) for one in values.holdings()],
+    )
     for other, what in others.items():
         if other.is_dir():
             size = sum(path.stat().st_size for path in other.rglob("*") if path.is_file())
+            total += size
             click.echo(f"{other}: {size / 1e6:.1f} MB of {what}")
+    click.echo(f"{folder}: {total / 1e6:.1f} MB in all")
+
+
+def _list(unit: str, holdings: Sequence[tuple[str, int, int]]) -> None:
+    """Print a line for each name, the largest first; what several versions have kept under one name is added up."""
+    counts, sizes = Counter[str](), Counter[str]()
+    for name, count, size in holdings:
+        counts[name] += count
+        sizes[name] += size
+    for name, size in sizes.most_common():
+        click.echo(f"{counts[name]} {unit}, {size / 1e6:.1f} MB: {name}")
 
 
 def _name(description: dict[str, Any]) -> str:
-    """The class of a described parser or feature (identity.py), and those of its options that are set."""
+    """The class of a described parser or feature (core/identity.py), and those of its options that are set."""
     set_options = {name: value for name, value in description.get("options", {}).items() if value not in (None, "")}
     options = ",".join(f"{name}={_name(v) if isinstance(v, dict) else v}" for name, v in set_options.items())
     name = str(description.get("class", "?")).rpartition(".")[2]

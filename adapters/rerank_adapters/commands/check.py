@@ -1,4 +1,4 @@
-"""`rerank check`: a config and its data, checked before any long work."""
+"""`rerank check`: checks a config and its data before any long work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rerank_adapters.commands.options import (
     reference_form_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -66,7 +66,7 @@ def command(
     """Check a CONFIG, or n-best lists alone, before any long work.
 
     Files, encodings, ids, line counts, features and vocabularies are checked, and every fault is reported with its
-    place, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
+    position, not only the first. Casing and tokenisation of hypotheses and references are compared as each metric sees
     them (the metrics of -m, or else of the config). The exit code is 2 if there is an error, and 0 otherwise, even if
     there are warnings.
 
@@ -77,10 +77,10 @@ def command(
     rerank check configs/mt.toml
     rerank check --nbest test.jsonl -r test.ref --format hyporadise -m wer
     """  # noqa: D301
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import DataSet
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_plugins import ConfigError
 
     closing = Closing()

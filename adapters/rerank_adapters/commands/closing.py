@@ -1,4 +1,4 @@
-"""The last line of a command: what it wrote, where, and the wall time it took."""
+"""Prints the last line of a command: what it wrote, where, and the wall time it took."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from rerank_adapters.progress import Stopwatch, counted
+from rerank_adapters.runtime.progress import Stopwatch, counted
 
 __all__ = ["Closing", "counted", "size_text"]
 
@@ -27,11 +27,11 @@ class Closing:
         return self._watch.seconds
 
     def wrote(self, what: str, path: Path | str) -> None:
-        """Say that `what` was written to a path (`-` is stdout), and the wall time."""
+        """Print that `what` was written to a path (`-` is stdout), and the wall time."""
         self.say(f"wrote {what} to {'stdout' if str(path) == '-' else path}")
 
     def say(self, what: str) -> None:
-        """Say what was done, and the wall time."""
+        """Print what was done, and the wall time."""
         click.echo(f"{what} in {self._watch}", err=True)
 
 

@@ -1,4 +1,4 @@
-"""`rerank evaluate`: systems compared with references, with tests of significance."""
+"""`rerank evaluate`: compares systems by metrics, with tests of significance."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     source_option,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,16 +106,16 @@ def command(
     rerank evaluate -r test.trn -m wer -m ser reranked=b.trn --nbest test.nbest \\
         --groups utt2spk --alignments b.pra
     """  # noqa: D301
+    from rerank_adapters.chain.alignments import write_alignments
+    from rerank_adapters.chain.evaluate import compare, with_first_best
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.mismatch import style_mismatch
     from rerank_adapters.formats.groups import read_groups
     from rerank_adapters.formats.reading import read_nbest
-    from rerank_adapters.formats.references import read_outputs, read_references
+    from rerank_adapters.formats.references import read_references, settled
     from rerank_adapters.metrics.wer import LevenshteinRate
-    from rerank_adapters.pipeline.alignments import write_alignments
-    from rerank_adapters.pipeline.evaluate import compare, with_first_best
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.mismatch import style_mismatch
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.output import write_report
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     if not flags.metrics and not flags.config:
@@ -124,15 +124,20 @@ def command(
     job = job.with_tests(bootstrap, randomisation, resample_groups)
     if alignments is not None and not any(isinstance(measure.metric, LevenshteinRate) for measure in job.measures):
         raise ConfigError("--alignments: no metric aligns words; add -m wer or -m cer")
-    with StatusLine("reading"):
-        refs = read_references(references, reference_form)
-        lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
-    ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
     named = dict(_named(system) for system in systems)
     if len(named) < len(systems):
         raise ConfigError("two systems have the same name; name them with NAME=FILE")
+    with StatusLine("reading"):
+        refs = read_references(references, reference_form)
+        of_systems: ReferenceForm = "lines" if reference_form == "lines" else "auto"
+        read = {name: read_references([path], of_systems) for name, path in named.items()}
+        lists = read_nbest([Path(path) for path in nbest], job.format) if nbest else None
+    if lists is None and refs.form == "auto":
+        refs, *texts = settled([refs, *read.values()])
+        read = dict(zip(read, texts, strict=True))
+    ids = refs.ids if lists is None else [nbest_.segment_id for nbest_ in lists]
     form = refs.form_for(ids)
-    outputs: dict[str, Sequence[str]] = {name: read_outputs(path, ids, form) for name, path in named.items()}
+    outputs: dict[str, Sequence[str]] = {name: text.as_outputs(ids, form) for name, text in read.items()}
     if not outputs and lists is None:
         raise ConfigError("there is nothing to evaluate: name at least one SYSTEM, or --nbest")
     if lists is not None:

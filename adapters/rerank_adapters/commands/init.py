@@ -1,4 +1,4 @@
-"""`rerank init`: the first config of a job, from its files."""
+"""`rerank init`: drafts the first config of a job from its files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import click
 
 from rerank_adapters.commands.closing import Closing
 from rerank_adapters.commands.options import format_option, output_file
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.starting.draft import Draft
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.first_config.draft import Draft
 
-SLOW = 600.0  # seconds from which on it is asked whether a feature stays
+SLOW = 600.0  # seconds from which on the user is asked whether a feature stays
 
 
 @click.command("init")
@@ -54,30 +54,31 @@ def command(
 ) -> None:
     """Write a commented config for the FILES of a job.
 
-    FILES are n-best lists and whatever belongs to them: references, sources, the decoder's weights (moses.ini),
-    n-gram models. Which file is what, the format, the language and the tokenisation are seen in the files. The config
-    names the features that work with them, says what each costs on this machine, measured on some of the lists, and
-    why others are left out. It has passed `rerank check` when it is written.
+    FILES are n-best lists and whatever belongs to them: references, sources, speakers (utt2spk), scores of the
+    hypotheses computed elsewhere (a line of numbers for each), the decoder's weights (moses.ini), n-gram models; or
+    folders of such files, as dev/ and test/. Which file is what, the format, the language, the tokenisation and
+    sub-word pieces are read from the files. The config names the features that work with them, gives the cost of each
+    on this machine, measured on some of the lists, and why others are left out. It has passed `rerank check` when it is
+    written.
 
-    What cannot be seen is asked on a terminal; elsewhere, and with --yes, an option says it.
+    On a terminal, the command asks for what the files do not show; elsewhere, and with --yes, options must give it.
 
     \b
     rerank init tune.nbest tune.en tune.de test.nbest test.en test.de
+    rerank init dev test
     rerank init lists.nbest refs.txt --tune lists.nbest -o job.toml
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic
-    from rerank_adapters.pipeline.starting.assignment import assign, sets_of
-    from rerank_adapters.pipeline.starting.draft import Draft
-    from rerank_adapters.pipeline.starting.languages import language_of
-    from rerank_adapters.pipeline.starting.recognition import recognise
-    from rerank_adapters.pipeline.starting.texts import look_of
-    from rerank_adapters.progress import StatusLine, duration
+    from rerank_adapters.chain.first_config.assignment import assign, lines_of, sets_of
+    from rerank_adapters.chain.first_config.draft import Draft
+    from rerank_adapters.chain.first_config.languages import language_of
+    from rerank_adapters.chain.first_config.recognition import recognise
+    from rerank_adapters.chain.first_config.score_columns import assign_scores, columns_of
+    from rerank_adapters.chain.first_config.texts import look_of, whole_words
+    from rerank_adapters.runtime.progress import StatusLine, duration
     from rerank_plugins import ConfigError
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
-    for path in (*tune, *test, *references, *sources):
-        if path not in files:
-            raise ConfigError(f"{path}: an option says what this file is, but it is not among the FILES")
     if output.exists() and not force and str(output) != "-":
         raise ConfigError(f"{output}: exists already; overwrite it with --force, or name another file with -o")
     asking = sys.stdin.isatty() and sys.stderr.isatty() and not yes
@@ -87,23 +88,28 @@ def command(
         return answer or None
 
     with StatusLine("reading the files"):
-        recognised = recognise(list(files), registry, format_)
+        recognised = recognise(files, registry, format_)
+    for path in (*tune, *test, *references, *sources):
+        if path not in files and path not in recognised.found:
+            raise ConfigError(f"{path}: an option names this file, but it is not among the FILES")
     if len(recognised.weights) > 1:
         first, second, *_ = recognised.weights
         raise ConfigError(f"{second}: weights, as {first} is: a config starts from one file of weights")
     sets = sets_of(recognised.lists, tune, test, ask)
-    assign(recognised.texts, sets, sources, references)
+    unused = [*recognised.unused, *assign(recognised.texts, sets, sources, references, recognised.found)]
+    unused += assign_scores(recognised.scores, sets, recognised.found)
     if sets[0].role != "tune" or not sets[0].references:
         missing = "lists to tune on" if sets[0].role != "tune" else "a reference for each list to tune on"
         raise ConfigError(f"{sets[0].lists[0].path}: weights need {missing}; name the file too")
-    firsts, texts = sets[0].lists[0].firsts, _lines(sets[0].references[0], sets[0].lists[0].ids)
-    language = language or language_of(texts) or ask_language(asking)
-    source = sets[0].source
-    source_language = language_of(_lines(source, sets[0].lists[0].ids)) if source else None
+    firsts, texts = sets[0].lists[0].firsts, lines_of(sets[0].references[0], sets[0].lists[0].ids)
+    language = language or language_of(whole_words(texts)) or ask_language(asking)
+    source = sets[0].sources
+    source_language = language_of(whole_words(source)) if source else None
     look = look_of(firsts, texts, language)
     metric = metric or ("wer" if look.spoken and not source else "bleu")
     weights = next(iter(recognised.weights), None)
-    draft = Draft(sets, metric, language, source_language, look, recognised.language_models, weights)
+    columns, unmatched = columns_of(sets)
+    draft = Draft(sets, metric, language, source_language, look, recognised.language_models, columns, weights)
     notes: list[str] = []
     with StatusLine("measuring what features cost"):
         check = _checked(draft, output, registry)
@@ -132,8 +138,14 @@ def command(
     for one in sets:
         paths = ", ".join(str(file.path) for file in one.lists)
         beside = [f"references {', '.join(map(str, one.references))}"] if one.references else []
-        beside += [f"source {one.source}"] if one.source else []
-        click.echo(f"{one.name or one.role}: {'; '.join([paths, *beside])}", err=True)
+        beside += [f"source {one.source or 'in the lists'}"] if one.sources is not None else []
+        beside += [f"groups {one.groups}"] if one.groups else []
+        beside += [f"scores {', '.join(map(str, one.scores))}"] if one.scores else []
+        click.echo(f"{'tune' if one.role == 'tune' else one.name}: {'; '.join([paths, *beside])}", err=True)
+    if unmatched:
+        click.echo(f"scores that not every set has, or under another name: {', '.join(map(str, unmatched))}", err=True)
+    if unused:
+        click.echo(f"not used: {', '.join(map(str, unused))}", err=True)
     with open_atomic(output) as stream:
         stream.write(text)
     closing.wrote("a config", output)
@@ -146,19 +158,13 @@ def ask_language(asking: bool) -> str | None:
     return None if answer == "none" else answer
 
 
-def _lines(path: Path, ids: Sequence[str]) -> list[str]:
-    from rerank_adapters.formats.references import read_references
-
-    return [texts[0] for texts in read_references([path]).for_segments(ids)]
-
-
 def _checked(draft: Draft, output: Path, registry: Registry) -> Check:
     """The check of a draft, with an estimate of its costs."""
     import tomllib
 
+    from rerank_adapters.chain.check import Check
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.config import Config
-    from rerank_adapters.pipeline.check import Check
-    from rerank_adapters.pipeline.job import Job
 
     config = Config.model_validate({**tomllib.loads(draft.write(output)), "base": output.absolute().parent})
     check = Check(Job.create(config, registry), costs=True)

@@ -1,4 +1,4 @@
-"""Groups of commands whose modules are imported only when a command is asked for, and to which plugins add commands.
+"""Groups of commands whose modules are imported only when a command is used, and to which plugins add commands.
 
 A plugin adds a subcommand by `cli.subgroup("train").add_command(command)` in its `register_commands`.
 """
@@ -6,6 +6,7 @@ A plugin adds a subcommand by `cli.subgroup("train").add_command(command)` in it
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 class GroupOfPlugins(click.Group):
@@ -63,7 +64,7 @@ class GroupOfPlugins(click.Group):
         """The first sentence of a command's help."""
         command = self.get_command(ctx, name)
         assert command is not None  # it is one of ours
-        return command.get_short_help_str(limit=1000)
+        return _first_sentence(command)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -111,7 +112,7 @@ class GroupWithHeadings(GroupOfPlugins):
             names.clear()
 
     def add_lazy_command(self, heading: str, name: str, module: str, summary: str) -> None:
-        """Add the `command` of a module, to be imported when it is first asked for."""
+        """Add the `command` of a module, to be imported when it is first used."""
         self.modules[name], self.summaries[name], self._heading_of[name] = module, summary, heading
 
     def add_group(self, heading: str, group: LazyGroup) -> None:
@@ -142,5 +143,11 @@ class GroupWithHeadings(GroupOfPlugins):
     def summary(self, ctx: click.Context, name: str) -> str:  # noqa: ARG002
         """The first sentence of a command's help; neither lazy commands nor plugins are imported for it."""
         if name in self.commands:
-            return self.commands[name].get_short_help_str(limit=1000)
+            return _first_sentence(self.commands[name])
         return self.summaries[name]
+
+
+def _first_sentence(command: click.Command) -> str:
+    """The first sentence of a command's help; one in which `et al.` stands goes on until a capital letter follows."""
+    paragraph = (command.short_help or command.help or "").partition("\n\n")[0]
+    return re.split(r"(?<=\.) (?=[A-Z])", " ".join(paragraph.split()))[0]

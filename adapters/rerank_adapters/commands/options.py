@@ -1,4 +1,4 @@
-"""Options that several commands share, and the config that they make.
+"""The options of several commands, and the config that they make.
 
 A flag replaces a whole table of the config file, never a single key of it: `--tuner mira,passes=20` replaces all of
 `[tuner]`.
@@ -125,7 +125,7 @@ def reference_form_option(command: Command) -> Command:
         type=click.Choice(["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]),
         help="How lines are matched to segments: by number (lines), by an id in front (kaldi) or at the end (trn), or"
         " as JSON lines, icefall's files, STM or CTM name their utterances. By default, by numbers where the ids of the"
-        " segments are numbers, else by whichever form has all ids.",
+        " segments are numbers, else by whichever form has all ids; without lists, by ids that all files share.",
     )(command)  # fmt: skip
 
 
@@ -148,7 +148,7 @@ def scheduler_option(command: Command) -> Command:
 
     def choose(context: click.Context, _: click.Parameter, address: str | None) -> None:
         if address:
-            from rerank_adapters.cluster import using_cluster
+            from rerank_adapters.runtime.cluster import using_cluster
 
             context.with_resource(using_cluster(address))
 
@@ -196,6 +196,14 @@ def spoken_option(command: Command) -> Command:
         "--spoken", is_flag=True,
         help="Train on trees in lower case and without punctuation, for a model of recognised speech.",
     )(command)  # fmt: skip
+
+
+def language_option(default: str) -> Callable[[Command], Command]:
+    """`--language`: the language that a model records; `default` is what the help names without the option."""
+    return click.option(
+        "--language", default="", metavar="CODE",
+        help=f"Record this language in the model: its code, such as en. Default: {default}.",
+    )  # fmt: skip
 
 
 def text_steps(steps: tuple[str, ...], usual: tuple[str, ...] = ("penn-tokenize",)) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""`rerank plugins`: all registered plugins, their owners and their options."""
+"""`rerank plugins`: lists all registered plugins, their owners and their options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from rerank_plugins import PluginError
-from rerank_plugins.registry import KINDS, Entry, Option, Registry, suggestion
+from rerank_plugins.core.registry import KINDS, Entry, Option, Registry, suggestion
 
 
 @click.command("plugins")

@@ -1,4 +1,4 @@
-"""`rerank run`: the whole job of a config file."""
+"""`rerank run`: runs the whole job of a config file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import jobs_option, seed_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("run")
@@ -22,7 +22,7 @@ from rerank_plugins.registry import Registry
 @click.option("--changes", type=click.IntRange(0), help="Show this many of the segments that changed most. Default: 5.")
 @click.option("--force", is_flag=True, help="Repeat all steps, even those whose inputs have not changed.")
 @click.option(
-    "--dry-run", is_flag=True, help="Say which steps would be done, and which files written, without doing anything."
+    "--dry-run", is_flag=True, help="Print which steps would be done and which files written, without doing anything."
 )
 @jobs_option
 @seed_option
@@ -37,11 +37,11 @@ def command(
     jobs: int | None,
     seed: int | None,
 ) -> None:
-    """Extract, tune, rerank and evaluate, all as CONFIG says.
+    """Extract, tune, rerank and evaluate by a CONFIG.
 
     The report ends with a table of what each feature contributes and a table of scores. A [[system]] of the config
-    leaves features out, for comparison. Feature tables, weights.toml, 1-bests, reranked lists and reports (JSON,
-    HTML) are written to the work folder.
+    leaves features out, or has another tuner or decision, for comparison. Feature tables, weights.toml, 1-bests,
+    reranked lists and reports (JSON, HTML) are written to the work folder.
 
     The same command continues a job that was interrupted, and repeats only what has changed: a step is done again if
     its part of the config, its data, models, plugins or this program have another content than when it was done, or if
@@ -51,10 +51,10 @@ def command(
     \b
     rerank run configs/mt.toml --work work/mt
     """  # noqa: D301
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.models import check_trained
+    from rerank_adapters.chain.run import RERANKED, plan, run
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.models import check_trained
-    from rerank_adapters.pipeline.run import RERANKED, plan, run
     from rerank_adapters.report.output import report_console
     from rerank_adapters.report.tables import contribution_table
     from rerank_adapters.report.terminal import print_evaluation
@@ -74,8 +74,8 @@ def command(
         return
     outcome = run(job, folder, lambda line: click.echo(line, err=True), force=force, name=config.stem)
     shown = job.config.evaluation.changes if changes is None else changes
-    carried = outcome.contributions
-    tables = [] if carried is None else [contribution_table(carried, job.measures[0].name)]
+    contributions = outcome.contributions
+    tables = [] if contributions is None else [contribution_table(contributions, job.measures[0].name)]
     for evaluation in outcome.evaluations.values():
         print_evaluation(evaluation, report_console(), changes=shown, changed=[RERANKED], tables=tables)
     for page in outcome.pages:

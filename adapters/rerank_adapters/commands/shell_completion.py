@@ -1,4 +1,4 @@
-"""Completion in bash, zsh and fish: of commands and options by click, of plugins and their options, and of files."""
+"""Completes names of plugins, their options and files in bash, zsh and fish, beside click's commands and options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from click.shell_completion import (
     add_completion_class,
 )
 
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 VARIABLE = "_RERANK_COMPLETE"  # set by the shell's completion function, which click writes
 

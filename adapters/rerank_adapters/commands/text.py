@@ -1,4 +1,4 @@
-"""`rerank text`: text pipelines as a filter."""
+"""`rerank text`: applies a text pipeline to each line."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def command(steps: tuple[str, ...], source: str, output: Path) -> None:
     \b
     rerank text undo-bpe detokenize:en < system.bpe > system.txt
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic, open_text
     from rerank_adapters.text import TextPipeline
+    from rerank_plugins.kit.files.text import open_atomic, open_text
 
     pipeline = TextPipeline(steps)
     with open_text(source) as lines, open_atomic(output) as out:

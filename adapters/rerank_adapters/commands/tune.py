@@ -1,4 +1,4 @@
-"""`rerank tune`: weights tuned on n-best lists, their features and references."""
+"""`rerank tune`: tunes weights on n-best lists, their features and references."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rerank_adapters.commands.options import (
     references_option,
     source_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     "--fix", "fixed", multiple=True, metavar="NAME", help="Keep the weight of this feature fixed. Repeatable."
 )
 @click.option(
-    "--select", is_flag=True, help="Keep only those features that earn their place on held-out folds of the lists."
+    "--select", is_flag=True, help="Keep only those features that improve the score of held-out folds of the lists."
 )
 @source_option
 @job_flags("tuner", "metrics", "features", "config", "format_", "jobs", "seed")
@@ -62,7 +62,7 @@ def command(
 
     With --select, features are added to the decoder's one -f (or one [[feature]]) at a time, by their gain on held-out
     folds of these lists; the smallest set within one standard error of the best is kept. The weights file has the
-    table of all steps and asks only for the features kept.
+    table of all steps and needs only the features kept.
 
     \b
     rerank tune tune.nbest.gz -r tune.en -t mert,restarts=20 \\
@@ -70,16 +70,16 @@ def command(
     """  # noqa: D301
     from rich.console import Console
 
+    from rerank_adapters.chain.extract import dense_rule, extract_with, parts_of
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.mismatch import style_mismatch
+    from rerank_adapters.chain.preflight import rehearse
+    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.table_columns import chosen_columns
+    from rerank_adapters.chain.tune import learn
+    from rerank_adapters.chain.tuning.tables import selection_table
+    from rerank_adapters.chain.tuning_set import read_tuning_set
     from rerank_adapters.formats.decoder_features import decoder_table
-    from rerank_adapters.pipeline.extract import dense_rule, extract_with, parts_of
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.mismatch import style_mismatch
-    from rerank_adapters.pipeline.preflight import rehearse
-    from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.table_columns import chosen_columns
-    from rerank_adapters.pipeline.tune import learn
-    from rerank_adapters.pipeline.tuning_set import read_tuning_set
-    from rerank_adapters.report.tables import selection_table
     from rerank_adapters.report.terminal import print_table
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
@@ -90,7 +90,7 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     nbests = data.nbests
     if warning := style_mismatch(job, {"hypotheses": [nbest[0].text for nbest in nbests]}, data.references):
         click.echo(f"rerank: warning: {warning}", err=True)

@@ -1,4 +1,4 @@
-"""`rerank weights`: weights files converted from one form into another."""
+"""`rerank weights`: converts weights files from one form into another."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ def command(weights: str, form: str, template: str | None, decoder_only: bool, o
     rerank weights weights.toml --to moses-ini --template moses.ini -o tuned.ini
     rerank weights moses.ini --to toml -o weights.toml
     """  # noqa: D301
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.weights import read_weights, write_weights
     from rerank_adapters.weights.moses_files import write_moses_dense, write_moses_sparse
     from rerank_adapters.weights.moses_ini import moses_weight_section, write_moses_ini
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     tuned = read_weights(weights)
     if tuned.trees is not None and form != "toml":
-        raise ConfigError(f"{weights}: boosted trees belong to these weights, and Moses has no place for them")
+        raise ConfigError(f"{weights}: boosted trees belong to these weights, and no file of Moses can hold them")
     if form == "moses-ini":
         if template is None:
             raise ConfigError("--to moses-ini needs --template: the moses.ini whose [weight] section is replaced")

@@ -1,6 +1,6 @@
-"""A language model for a beam search: all beams of a frame in one call, in bounded memory.
+"""Scores the words of a beam search by a language model: all beams of a frame in one call, in bounded memory.
 
-A beam search asks for the same steps again and again, holds thousands of histories at once and hands back histories
+A beam search takes the same steps again and again, holds thousands of histories at once and hands back histories
 that are long out of date. The states of some models are large (a `Beam` of the HHMM holds 32 kB). The search therefore
 gets a light handle for each history, its `Prefix`, and the states themselves are kept for the most recently used
 prefixes alone. A state that was dropped is computed again, from the nearest prefix whose state is still there.
@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import IncrementalLM
-from rerank_plugins.language_models.batched_steps import advance_all, finish_all
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins.core.pickling import PickledFields
+from rerank_plugins.kit.batched_steps import advance_all, finish_all
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -66,7 +66,8 @@ class BeamScorer(PickledFields):
               tokens of a treebank for "don't"; their ln p are summed, and none give 0. The default takes words as they
               are
 
-    A scorer belongs to one process; a pickled copy remembers nothing. Raises ConfigError if `kept` is below 1.
+    A scorer belongs to one process; a pickled copy remembers nothing. Raises ConfigError if `kept` is below 1, or
+    the model is no `IncrementalLM`.
     """
 
     model: IncrementalLM[Any]
@@ -76,6 +77,8 @@ class BeamScorer(PickledFields):
     def __post_init__(self) -> None:
         if self.kept < 1:
             raise ConfigError(f"kept is {self.kept}, wanted 1 or more states")
+        if not isinstance(self.model, IncrementalLM):
+            raise ConfigError(f"{type(self.model).__name__} reads no words from left to right, as a beam search needs")
 
     @cached_property
     def _recent(self) -> OrderedDict[Step, Taken]:

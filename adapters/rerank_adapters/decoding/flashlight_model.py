@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
-from rerank_plugins.errors import ModelError
-from rerank_plugins.interfaces import IncrementalLM
+from rerank_plugins.core.errors import ModelError
+from rerank_plugins.core.interfaces import IncrementalLM
 
 
 class FlashlightModel:
@@ -33,7 +33,7 @@ class FlashlightModel:
     def start(self, start_with_nothing: bool) -> Any:  # noqa: ARG002
         """The state before the first word; the states of the sentence before are forgotten.
 
-        The model starts after `<s>` whatever `start_with_nothing` says: an `IncrementalLM` has no other start.
+        The model starts after `<s>` whatever the value of `start_with_nothing`: an `IncrementalLM` has no other start.
         """
         self._prefixes.clear()
         state = self.new_state()

@@ -3,10 +3,10 @@
 pyctcdecode (0.5) adds alpha · ln p(word | history) + beta to a beam for each word that ends, with `</s>` after the last
 one. Its own KenLM model converts KenLM's log10 to natural logs before it multiplies by alpha; our models give natural
 logs. So alpha and beta mean the same in both, and so does `unk_score_offset`, which stays in pyctcdecode's unit, log10.
-In one place the two differ: where a beam ends with a space, pyctcdecode asks for the empty word at the end, which its
+The two differ in one case: where a beam ends with a space, pyctcdecode scores the empty word at the end, which its
 own model scores as an unknown word, and this one as no word at all.
 
-pyctcdecode asks for methods, not for a base class, so that this module does not import it.
+pyctcdecode needs methods, not a base class, so that this module does not import it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from rerank_adapters.decoding.beam_scorer import BeamScorer, Prefix
-from rerank_plugins.interfaces import IncrementalLM
-from rerank_plugins.language_models.mixture import MixtureLanguageModel
+from rerank_plugins.core.interfaces import IncrementalLM
+from rerank_plugins.ngram.mixture import MixtureLanguageModel
 
 LN10 = 2.302585092994046
 TYPICAL = 6  # characters of a word: the penalty of an unknown beginning grows with its length beyond this

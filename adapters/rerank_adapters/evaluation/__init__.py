@@ -1,4 +1,4 @@
-"""Comparison of systems: corpus scores, significance tests, oracles, and single segments."""
+"""Compares systems: corpus scores, significance tests, oracles, and single segments."""
 
 from rerank_adapters.evaluation.comparison import evaluate, reference_lengths, system_statistics
 from rerank_adapters.evaluation.oracle import Oracle, oracle

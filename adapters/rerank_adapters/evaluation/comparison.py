@@ -1,4 +1,4 @@
-"""Comparison of systems on the same segments: scores, intervals, differences, p-values, oracles, length buckets.
+"""Compares systems on the same segments: scores, intervals, differences, p-values, oracles, length buckets.
 
 Statistics are counted once per segment for the distinct outputs of all systems, and resamples are drawn once for all
 systems and metrics (significance.py). The caller processes the texts beforehand (detokenisation, case) and names the
@@ -37,10 +37,10 @@ from rerank_adapters.evaluation.significance import (
 from rerank_adapters.metrics.signatures import full_signature
 from rerank_adapters.metrics.wer import LevenshteinRate
 from rerank_plugins import __version__
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError, RerankError
-from rerank_plugins.interfaces import Metric
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError, RerankError
+from rerank_plugins.core.interfaces import Metric
+from rerank_plugins.core.registry import suggestion
 
 EQUAL = 1e-9  # sentence scores that differ by less are a tie
 
@@ -160,7 +160,7 @@ def reference_lengths(references: Sequence[Sequence[str]]) -> LongArray:
 def system_statistics(
     systems: Sequence[Sequence[str]], references: Sequence[Sequence[str]], metric: Metric
 ) -> FloatArray:
-    """(systems, segments, S): the metric's statistics of each output; an output that systems share is counted once."""
+    """(systems, segments, S): the metric's statistics of each output; an output of several systems is counted once."""
     distinct = [list(dict.fromkeys(outputs)) for outputs in zip(*systems, strict=True)]
     counted = metric.statistics(distinct, references)
     first = np.cumsum([0, *(len(texts) for texts in distinct)])[:-1].tolist()

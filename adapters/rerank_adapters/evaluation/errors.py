@@ -1,4 +1,4 @@
-"""Kinds of errors: correct, substituted, deleted and inserted words of a system, and utterances with any error."""
+"""Counts errors by kind: correct, substituted, deleted and inserted words, and utterances with any error."""
 
 from __future__ import annotations
 

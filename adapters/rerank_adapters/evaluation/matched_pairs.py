@@ -2,7 +2,8 @@
 
 The errors of two systems are compared on stretches of speech between words that both recognise: a stretch ends where
 both have `GOOD` words in a row right. Errors in different stretches are taken to be independent. With d the
-difference between the systems' errors in a stretch, the statistic Z = mean(d) / (sd(d) / √n) is about normal.
+difference between the systems' errors in a stretch, the statistic Z = mean(d) / (sd(d) / √n) is about normal where n is
+large. Where all differences are equal, and not 0, their spread is no measure of chance, and there is no p-value.
 """
 
 from __future__ import annotations
@@ -15,32 +16,34 @@ import numpy as np
 
 from rerank_adapters.metrics.alignment import CORRECT, INSERTION, Alignment
 
+FEW = 30  # stretches below which the distribution of Z is far from normal
 GOOD = 2  # correct words of both systems between two stretches (sc_stats' min_num_good)
 
 
 @dataclass(frozen=True)
 class MatchedPairs:
-    """The number of stretches with errors, the mean difference of errors (first less second), Z and its two-sided p."""
+    """The number of stretches with errors, the mean difference of errors (first less second), Z and its two-sided p.
+
+    Z and p are None where the differences have no spread, as a single one has none.
+    """
 
     segments: int
     mean: float
-    z: float
-    p: float
+    z: float | None
+    p: float | None
 
 
 def matched_pairs(pairs: Iterable[tuple[Alignment, Alignment]]) -> MatchedPairs:
-    """Compare two systems by their alignments with the same references.
-
-    Z is 0 and p is 1 where there are fewer than two stretches, or where all have the same difference 0.
-    """
+    """Compare two systems by their alignments with the same references. Z is 0 and p is 1 where no stretch differs."""
     differences = [a - b for first, second in pairs for a, b in _stretches(first, second)]
     n = len(differences)
+    if not any(differences):
+        return MatchedPairs(n, 0.0, 0.0, 1.0)
     values = np.array(differences, np.float64)
-    mean = float(values.mean()) if n else 0.0
-    deviation = float(values.std(ddof=1)) if n > 1 else 0.0
-    z = mean / (deviation / sqrt(n)) if deviation > 0 else (0.0 if mean == 0 else float(np.copysign(np.inf, mean)))
-    if n < 2:
-        z = 0.0
+    mean, deviation = float(values.mean()), float(values.std(ddof=1)) if n > 1 else 0.0
+    if deviation == 0:
+        return MatchedPairs(n, mean, None, None)
+    z = mean / (deviation / sqrt(n))
     return MatchedPairs(n, mean, z, erfc(abs(z) / sqrt(2)))
 
 

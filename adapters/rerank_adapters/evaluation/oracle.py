@@ -1,4 +1,4 @@
-"""Oracle and anti-oracle: the best and the worst corpus score that a choice from the lists can have.
+"""Finds the oracle and the anti-oracle: the best and the worst corpus score of any choice from the lists.
 
 The result is exact where the metric decomposes over segments (`Metric.decomposes`; WER does, for instance). BLEU and
 chrF do not decompose, so segments cannot be decided one by one; the result is then that of a search, and the true
@@ -16,8 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 GAIN = 1e-10  # a change must gain more than a rounding error, or passes might not end
 PASSES = 100

@@ -1,4 +1,4 @@
-"""Choices of hypotheses compared by the statistics of a metric, without texts: gains, intervals and p-values.
+"""Compares choices of hypotheses by the statistics of a metric, without texts: gains, intervals and p-values.
 
 The tests are those of significance.py, with the same resamples and trials for all pairs.
 """
@@ -17,8 +17,8 @@ from rerank_adapters.evaluation.significance import (
     randomisation_p_value,
     swapped_totals,
 )
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Metric
 
 
 class Gain(NamedTuple):

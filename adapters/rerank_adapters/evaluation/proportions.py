@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 Z = 1.959963984540054  # 97.5th percentile of the standard normal distribution
 
@@ -44,7 +44,7 @@ class McNemar(NamedTuple):
 
 
 def mcnemar(first: BoolArray, second: BoolArray) -> McNemar:
-    """The exact two-sided test; the arrays (questions) say which answers of either system are correct.
+    """The exact two-sided test; the arrays (questions) are whether the answers of either system are correct.
 
     >>> mcnemar(np.array([True] * 5 + [False]), np.array([False] * 6))
     McNemar(first_only=5, second_only=0, p_value=0.0625)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from rerank_adapters.evaluation.errors import ErrorCounts
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 LEVELS = ((0.01, "**"), (0.05, "*"))
 
@@ -21,7 +21,7 @@ class Comparison:
 
     `difference`       the score minus the baseline's score, whichever direction is better
     `interval`         the 95 % interval of the difference; None without a bootstrap, as are `bootstrap_p` and `better`
-    `better`           the share of the resamples in which the system beats the baseline (Koehn 2004)
+    `better`           the proportion of the resamples in which the system beats the baseline (Koehn 2004)
     `randomisation_p`  None without trials
     `wins`, `losses`, `ties`  numbers of segments with a better, worse and equal sentence score
     """
@@ -166,7 +166,7 @@ class Evaluation:
 
     @property
     def rule_of_stars(self) -> str:
-        """A sentence that says when a difference has a star; empty where no test was run."""
+        """A sentence that defines when a difference has a star; empty where no test was run."""
         if not (self.bootstrap or self.randomisation):
             return ""
         interval = "its 95 % interval excludes zero and " if self.bootstrap else ""
@@ -189,7 +189,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Everything as dictionaries, lists, strings, numbers and None, ready for JSON.
 
-        Each comparison also has its `stars`; `rule_of_stars` says what they mean.
+        Each comparison also has its `stars`; `rule_of_stars` defines them.
         """
         values = {"rule_of_stars": self.rule_of_stars, **_plain(self)}
         for metric, result in zip(values["metrics"], self.metrics, strict=True):

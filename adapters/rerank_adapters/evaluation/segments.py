@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.evaluation.result import Bucket, Evaluation, Group, MetricResult, Segment
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
 
 BUCKETS = 5
 
@@ -26,7 +26,7 @@ class Change(NamedTuple):
 def length_buckets(lengths: LongArray, count: int = BUCKETS) -> tuple[Bucket, ...]:
     """At most `count` buckets of about as many segments each, by `lengths` (segments) in words.
 
-    Segments of equal length share a bucket. The bounds are quantiles, so that each bucket has enough segments for a
+    Segments of equal length are in one bucket. The bounds are quantiles, so that each bucket has enough segments for a
     corpus score.
     """
     edges = np.unique(np.quantile(lengths, np.arange(1, count) / count, method="higher"))

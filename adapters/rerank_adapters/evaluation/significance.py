@@ -1,8 +1,9 @@
 """Tests of whether two systems differ by more than chance: paired bootstrap, paired approximate randomisation.
 
 Both resample segments, and a corpus metric over additive statistics needs only the sums over each resample: B resamples
-of N segments are one (B, N) matrix of counts times the (N, S) statistics. All systems and metrics share the resamples,
-side by side in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S) multiply-adds.
+of N segments are one (B, N) matrix of counts times the (N, S) statistics. All systems and metrics have the same
+resamples, side by side in the columns, and `metric.score` turns all sums into scores at once. Cost: O(B · N · S)
+multiply-adds.
 
 Paired bootstrap: Koehn (2004), "Statistical significance tests for machine translation evaluation". Approximate
 randomisation: Noreen (1989). P-values as in sacrebleu, after Riezler & Maxwell (2005), with (c + 1) / (B + 1); with
@@ -18,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 CELLS = 1 << 22  # cells of a block of the resampling matrix: 32 MB of float64
 TIE = 1e-9  # sums of the same numbers in another order differ by less

@@ -1,12 +1,12 @@
-"""Groups of segments, such as speakers: a file with an id and its group on each line, as Kaldi's `utt2spk` has them."""
+"""Reads groups of segments, such as speakers: an id and its group on each line, as in Kaldi's `utt2spk`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 
 def read_groups(path: str | Path, ids: Iterable[str]) -> list[str]:

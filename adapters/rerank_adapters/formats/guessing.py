@@ -1,4 +1,4 @@
-"""Guesses the format of n-best lists from the first lines of a file, and its name where the layout is one of files.
+"""Guesses the format of n-best lists from the first lines of a file, or from its name in layouts of several files.
 
 A guess is made only where the lines have a sign that no other format has; a text that could be several things is an
 error that names the candidates. `moses` stands for every list with `|||` that shows no sign of another dialect.
@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rerank_adapters.formats.delimited import BAR
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
 
 LINES = 40  # the lines that are examined
 NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

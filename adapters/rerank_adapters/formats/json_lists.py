@@ -1,4 +1,4 @@
-"""Parts that the formats in JSON share: JSON lines and whole documents, and what reranking adds to a record.
+"""The common parts of the formats in JSON: JSON lines, whole documents, and what reranking adds to a record.
 
 A file holds JSON lines, one record a line, or a single document, which may span lines. A record holds one list or
 several. A rescored list is one JSON line: the record of the list with its hypotheses in the new order, and beside them
@@ -19,13 +19,13 @@ from itertools import chain
 from math import isfinite
 from typing import Any, ClassVar
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.delimited import check_new_names, one_by_one
 from rerank_adapters.formats.line_lists import files_in, stem
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.json_and_toml import read_json
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.kit.files.text import open_text
 
 ADDED = "rerank"  # the key of what reranking adds to a record
 

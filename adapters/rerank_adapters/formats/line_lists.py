@@ -1,4 +1,4 @@
-"""Parts that the text formats of recognisers share: lists whose form has no place for totals, and small parsers.
+"""The common parts of recognisers' text formats: lists whose form cannot hold totals, and small parsers.
 
 Such a format keeps the line or lines of each hypothesis in `Hypothesis.raw`. A list that was not changed is written as
 it was read; a rescored one has its hypotheses in the new order, each with the lines that it had.
@@ -12,12 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
-from rerank_adapters.formats.compressed import STANDARD
 from rerank_adapters.formats.delimited import with_end
-from rerank_adapters.formats.numbers import finite
-from rerank_plugins.errors import FormatError
-from rerank_plugins.interfaces import NBestFormat, Rescored
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.interfaces import NBestFormat, Rescored
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.numbers import finite
+from rerank_plugins.kit.files.text import STANDARD
 
 COMPRESSED = (".gz", ".xz", ".bz2", ".zst")
 AUDIO = (".wav", ".flac", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".sph", ".webm", ".mfc")

@@ -1,4 +1,4 @@
-"""The forms in which 1-bests are written: plain lines, or with the ids of their utterances as scoring tools read them.
+"""Writes 1-bests as plain lines, or with the ids of their utterances as scoring tools read them.
 
     lines  so it is                        in the order of the lists
     kaldi  utt-07 so it is
@@ -12,13 +12,14 @@ more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from rerank_adapters.formats.compressed import open_text
 from rerank_adapters.formats.line_lists import value
-from rerank_plugins.errors import ConfigError, FormatError
+from rerank_adapters.formats.merging import is_number
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.kit.files.text import open_text
 
 OutputForm = Literal["lines", "kaldi", "trn", "ctm"]
 OUTPUT_FORMS: tuple[OutputForm, ...] = ("lines", "kaldi", "trn", "ctm")
@@ -48,6 +49,11 @@ def read_segments(path: Path) -> dict[str, Span]:
                 raise FormatError(f"the end {fields[3]} precedes the start {fields[2]}", path=str(path), line=number)
             spans[fields[0]] = Span(fields[1], start, end)
     return spans
+
+
+def form_for(ids: Iterable[str]) -> OutputForm:
+    """Lines for segments whose ids are the numbers of lines, Kaldi's form for utterances."""
+    return "lines" if all(map(is_number, ids)) else "kaldi"
 
 
 def output_lines(form: OutputForm, utterance: str, text: str, spans: Mapping[str, Span] | None = None) -> Iterator[str]:

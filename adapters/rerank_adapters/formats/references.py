@@ -1,4 +1,4 @@
-"""Reference translations or transcripts: one file per reference, whose lines are matched with the segments.
+"""Reads reference translations or transcripts, one file per reference, and matches their lines with the segments.
 
 A file has one of these forms:
 
@@ -8,27 +8,30 @@ A file has one of these forms:
     json    JSON lines with a transcript, as HyPoradise's own lists have it; by number or by id, as the segments
     icefall, stm, ctm   see transcripts.py
 
-`auto` means one of the last four where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
-names *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with ids in
-which the file has the id of every segment: whether words are ids is never guessed from the text alone.
+`auto` means one of the last five where the file shows it (JSON lines with a transcript, `utterance:<TAB>ref=`, the
+names *.trn, *.stm and *.ctm), then `lines` where the ids of all segments are numbers. Otherwise it means the form with
+ids in which the file has the id of every segment. Files without lists have ids where they share them, and lines that
+may have ids are no text without being called `lines`: see utterance_ids.py.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Literal
 
-from rerank_adapters.formats.compressed import display_name, open_text
+import click
+
 from rerank_adapters.formats.merging import is_number
 from rerank_adapters.formats.transcripts import AGGREGATED, json_texts, shown_form
-from rerank_plugins.errors import FormatError
+from rerank_adapters.formats.utterance_ids import ID_FORMS, WITH_IDS, TextFile, doubtful, shared_forms
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 ReferenceForm = Literal["auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm"]
 FORMS: tuple[ReferenceForm, ...] = ("auto", "lines", "kaldi", "trn", "json", "icefall", "stm", "ctm")
-TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -50,32 +53,6 @@ def line_of(segment_id: str, lines: int, name: str) -> int:
     return int(segment_id)
 
 
-def kaldi_utterance(line: str) -> tuple[str, str] | None:
-    """The id and the text of a line in Kaldi's form; None for a line without an id.
-
-    >>> kaldi_utterance("utt-1 so it is")
-    ('utt-1', 'so it is')
-    """
-    parts = line.split(maxsplit=1)
-    return (parts[0], parts[1].rstrip() if len(parts) == 2 else "") if parts else None
-
-
-def trn_utterance(line: str) -> tuple[str, str] | None:
-    """The id and the text of a line in NIST's form; None for a line without an id.
-
-    >>> trn_utterance("so it is (utt-1)")
-    ('utt-1', 'so it is')
-    """
-    match = TRN.fullmatch(line)
-    return (match[2], match[1].strip()) if match else None
-
-
-WITH_IDS: dict[ReferenceForm, Callable[[str], tuple[str, str] | None]] = {
-    "kaldi": kaldi_utterance,
-    "trn": trn_utterance,
-}
-
-
 @dataclass(frozen=True)
 class References:
     """`lines[i]` has line i of each of the files `names`; `form` says how lines are matched with segments."""
@@ -91,19 +68,14 @@ class References:
     def ids(self) -> list[str]:
         """The ids of all segments, in the order of the first file: line numbers, unless the form has ids.
 
-        Raises FormatError where no form was named and every line ends with a different id, as in NIST's form.
+        Raises FormatError where no form was named and the lines may have ids.
         """
+        if self.form == "auto":
+            return settled([self])[0].ids
         if self.form in WITH_IDS:
             return list(self._by_id(0, self.form))
         if self.form == "json":
             return list(self._json(0, by_number=True))
-        ends = [utterance[0] for utterance in self._utterances(0, "trn")] if self.form == "auto" else []
-        filled = sum(bool(line[0].strip()) for line in self.lines)
-        if filled > 1 and len(set(ends)) == filled:
-            raise FormatError(
-                f"each line ends with what may be an id, as ({ends[0]}): name the reference form, trn for ids or lines"
-                " for text", path=self.names[0],
-            )  # fmt: skip
         return [str(line) for line in range(len(self))]
 
     def for_segments(self, ids: Iterable[str]) -> list[tuple[str, ...]]:
@@ -120,7 +92,7 @@ class References:
             missing = next((id_ for id_ in wanted if id_ not in texts), None)
             if missing is not None:
                 some = ", ".join(list(texts)[:2])
-                message = f"no reference for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
+                message = f"no line for segment id {missing!r} among the {len(texts)} ids ({some}, …)"
                 shown = "json" if self.form == "json" else form
                 raise FormatError(f"{message} that the file has in {shown!r} form", path=name)
         return [tuple(texts[id_] for texts in files) for id_ in wanted]
@@ -129,16 +101,18 @@ class References:
         """The form that was named, otherwise the one in which the first file has the ids.
 
         The ids of `json` are numbers of lines where all segments have such ids (lines), otherwise ids (kaldi).
-        Raises FormatError where there is no such form, or more than one.
+        Raises FormatError where there is no such form, or more than one, and where numbered lines may have ids.
         """
         if self.form not in ("auto", "json"):
             return self.form
         not_a_line = next((id_ for id_ in ids if not is_number(id_)), None)
         if not_a_line is None:
+            if self.form == "auto":
+                self._check_numbered(ids)
             return "lines"
         if self.form == "json":
             return "kaldi"
-        matches = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in WITH_IDS}
+        matches = {form: set(ids) & {id_ for id_, _ in self._utterances(0, form)} for form in ID_FORMS}
         fitting = [form for form, matching in matches.items() if len(matching) == len(set(ids))]
         if len(fitting) == 1:
             return fitting[0]
@@ -152,6 +126,38 @@ class References:
             f"segment id {not_a_line!r} is not a number, so it names no line of this file, and no line has it as its"
             f" id: wanted `{not_a_line} word word …` (kaldi) or `word word … ({not_a_line})` (trn)", path=self.names[0],
         )  # fmt: skip
+
+    def as_outputs(self, ids: Sequence[str], form: ReferenceForm) -> list[str]:
+        """The outputs of a system whose only file this is: by id where its lines have ids, else by line.
+
+        `form` is that of the references. Raises FormatError where the numbers of lines and of segments differ, for a
+        segment whose id is missing, and where lines that are matched by their numbers may have ids.
+        """
+        if self.form == "auto" and form in WITH_IDS:
+            by_form = {own: dict(self._utterances(0, own)) for own in sorted(ID_FORMS, key=lambda own: own != form)}
+            own, texts = max(by_form.items(), key=lambda item: len(item[1].keys() & set(ids)))
+            if 2 * len(texts.keys() & set(ids)) > len(texts):
+                return replace(self, form=own).as_outputs(ids, form)
+        if self.form not in ("auto", "lines"):
+            return [text for (text,) in self.for_segments(ids)]
+        if self.form == "auto":
+            self._check_numbered(ids)
+        if len(self) != len(ids):
+            raise FormatError(f"{len(self)} lines, expected one for each of {len(ids)} segments", path=self.names[0])
+        return [line[0] for line in self.lines]
+
+    @property
+    def files(self) -> list[TextFile]:
+        """The files one by one, each with the forms with ids that it may have."""
+        forms = [form for form in ID_FORMS if self.form in ("auto", form)]
+        return [TextFile(*file, forms) for file in zip(self.names, zip(*self.lines, strict=True), strict=True)]
+
+    def _check_numbered(self, ids: Iterable[str]) -> None:
+        """Raise FormatError where lines may have ids, though the segments are matched by number."""
+        segments = TextFile("", [f"{id_} ." for id_ in ids], ["kaldi"])
+        for beside in ([], [segments]):
+            if forms := shared_forms([*self.files, *beside]):
+                raise doubtful(self.files[0], forms[0])
 
     def _json(self, file: int, by_number: bool) -> Mapping[str, str]:
         return json_texts((line[file] for line in self.lines), self.names[file], by_number)
@@ -192,8 +198,8 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
         read = [AGGREGATED[shown](column, name) for column, name in zip(columns, names, strict=True)]
         columns = [[f"{id_} {text}" for id_, text in texts.items()] for texts in read]
         form = "kaldi"
-    elif shown == "json":
-        form = "json"
+    elif shown in ("json", "trn"):
+        form = "json" if shown == "json" else "trn"
     for name, column in zip(names, columns, strict=True):
         if len(column) != len(columns[0]):
             message = f"{len(column)} lines, but {names[0]} has {len(columns[0])}: expected as many"
@@ -201,29 +207,18 @@ def read_references(paths: Sequence[str | Path], form: ReferenceForm = "auto") -
     return References(tuple(zip(*columns, strict=True)), names, form)
 
 
-def read_outputs(path: str | Path, ids: Sequence[str], form: ReferenceForm) -> list[str]:
-    """A system's output for each segment, by id where every line of the file has one, else by line.
+def settled(texts: Sequence[References]) -> list[References]:
+    """Texts of the same segments in the forms that they show together, where their forms are not named.
 
-    Raises FormatError where the numbers of lines and of segments differ, and for a segment whose id is missing.
+    A line on stderr says where their lines have ids. Raises FormatError where that is doubtful.
     """
-    lines, name = read_lines(path), display_name(path)
-    shown = shown_form(name, lines)
-    if shown is not None and shown in AGGREGATED:
-        lines = [f"{id_} {text}" for id_, text in AGGREGATED[shown](lines, name).items()]
-        form = "kaldi"
-    if form in WITH_IDS:
-        other: ReferenceForm = "trn" if form == "kaldi" else "kaldi"
-        parsed = [WITH_IDS[other](line) for line in lines if line.strip()]
-        if {utterance[0] for utterance in parsed if utterance is not None} >= set(ids):
-            form = other  # all segments have an output in the other form
-        utterances = [WITH_IDS[form](line) for line in lines if line.strip()]
-        texts = dict(utterance for utterance in utterances if utterance is not None)
-        if len(texts) == len(utterances) and texts.keys() & set(ids):
-            missing = next((id_ for id_ in ids if id_ not in texts), None)
-            if missing is None:
-                return [texts[id_] for id_ in ids]
-            if form == "trn" or len(texts.keys() & set(ids)) * 2 > len(texts):
-                raise FormatError(f"no output for segment id {missing!r} among the {len(texts)} ids", path=name)
-    if len(lines) != len(ids):
-        raise FormatError(f"{len(lines)} lines, expected one for each of {len(ids)} segments", path=name)
-    return lines
+    if all(text.form != "auto" for text in texts):
+        return list(texts)
+    files = [file for text in texts for file in text.files]
+    forms: Sequence[ReferenceForm] | None = shared_forms(files)
+    if forms is None:
+        return [replace(text, form="lines") if text.form == "auto" else text for text in texts]
+    names, read_as = ", ".join(file.name for file in files), " and ".join(sorted(set(forms)))
+    click.echo(f"rerank: the lines of {names} have ids: they are read in {read_as} form", err=True)
+    firsts = accumulate((len(text.names) for text in texts), initial=0)
+    return [replace(text, form=forms[first]) for text, first in zip(texts, firsts, strict=False)]

@@ -1,4 +1,4 @@
-"""Files of scores computed elsewhere for pairs of a hypothesis and a reference: tab-separated columns.
+"""Reads scores computed elsewhere for pairs of a hypothesis and a reference, from tab-separated columns.
 
 A line is `hypothesis TAB reference TAB score`. Columns between the reference and the score, such as the source sentence
 that `rerank table pairs` writes, are not read. Runs of white space in texts count as one space. A pair may come several
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_adapters.formats.numbers import finite
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.numbers import finite
+from rerank_plugins.kit.files.text import display_name, open_text
 
 Pairs = dict[str, dict[str, float]]  # reference -> hypothesis -> score
 

@@ -1,12 +1,12 @@
-"""Sentence pairs: two files, line by line, or one file of lines `source ||| target`."""
+"""Reads sentence pairs: two files, line by line, or one file of lines `source ||| target`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_plugins.errors import ConfigError, FormatError
+from rerank_plugins.core.errors import ConfigError, FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 BAR = "|||"
 

@@ -1,12 +1,12 @@
-"""Symbol tables of Kaldi and OpenFst: `word integer` a line, which say what the integers of a lattice mean."""
+"""Reads symbol tables of Kaldi and OpenFst, lines `word integer` that give the words of a lattice's integers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import open_text
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import open_text
 
 
 def read_symbols(path: Path) -> dict[str, str]:

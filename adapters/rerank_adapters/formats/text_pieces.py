@@ -1,4 +1,4 @@
-"""Texts in pieces that tasks on other machines read: stretches of lines of a plain file, or a whole compressed file."""
+"""Divides texts into pieces for tasks on other machines: ranges of lines of a plain file, or whole compressed files."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rerank_adapters.formats.compressed import MAGIC, PIECE, STANDARD, decoded_lines, open_text
 from rerank_plugins import ConfigError
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import MAGIC, PIECE, STANDARD, decoded_lines, open_text
 
 SIZE = 1 << 24  # bytes of a piece
 MOST = 4096  # pieces of a text, about; those of a larger text have more bytes

@@ -1,4 +1,4 @@
-"""Files of transcripts in forms that are not one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
+"""Reads transcripts in forms other than one line a segment: NIST's CTM and STM, JSON lines, icefall's recordings.
 
     ctm      the words of a file in the order of their times (ctm.py)
     stm      `file channel speaker start end [<labels>] word word …`: the segments of a file in the order of their times
@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rerank_adapters.formats.ctm import read_ctm
-from rerank_adapters.formats.line_lists import stem, value
+from rerank_adapters.formats.line_lists import COMPRESSED, stem, value
 from rerank_adapters.formats.speech.icefall import LINE as ICEFALL
 from rerank_adapters.formats.speech.icefall import words_of
-from rerank_plugins.documents import read_json
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_json
 
 TEXT_KEYS = ("ref", "output", "reference", "transcript", "text")
 IGNORED = "ignore_time_segment_in_scoring"
@@ -73,9 +73,10 @@ AGGREGATED: Mapping[str, Callable[[Iterable[str], str], dict[str, str]]] = {
 
 
 def shown_form(path: str, lines: Iterable[str]) -> str | None:
-    """The form of a file that its name or its first line shows: ctm, stm, icefall or json; None for other forms."""
-    for form in ("ctm", "stm"):
-        if path.endswith(f".{form}"):
+    """The form that a file's name or first line shows: ctm, stm, trn, icefall or json; None for other forms."""
+    name = next((path.removesuffix(ending) for ending in COMPRESSED if path.endswith(ending)), path)
+    for form in ("ctm", "stm", "trn"):
+        if name.endswith(f".{form}"):
             return form
     first = next((line for line in lines if line.strip()), "")
     if ICEFALL.fullmatch(first):

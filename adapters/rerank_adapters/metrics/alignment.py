@@ -1,4 +1,4 @@
-"""Alignment of the words of a hypothesis with those of a reference: which are correct, substituted, deleted, inserted.
+"""Aligns the words of a hypothesis with a reference: correct, substituted, deleted and inserted words.
 
 Two costs are in use. The Levenshtein distance counts every edit once, as jiwer does. NIST's sclite gives a substitution
 the cost 4, an insertion or a deletion 3, so that words which are not alike are less often paired; its error rate can be

@@ -1,7 +1,7 @@
 """Levenshtein distance of a permuted hypothesis to a reference, 64 cells at a time (Myers 1999; Hyyrö 2003).
 
 D(i, j) is the distance of the first i words of the hypothesis to the first j words of the reference. Row i of this
-matrix is stored as two bit vectors, in which bit j - 1 says whether D(i, j) - D(i, j - 1) is +1 (`columns[0, i]`) or
+matrix is stored as two bit vectors, in which bit j - 1 is whether D(i, j) - D(i, j - 1) is +1 (`columns[0, i]`) or
 -1 (`columns[1, i]`), and as its last cell D(i, m) (`last[i]`). All rows are kept, so that the distance of a permutation
 is computed from the first position that it changes.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rerank_plugins.kernels import allocating_part, part
+from rerank_plugins.kit.kernels import allocating_part, part
 
 ZERO, ONE, TOP = np.uint64(0), np.uint64(1), np.uint64(63)
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from rerank_adapters.metrics.layout import Layout, lay_out
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 
 class EditRate(Metric):
@@ -55,7 +55,7 @@ class EditRate(Metric):
     def sentence_scores(self, statistics: FloatArray) -> FloatArray:
         """The rates of single hypotheses, unsmoothed; an empty reference counts as one word.
 
-        With an empty reference too, hypotheses are thus ranked by their edits, which `score` would not tell apart.
+        With an empty reference too, hypotheses are thus ranked by their edits, which `score` would not distinguish.
         """
         statistics = np.asarray(statistics, np.float64)
         edits, length = statistics[..., 0], statistics[..., 1]

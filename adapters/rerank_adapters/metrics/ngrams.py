@@ -1,12 +1,12 @@
-"""Clipped n-gram matches between hypotheses and references, and between the hypotheses of a list."""
+"""Counts clipped n-gram matches between hypotheses and references, and between the hypotheses of a list."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from rerank_adapters.metrics.encoding import Sequences
-from rerank_plugins.arrays import IntArray, LongArray
-from rerank_plugins.threads import over_ranges
+from rerank_plugins.core.arrays import IntArray, LongArray
+from rerank_plugins.core.threads import over_ranges
 
 LEAST_LOOKUPS = 2e6  # about 20 ms; less work is not worth a thread
 

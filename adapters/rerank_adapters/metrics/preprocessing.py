@@ -1,4 +1,4 @@
-"""The tokenizers and the version of sacrebleu (Post 2018); no other module of this package uses it.
+"""Loads the tokenizers and the version of sacrebleu (Post 2018), which no other module of this package imports.
 
 `BLEU.TOKENIZERS` and the attribute `tokenizer` of its metrics were checked with sacrebleu 2.5 and 2.6. It is imported
 on first use because the import is slow.
@@ -10,7 +10,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from functools import lru_cache
 
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 
 Tokenizer = Callable[[str], str]
 

@@ -1,8 +1,8 @@
-"""Signatures in sacrebleu's form: `key:value` pairs separated by bars, from the number of references to the version."""
+"""Writes signatures in sacrebleu's form: `key:value` pairs with bars between, from the number of references on."""
 
 from __future__ import annotations
 
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.interfaces import Metric
 
 
 def join_signature(version: str, **settings: str | int | bool) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from numba import njit
 
 from rerank_adapters.metrics.bit_distance import compare_words, continue_distance, start_distance
-from rerank_plugins.kernels import allocating_part, part
+from rerank_plugins.kit.kernels import allocating_part, part
 
 MOST_WORDS = 10  # of a block
 FARTHEST = 50  # positions between a block and its copy in the reference
@@ -103,7 +103,8 @@ def find_shift(
     best_gain, best_length, best_start, best_target = -FAR, 0, 0, 0
     for start in range(n):
         for place in range(max(0, start - FARTHEST), min(m, start + FARTHEST + 1)):
-            # Extend the block of hypothesis words from `start` as long as it equals the reference from `place` on.
+            # Extend the block of hypothesis words from `start` as long as it equals the reference from index `place`
+            # on.
             hypothesis_errors, reference_errors = 0, 0
             for length in range(1, min(MOST_WORDS, n - start, m - place) + 1):
                 i, j = start + length - 1, place + length - 1
@@ -166,7 +167,7 @@ def shift(order: Any, n: int, start: int, length: int, target: int, shifted: Any
 @allocating_part
 def distance(order: Any, first: int, n: int, m: int, equal: Any, cost: Any, columns: Any, last: Any) -> int:
     """The banded edit distance of `order`, which before position `first` is the order that `cost` was computed for."""
-    # Continue the bit-parallel rows from the last one that both orders share.
+    # Continue the bit-parallel rows from the last one that is the same in both orders.
     for block in range(columns.shape[3]):
         columns[1, 0, first, block] = columns[0, 0, first, block]
         columns[1, 1, first, block] = columns[0, 1, first, block]

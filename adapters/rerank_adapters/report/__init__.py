@@ -1,1 +1,1 @@
-"""Reports of an evaluation: tables for the terminal, files and papers, one HTML page, plots."""
+"""Reports an evaluation: tables for the terminal, files and papers, one HTML page, plots."""

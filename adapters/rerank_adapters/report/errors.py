@@ -1,13 +1,15 @@
-"""Errors of words: a table of their kinds, and alignments in the layout of sclite."""
+"""Reports errors of words: a table of their kinds, and alignments in the layout of sclite."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rerank_adapters.evaluation.matched_pairs import FEW
 from rerank_adapters.evaluation.result import Evaluation, MetricResult
 from rerank_adapters.metrics.alignment import CORRECT, DELETION, INSERTION, SUBSTITUTION, Alignment
 from rerank_adapters.report import numbers
 from rerank_adapters.report.tables import Table
+from rerank_adapters.runtime.progress import counted
 
 
 def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:
@@ -18,12 +20,19 @@ def error_table(evaluation: Evaluation, metric: MetricResult) -> Table:
         shares = (f"{100 * kind / max(1, counts.reference_units):.2f}" for kind in kinds)
         wrong = f"{100 * counts.wrong_segments / len(evaluation.segments):.2f}"
         pairs = counts.matched_pairs
-        rows.append((system, *shares, wrong, "" if pairs is None else numbers.p_value(pairs.p)))
+        p = "" if pairs is None else "none" if pairs.p is None else numbers.p_value(pairs.p)
+        rows.append((system, *shares, wrong, p))
     header = ("system", "correct", "sub", "del", "ins", "errors", "segments", "MAPSSWE p")
     units = metric.errors[0].reference_units
     notes = [f"Percent of {units:,} units of the references; of the segments, those with an error."]
-    if any(counts.matched_pairs for counts in metric.errors):
+    compared = [pairs for counts in metric.errors if (pairs := counts.matched_pairs) is not None]
+    if compared:
         notes.append(f"MAPSSWE is the matched-pairs test of NIST, two-sided, against {evaluation.baseline}.")
+    if any(pairs.p is None for pairs in compared):
+        notes.append("It has no p where all stretches with errors have the same difference.")
+    if compared and (fewest := min(pairs.segments for pairs in compared)) < FEW:
+        few = counted(fewest, "stretch", "stretches")
+        notes.append(f"Warning: it takes Z to be normal, which {few} with errors are too few for; see the other tests.")
     return Table(f"{metric.name}: kinds of errors", header, tuple(rows), tuple(notes))
 
 

@@ -1,4 +1,4 @@
-"""Tables made to fit a width without breaking a word: wrapped heads first, then columns in several tables."""
+"""Fits tables into a width without breaking a word: it wraps heads first, then divides columns among tables."""
 
 from __future__ import annotations
 

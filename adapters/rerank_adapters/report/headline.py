@@ -1,4 +1,4 @@
-"""The result of an evaluation in one sentence."""
+"""Writes the result of an evaluation in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An evaluation as one HTML page that needs no other file: style, drawings, data and the search are in the page.
+"""Writes an evaluation as one HTML page that needs no other file: style, drawings, data and the search are in it.
 
 It begins with the result in one sentence. Scores, differences, what is known of the tuning, and length buckets follow
 as tables and drawings; then every segment with the words that changed, those that changed most first. Without

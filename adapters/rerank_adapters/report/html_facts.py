@@ -1,16 +1,17 @@
-"""The parts of a page that show how a result came about: contributions, tuning, lengths of lists, weights."""
+"""Writes the parts of a page that show how a result came about: contributions, tuning, lengths of lists, weights."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rerank_adapters.evaluation.significance import Interval
 from rerank_adapters.report import numbers
 from rerank_adapters.report.page import figure, table_part
 from rerank_adapters.report.run_facts import RunFacts
 from rerank_adapters.report.svg import Row, interval_rows, lines
-from rerank_adapters.report.tables import contribution_table
+from rerank_adapters.report.tables import contribution_table, noise
 
-WEIGHTS = 20  # features that are drawn; the largest shares come first
+WEIGHTS = 20  # features that are drawn; the largest parts come first
 
 
 def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
@@ -27,18 +28,27 @@ def facts_parts(facts: RunFacts, metric: str) -> Iterator[str]:
         yield "</div>"
     if facts.contributions is not None:
         table = table_part(contribution_table(facts.contributions, metric), heading=False)
-        yield f"<details><summary>What carried it, as a table</summary>{table}</details>"
+        yield f"<details><summary>Contribution of each family, as a table</summary>{table}</details>"
 
 
 def _contributions(facts: RunFacts, metric: str) -> Iterator[str]:
     if facts.contributions is not None:
         rows = [
-            Row(row.family, row.loss, None, f"{row.loss:+.2f}", "good" if row.loss > 0 else "bad")
+            Row(
+                row.family,
+                row.loss,
+                Interval(row.loss - row.half_width, row.loss + row.half_width),
+                f"{row.loss:+.2f}",
+                ("good" if row.loss > 0 else "bad") if row.certain else "s5",
+            )
             for row in sorted(facts.contributions.rows, key=lambda row: -row.loss)
         ]
         folds = facts.contributions.folds
-        caption = f"How much worse choices on {folds} held-out folds of the tuning lists are without each family."
-        yield figure(interval_rows(rows, f"{metric} lost without it", bars=True), caption, "What carried it")
+        caption = (
+            f"How much worse choices on {folds} held-out folds of the tuning lists are without each family, or without"
+            f" several that stand in for each other. Lines are 95 % intervals. {noise(facts.contributions)}"
+        )
+        yield figure(interval_rows(rows, f"{metric} lost without it"), caption, "Contribution of each family")
 
 
 def _weights(facts: RunFacts) -> Iterator[str]:
@@ -49,7 +59,7 @@ def _weights(facts: RunFacts) -> Iterator[str]:
         if facts.samples:
             caption += f" Lines are 95 % intervals from {facts.samples} resampled tuning sets."
         if len(shown) < len(facts.weights):
-            caption += f" The {len(facts.weights) - len(shown)} other features have smaller shares."
+            caption += f" The {len(facts.weights) - len(shown)} other features have smaller parts."
         yield figure(interval_rows(rows, "deviations of the whole score"), caption, "Feature weights")
 
 

@@ -1,4 +1,4 @@
-"""The segments of a page: a row for each, with texts, changed words and scores, those that changed most first."""
+"""Writes the segments of a page: for each a row with texts, changed words and scores, the largest changes first."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def segments_part(evaluation: Evaluation, facts: RunFacts) -> str:
         f'placeholder="search segments"> <label>first those <select id="order">{options}</select></label> '
         f'<span id="shown" role="status"></span></p><p class="notes">Scores are sentence {escape(first.name)}; deleted '
         f'and inserted words are against {escape(evaluation.baseline)}. <span class="keys">{KEYS}</span></p>\n'
-        f'<table id="segments"><thead><tr>{head}</tr></thead><tbody>\n{rows}\n</tbody></table>'
+        f'<table id="segments"><thead><tr>{head}</tr></thead>\n{rows}\n</table>'
     )
 
 
@@ -49,10 +49,6 @@ def _segment(evaluation: Evaluation, metric: MetricResult, place: int, gain: flo
     for i, system in enumerate(evaluation.systems):
         output = segment.outputs[i]
         lines.append(_line(system, escape(output) if i == old else _differing(segment.outputs[old], output)))
-    if segment.segment_id in facts.explanations:
-        lines.append(
-            f'<details class="why" data-segment="{escape(segment.segment_id)}"><summary>Why</summary></details>'
-        )
     scores = [metric.of(system).sentence_scores[place] for system in evaluation.systems]
     cells = [
         f'<td data-label="{escape(name)}">{score:.2f}</td>'
@@ -65,7 +61,16 @@ def _segment(evaluation: Evaluation, metric: MetricResult, place: int, gain: flo
     ]
     number = f'<td data-label="segment">{escape(segment.segment_id)}</td>'
     data = f'data-place="{place}" data-gain="{gain:.4g}"'
-    return f'<tr tabindex="-1" {data}>{number}<td>{"".join(lines)}</td>{"".join(cells)}</tr>'
+    row = f"<tr>{number}<td>{''.join(lines)}</td>{''.join(cells)}</tr>"
+    return f'<tbody tabindex="-1" {data}>{row}{_details(segment.segment_id, 2 + len(cells), facts)}</tbody>'
+
+
+def _details(segment: str, columns: int, facts: RunFacts) -> str:
+    """A row across all columns, which trees need; none where nothing is known."""
+    if segment not in facts.explanations:
+        return ""
+    details = f'<details class="why" data-segment="{escape(segment)}"><summary>Why</summary></details>'
+    return f'<tr><td colspan="{columns}">{details}</td></tr>'
 
 
 def _line(label: str, text: str) -> str:

@@ -1,4 +1,4 @@
-"""Scores, differences, intervals and p-values as text, in the same form in every report."""
+"""Writes scores, differences, intervals and p-values as text, in the same form in every report."""
 
 from __future__ import annotations
 

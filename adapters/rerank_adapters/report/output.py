@@ -1,4 +1,4 @@
-"""Reports of an evaluation written to a file or stdout, in any of their forms."""
+"""Writes reports of an evaluation to a file or stdout, in any of their forms."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 
 from rerank_adapters.evaluation import Evaluation
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.report import html, text
 from rerank_adapters.report.terminal import print_evaluation
+from rerank_plugins.kit.files.text import open_atomic
 
 WRITERS = {
     "tsv": text.tsv,

@@ -1,8 +1,8 @@
-const body = document.getElementById("segments").tBodies[0];
+const table = document.getElementById("segments"), bodies = table.tBodies; // a body for each segment
 const search = document.getElementById("search"), shown = document.getElementById("shown");
 const order = document.getElementById("order");
-const number = (row, name) => parseFloat(row.dataset[name]);
-const byChange = new Map([...body.rows].map((row, place) => [row, place])); // the order in which the page comes
+const number = (body, name) => parseFloat(body.dataset[name]);
+const byChange = new Map([...bodies].map((body, place) => [body, place])); // the order in which the page comes
 const ORDERS = {
   changed: (a, b) => byChange.get(a) - byChange.get(b),
   better: (a, b) => number(b, "gain") - number(a, "gain"),
@@ -13,17 +13,16 @@ const ORDERS = {
 function filter() {
   const wanted = search.value.toLowerCase();
   let count = 0;
-  for (const row of body.rows) {
-    row.hidden = !row.textContent.toLowerCase().includes(wanted);
-    count += row.hidden ? 0 : 1;
+  for (const body of bodies) {
+    body.hidden = !body.textContent.toLowerCase().includes(wanted);
+    count += body.hidden ? 0 : 1;
   }
-  shown.textContent = count + " of " + body.rows.length;
+  shown.textContent = count + " of " + bodies.length;
 }
 search.addEventListener("input", filter);
 filter();
 order.addEventListener("change", () => {
-  const rows = [...body.rows].sort((a, b) => ORDERS[order.value](a, b) || number(a, "place") - number(b, "place"));
-  body.append(...rows);
+  table.append(...[...bodies].sort((a, b) => ORDERS[order.value](a, b) || number(a, "place") - number(b, "place")));
 });
 
 // Keys: j and k go through the segments, arrows too once a segment has the focus.
@@ -32,12 +31,12 @@ document.addEventListener("keydown", event => {
     if (event.key === "Escape") event.target.blur();
     return;
   }
-  const current = document.activeElement.closest("#segments tbody tr");
+  const current = document.activeElement.closest("#segments tbody");
   const arrow = current && { ArrowDown: 1, ArrowUp: -1 }[event.key];
   const step = { j: 1, k: -1 }[event.key] || arrow;
   if (step) {
-    const rows = [...body.rows].filter(row => !row.hidden);
-    const next = rows[current ? rows.indexOf(current) + step : 0];
+    const visible = [...bodies].filter(body => !body.hidden);
+    const next = visible[current ? visible.indexOf(current) + step : 0];
     if (next) {
       next.focus({ preventScroll: true });
       next.scrollIntoView({ block: "center" });

@@ -1,4 +1,4 @@
-"""The frame of an HTML page that needs no other file, and the parts that pages share."""
+"""The frame of an HTML page that needs no other file, and the parts that all pages have."""
 
 from __future__ import annotations
 

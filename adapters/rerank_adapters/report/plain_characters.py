@@ -1,4 +1,4 @@
-r"""Plain replacements of our own characters where the encoding of the output lacks them: `^` for ↑, `>=` for ≥.
+r"""Replaces our own characters where the encoding of the output lacks them: `^` for ↑, `>=` for ≥.
 
 In tables, characters are replaced before the columns are laid out, so that these stay straight; in all other output,
 while it is encoded. A character of the user's text that the encoding lacks is written as its escape (`\u4e2d`). Files

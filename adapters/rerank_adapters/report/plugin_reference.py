@@ -1,10 +1,10 @@
-"""The registered plugins as one Markdown page: every name with its summary and its options."""
+"""Writes the registered plugins as one Markdown page: every name with its summary and its options."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rerank_plugins.registry import Entry, Option
+from rerank_plugins.core.registry import Entry, Option
 
 HEAD = """# Plugins and their options
 

@@ -1,4 +1,4 @@
-"""Records of plain values for spreadsheets and scripts, and the same as tables for people."""
+"""Writes records of plain values for spreadsheets and scripts, or as tables for people."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.report.output import drawn, report_console
 from rerank_adapters.report.tables import Table
 from rerank_adapters.report.terminal import print_table
 from rerank_adapters.report.text import markdown_table
+from rerank_plugins.kit.files.text import open_atomic
 
 Record = Mapping[str, Any]
 STYLES = ("table", "tsv", "json", "markdown")

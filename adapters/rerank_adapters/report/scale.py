@@ -1,4 +1,4 @@
-"""The scale of an axis: round numbers for its marks, and their places."""
+"""Computes the scale of an axis: round numbers for its marks, and their positions."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def tick_label(value: float) -> str:
-    """As `0`, `−2.5` or `40`: no digits that say nothing, and a true minus sign."""
+    """As `0`, `−2.5` or `40`: no digits without meaning, and a true minus sign."""
     return f"{value:.6g}".replace("-", "−")

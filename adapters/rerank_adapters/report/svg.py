@@ -1,4 +1,4 @@
-"""Drawings as inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
+"""Draws inline SVG: rows of values with intervals, grouped bars and lines, each over axes with a scale.
 
 They are WIDTH units wide, which fits a phone, and take their colours from classes of the page: `s0` to `s5` for
 series, `good` and `bad` for gains and losses, `axis` and `grid` for what is behind them.
@@ -31,8 +31,8 @@ class Row(NamedTuple):
     kind: str = "s0"
 
 
-def interval_rows(rows: Sequence[Row], axis: str, *, bars: bool = False, width: int = WIDTH) -> str:
-    """For each row its label, a dot at the value (or a bar from zero), and a line over its interval, above one axis.
+def interval_rows(rows: Sequence[Row], axis: str, *, width: int = WIDTH) -> str:
+    """For each row its label, a dot at the value, and a line over its interval, above one axis.
 
     The axis covers zero and all intervals, and `axis` names it.
     """
@@ -56,16 +56,10 @@ def interval_rows(rows: Sequence[Row], axis: str, *, bars: bool = False, width: 
         parts.append(f'<g class="{row.kind}"><title>{escape(f"{row.label}: {row.written}")}</title>')
         parts.append(f'<text x="2" y="{middle - 10}">{escape(label)}</text>')
         parts.append(f'<text x="{width - 2}" y="{middle - 10}" text-anchor="end">{escape(row.written)}</text>')
-        if bars:
-            start, end = sorted((x(0.0), x(row.value)))
-            place = f'x="{start:.1f}" width="{end - start:.1f}"'
-            parts.append(f'<rect class="fill" {place} y="{middle - 4}" height="8" rx="2"/>')
         if row.interval is not None:
             ends_of_line = f'x1="{x(row.interval.low):.1f}" x2="{x(row.interval.high):.1f}"'
             parts.append(f'<line class="stroke" {ends_of_line} y1="{middle}" y2="{middle}" stroke-width="3"/>')
-        if not bars:
-            parts.append(f'<circle class="fill" cx="{x(row.value):.1f}" cy="{middle}" r="5"/>')
-        parts.append("</g>")
+        parts.append(f'<circle class="fill" cx="{x(row.value):.1f}" cy="{middle}" r="5"/></g>')
     parts.append(_title_of_axis(axis, width / 2, bottom + 30))
     return _svg("".join(parts), width, bottom + 36, axis)
 

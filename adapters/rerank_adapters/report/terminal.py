@@ -1,4 +1,4 @@
-"""An evaluation on the terminal: tables, and the segments that changed most with the words that differ.
+"""Prints an evaluation on the terminal: tables, and the segments that changed most with the words that differ.
 
 Differences are coloured where the terminal has colours, and marked as `[-deleted-]{+inserted+}` elsewhere.
 """

@@ -1,4 +1,4 @@
-"""An evaluation as text for files and papers: TSV, JSON, Markdown and LaTeX."""
+"""Writes an evaluation as text for files and papers: TSV, JSON, Markdown and LaTeX."""
 
 from __future__ import annotations
 

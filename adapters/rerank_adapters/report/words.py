@@ -1,4 +1,4 @@
-"""Word differences between two outputs: the words that were kept, deleted and inserted."""
+"""Compares two outputs word by word: the words that were kept, deleted and inserted."""
 
 from __future__ import annotations
 

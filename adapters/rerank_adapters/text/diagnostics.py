@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from rerank_adapters.text.pipeline import TextPipeline
+from rerank_plugins.core.brackets_and_quotes import Words
 
 REMEDIES = (
     "undo-bpe",
@@ -49,10 +50,19 @@ def looks_like(texts: Sequence[str]) -> frozenset[str]:
     return frozenset(name for name, present in signs.items() if present)
 
 
+def unknown_share(vocabulary: Words, texts: Sequence[str]) -> float:
+    """The proportion of the words of texts that are not in a vocabulary; 0 without words."""
+    words = Counter(word for text in texts for word in text.split())
+    return sum(count for word, count in words.items() if word not in vocabulary) / max(1, words.total())
+
+
 def vocabulary_warnings(
-    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model"
+    contains: Callable[[str], bool], texts: Sequence[str], model: str = "the language model", least: float = 0.0
 ) -> list[str]:
-    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help."""
+    """Warnings about texts with out-of-vocabulary words: their rate, examples, and the text steps that would help.
+
+    Where the rate is below `least` there is no warning, whether steps would help or not.
+    """
     distinct = list(dict.fromkeys(texts))
     sample = distinct[:: max(1, len(distinct) // SAMPLE)]
     known: dict[str, bool] = {}
@@ -66,6 +76,8 @@ def vocabulary_warnings(
 
     steps: tuple[str, ...] = ()
     before = now = rate(steps)
+    if before < least:
+        return []
     while now > 0.01 and len(steps) < 3:
         tried = {step: rate((*steps, step)) for step in REMEDIES if step not in steps}
         best = min(tried, key=lambda step: tried[step])

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
 
 RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r'(^|[\s(\[{<])"', r"\1 `` "),  # an opening quote
-        (r'"', " '' "),
+        (r'(^|[\s(\[{<])"(?=\S)', r"\1 `` "),  # an opening quote
+        (r'(?<=\S)"', " '' "),  # but not one that is a token already, which may open or close
         (r"\.\.\.", " ... "),
         (r"([,:])([^\d])", r" \1 \2"),  # but not 3,000 or 10:30
         (r"([,:])$", r" \1"),
@@ -23,7 +23,7 @@ RULES = tuple(
         (r"([^.\s])(\.)((?:\s|''|[\])}>])*)$", r"\1 \2 \3"),  # the last full stop
         (r"([\[\](){}<>])", r" \1 "),
         (r"--+", r" \g<0> "),
-        (r"(^|\s)'(?!\s|'|(?:s|m|d|ll|re|ve|em|tis|twas)\b)", r"\1` "),
+        (r"(^|\s)'(?!\s|$|'|(?:s|m|d|ll|re|ve|em|tis|twas)\b)", r"\1` "),
         (r"([^\s'])'(?=\s|$)", r"\1 '"),
         (r"(?i)([^\s])('(?:s|m|d|ll|re|ve))(?=\s|$)", r"\1 \2"),
         (r"(?i)([^\s])(n't)(?=\s|$)", r"\1 \2"),

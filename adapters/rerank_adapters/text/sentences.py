@@ -1,4 +1,4 @@
-"""Recognised words made into a written sentence, for models of written text: case and a final mark are restored.
+"""Restores the case and the final mark of recognised words, for models of written text.
 
 Recognisers write lower-case words without punctuation, and the embedded models read cased sentences that end in a
 mark. Each word takes the casing that it most often has in the embedded table of word frequencies (Lita et al. 2003
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from rerank_plugins.models.vocabulary.unigrams import read_embedded
+from rerank_plugins.kit.vocabulary.unigrams import read_embedded
 
 MARKS = ".?!…:;"
 

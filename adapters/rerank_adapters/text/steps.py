@@ -13,8 +13,8 @@ from pathlib import Path
 from rerank_adapters.text import transcripts
 from rerank_adapters.text.penn import penn_tokenize, penn_unescape
 from rerank_adapters.text.sentences import restore_sentence
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.registry import suggestion
 
 Step = Callable[[str], str]
 
@@ -55,7 +55,7 @@ class StepKind:
         try:
             return f"{full}({self.package}-{version(self.package)})"
         except PackageNotFoundError:
-            self.make(argument)  # raises an error that says what to install
+            self.make(argument)  # raises an error that names the package to install
             return full
 
 
@@ -65,8 +65,8 @@ def undo_bpe(text: str) -> str:
 
 
 def undo_sentencepiece(text: str) -> str:
-    """Join the pieces of SentencePiece: `▁Straßen bahn` -> `Straßenbahn`."""
-    return text.replace(" ", "").replace("▁", " ").strip()
+    """Join the pieces of SentencePiece: `▁Straßen bahn` -> `Straßenbahn`; a text without any is left as it is."""
+    return text.replace(" ", "").replace("▁", " ").strip() if "▁" in text else text
 
 
 def unescape(text: str) -> str:
@@ -119,7 +119,7 @@ def _truecase(path: str) -> Step:
 
 
 def _classes(path: str) -> Step:
-    from rerank_plugins.models.vocabulary.word_classes import read_classes
+    from rerank_plugins.ngram.word_classes import read_classes
 
     try:
         with open(path, encoding="utf-8") as lines:

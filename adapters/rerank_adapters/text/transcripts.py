@@ -1,4 +1,4 @@
-"""Normalisation of transcripts, step by step: recognisers and references write differently what sounds alike.
+"""The steps that normalise transcripts, since recognisers and references spell the same words differently.
 
 A word error rate compares words. Case, punctuation, numerals, contractions, hesitations, and marks for noise and
 unknown words are choices of whoever wrote the text, so hypotheses and references go through the same steps before they
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.errors import ConfigError
 
 Step = Callable[[str], str]
 FILLERS = "ah,eh,er,erm,hm,hmm,mhm,mm,mmm,uh,uhm,um"
@@ -70,7 +70,7 @@ def no_punctuation(kept: str) -> Step:
 def characters(text: str) -> str:
     """Spell the text: characters become words, and `_` stands between words: `a cat` -> `a _ c a t`.
 
-    An n-gram model of text that is spelt so says how likely the spelling of a name is that no word model knows.
+    An n-gram model of text that is spelt so gives a probability to the spelling of a name that no word model has.
     """
     return " ".join("_".join(text.split()))
 

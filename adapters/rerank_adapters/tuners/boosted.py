@@ -23,9 +23,9 @@ from rerank_adapters.tuners.gains import gains_of, metric_slope
 from rerank_adapters.tuners.mira import Mira
 from rerank_adapters.tuners.one_best import centred, one_best
 from rerank_adapters.tuners.trees import Trees, joined, standardised_in_lists
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import PluginError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import PluginError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
 
 
 @dataclass
@@ -34,7 +34,7 @@ class Boosted(Tuner):
 
     base: Literal["mira", "none"] = option("mira", doc="weighted sum to which trees are added: MIRA's, or none")
     trees: int = option(100, doc="number of trees")
-    rate: float = option(0.05, doc="learning rate: the share of each tree's values that is added")
+    rate: float = option(0.05, doc="learning rate: the part of each tree's values that is added")
     leaves: int = option(8, doc="largest number of leaves of a tree")
     least: int = option(200, doc="smallest number of hypotheses in a leaf")
     l2: float = option(1.0, doc="weight of the squared values of the leaves")

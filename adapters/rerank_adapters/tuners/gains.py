@@ -2,7 +2,7 @@
 
 A corpus metric is not a sum over segments, but its first-order approximation around the totals of a document is (for
 BLEU: Smith & Eisner 2006, section 4; Tromble et al. 2008). A gain is the product of a hypothesis's statistics with the
-slope of the metric at such totals. The slope is computed by central differences as wide as one segment's share of the
+slope of the metric at such totals. The slope is computed by central differences as wide as one segment's part of the
 totals, so any metric can be used. For gains higher is better, whatever the metric.
 """
 
@@ -11,15 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from rerank_adapters.tuners.one_best import centred
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 
 def metric_slope(metric: Metric, totals: FloatArray, segments: float, width: float = 1.0) -> FloatArray:
     """(S): how much the metric improves per unit of each statistic at `totals`, the sum over `segments` segments.
 
     The slope is multiplied by `segments`, so that it does not depend on their number. `width` is that of the
-    differences, as a multiple of one segment's share of the totals.
+    differences, as a multiple of one segment's part of the totals.
     """
     widths = width * np.maximum(np.abs(totals) / segments, 1e-3)
     around = np.concatenate([np.diag(widths), -np.diag(widths)]) + totals

@@ -14,10 +14,10 @@ from itertools import product
 import numpy as np
 
 from rerank_adapters.tuners.one_best import one_best
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import ConfigError
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.registry import suggestion
 
 CELLS = 1 << 21  # scores of a block of points: 16 MB of float64
 AXES = 3
@@ -87,10 +87,11 @@ def grid_scores(data: TuningData, weights: FloatArray, axes: Sequence[Axis]) -> 
 
 
 def best_point(scores: FloatArray, higher_is_better: bool) -> tuple[int, ...]:
-    """The indices of the best score; of equal ones, that with the best neighbours, then the first.
+    """The indices of the best score; of equal ones, the middle of the largest plateau.
 
-    Neighbours are the points one step away along each axis; those beyond its ends count as the worst. A point amid
-    good ones holds better on other lists than one at the edge of a plateau.
+    The points of a plateau are connected by steps along the axes, and its middle is its point nearest to their mean:
+    it holds better on other lists than a point at the edge. If several plateaus or points are equal in this, the best
+    neighbours decide, then the order; neighbours beyond the end of an axis count as the worst.
     """
     gains = scores if higher_is_better else -scores
     around = np.zeros_like(gains)
@@ -99,9 +100,26 @@ def best_point(scores: FloatArray, higher_is_better: bool) -> tuple[int, ...]:
     for axis in range(gains.ndim):
         for shift in (slice(None, -2), slice(2, None)):
             around += padded[(*inner[:axis], shift, *inner[axis + 1 :])]
-    ties = gains >= gains.max() - 1e-12
-    best = int(np.argmax(np.where(ties, around, -np.inf)))
-    return tuple(int(i) for i in np.unravel_index(best, gains.shape))
+    plateaus = _plateaus(gains >= gains.max() - 1e-12)
+    plateau = max(plateaus, key=lambda points: (len(points), around[tuple(points.T)].max()))
+    distances = np.square(plateau - plateau.mean(axis=0)).sum(axis=1).round(9)
+    middle = np.lexsort((-around[tuple(plateau.T)], distances))[0]
+    return tuple(plateau[middle].tolist())
+
+
+def _plateaus(ties: BoolArray) -> list[LongArray]:
+    """(points, axes) the indices of the true points of each connected part, in order."""
+    left, plateaus = {tuple(point) for point in np.argwhere(ties).tolist()}, []
+    steps = [*np.eye(ties.ndim, dtype=np.int64), *-np.eye(ties.ndim, dtype=np.int64)]
+    while left:
+        reached = [min(left)]
+        left.remove(reached[0])
+        for point in reached:  # which grows
+            new = left.intersection(tuple((np.array(point) + step).tolist()) for step in steps)
+            left -= new
+            reached.extend(new)
+        plateaus.append(np.array(sorted(reached), np.int64))
+    return plateaus
 
 
 def _column(data: TuningData, width: int, column: int) -> FloatArray:

@@ -24,8 +24,8 @@ import numpy as np
 
 from rerank_adapters.tuners.one_best import one_best
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import Tuner, TuningData, TuningResult, TuningStep, option
 
 # (start, rng, restart number) -> the weights after each iteration, all standardised
 Search = Callable[[FloatArray, np.random.Generator, int], Iterator[FloatArray]]
@@ -38,7 +38,7 @@ class IterativeTuner(Tuner):
 
     restarts: int = option(1, doc="number of searches; all but the first have other starts or other random choices")
     average_restarts: bool = option(False, doc="average the weights of the restarts instead of taking the best")
-    heldout: float = option(0.0, doc="share of the lists held out to select the iterate (0: select on the whole set)")
+    heldout: float = option(0.0, doc="proportion of lists held out to select the iterate (0: select on the whole set)")
     bags: int = option(0, doc="tune on this many bootstrap samples of the lists and average the weights (0: do not)")
     prior: float = option(0.0, doc="strength of the pull towards the start weights, such as the decoder's")
 
@@ -49,7 +49,7 @@ class IterativeTuner(Tuner):
         if self.restarts < 1:
             raise ValueError(f"restarts is {self.restarts}; wanted 1 or more")
         if not 0 <= self.heldout < 1:
-            raise ValueError(f"heldout is {self.heldout}; wanted a share of at least 0 and below 1")
+            raise ValueError(f"heldout is {self.heldout}; wanted a proportion of at least 0 and below 1")
         if self.bags < 0 or self.prior < 0:
             raise ValueError(f"bags is {self.bags}, prior {self.prior}; wanted 0 or more")
         if self.bags and self.heldout:

@@ -13,12 +13,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 Objective = Callable[[FloatArray], tuple[float, FloatArray]]
 Pairs = deque[tuple[FloatArray, FloatArray]]
 
-ENOUGH = 1e-4  # share of the decrease predicted by the gradient that a step must reach
+ENOUGH = 1e-4  # fraction of the decrease predicted by the gradient that a step must reach
 SHORTENINGS = 40
 
 

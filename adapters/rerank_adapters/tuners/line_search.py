@@ -4,7 +4,7 @@ The metric is constant between two changes of any list's 1-best. All changes are
 in the statistics are cumulated, and the metric is computed for all intervals in one call. It can be any additive
 metric, to be maximised or minimised.
 
-Of the intervals that share the best score the widest wins, and t is its middle, since weights at the edge of an
+Of the intervals with the best score the widest wins, and t is its middle, since weights at the edge of an
 interval would change their 1-bests with the next rounding. For the same reason, changes that are closer together than
 NARROW times the whole range count as one. With `smoothing` > 0 the score of an interval is averaged over all t within
 that distance of its middle, as a guard against narrow peaks, which do not generalise (Cer, Jurafsky & Manning 2008;
@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.tuners.envelopes import upper_envelopes
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.interfaces import Metric
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.interfaces import Metric
 
 NARROW = 1e-9
 

@@ -24,8 +24,8 @@ import numpy as np
 from rerank_adapters.tuners.iterative import IterativeTuner, Search
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
 
 if TYPE_CHECKING:
     from rerank_adapters.tuners.line_search import Line
@@ -40,7 +40,7 @@ class Mert(IterativeTuner):
     restarts: int = option(20, doc="number of searches; all but the first have random starts")
     directions: int = option(12, doc="random directions searched in each sweep, besides every coordinate")
     sweeps: int = option(30, doc="maximum number of sweeps over the directions per restart")
-    tolerance: float = option(1e-4, doc="the restart ends when a sweep improves the score by less than this share")
+    tolerance: float = option(1e-4, doc="the restart ends when a sweep improves the score by less than this fraction")
     smoothing: float = option(0.0, doc="average the metric over this distance along a line (0: exact maximum)")
 
     tunes_sparse = False

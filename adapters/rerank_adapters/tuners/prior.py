@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Prior:
         return float(residual @ residual) / 2
 
     def relative_penalty(self, weights: FloatArray) -> FloatArray:
-        """(…): for weights (…, F), the squared distance as a share of the weights' squared length, between 0 and 1.
+        """(…): for weights (…, F), the squared distance as a fraction of the weights' squared length, between 0 and 1.
 
         Where `ray` this is the squared sine of the angle with the start weights, and 1 beyond a right angle. Otherwise
         it is the squared distance over the squared length of the start weights, which has no upper bound.

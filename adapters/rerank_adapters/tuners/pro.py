@@ -25,8 +25,8 @@ from rerank_adapters.tuners.lbfgs import minimise
 from rerank_adapters.tuners.pairs import Pairs, PairSampler
 from rerank_adapters.tuners.prior import Prior
 from rerank_adapters.tuners.problem import Problem
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.interfaces import option
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.interfaces import option
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Pro(IterativeTuner):
     keep: Literal["top", "random"] = option(
         "top", doc="which pairs between the two limits to keep: the most different, or random ones"
     )
-    interpolation: float = option(0.5, doc="share of the fitted weights in the new ones; the rest are the previous (Ψ)")
+    interpolation: float = option(0.5, doc="part of the fitted weights in the new ones; the rest are the previous (Ψ)")
     l2: float = option(1e-3, doc="weight of the squared length of the weight vector, per pair")
 
     def __post_init__(self) -> None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import tomli_w
 
-from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
-from rerank_plugins.documents import read_toml_table
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.json_and_toml import read_toml_table
+from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class TomlFile:
     document: Mapping[str, Any]
 
     def error(self, message: str, key: str | None = None) -> FormatError:
-        """The error to raise, with the line of the key, which tomllib does not tell."""
+        """The error to raise, with the line of the key, which tomllib does not give."""
         line = None
         if key is not None:
             pattern = re.compile(rf"""\s*\[?\s*["']?{re.escape(key)}["']?\s*[\]=.]""")

@@ -1,7 +1,7 @@
 r"""Builds the training data of `hhmm.pcfg`, the embedded grammar of incremental parsing: trees by the embedded grammar.
 
     python -m rerank_plugins.resources.en.build_hhmm ewt-train.conllu.xz > ewt.txt
-    rerank parse ewt.txt -p pcfg,tags=true -o ewt.ptb
+    rerank parse ewt.txt --text none -p pcfg,tags=true -o ewt.ptb
     # and textbooks.ptb, presidential.ptb, tatoeba-more.ptb and the parts of the novels as in build_treelet_lm.py
     awk 'FNR % 3 == 1' nv.00.ptb nv.01.ptb nv.02.ptb > novels.ptb
     awk 'FNR % 15 == 1' nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb > novels-more.ptb
@@ -17,7 +17,7 @@ import lzma
 import sys
 from collections.abc import Iterator
 
-from rerank_plugins.trees.penn import BRACKETS
+from rerank_plugins.core.brackets_and_quotes import BRACKETS
 
 LONGEST = 60  # words
 TAGS = {"NFP": ":", "ADD": "NN", "GW": "NN", "AFX": "JJ", "XX": "FW"}  # tags of EWT that GUM's trees do not have

@@ -4,7 +4,7 @@ r"""Builds `treelet-lm.zst`, the embedded English treelet language model.
     for text in textbooks presidential tatoeba-more novels; do $select $text.txt.xz > $text.txt; done
     $select --share 0.36 novels-more.txt.xz > novels-more.txt
     split -n l/3 novels.txt nv.; split -n l/6 novels-more.txt nm.      # and rename the parts nv.00.txt and so on
-    rerank parse textbooks.txt -p pcfg,threshold=0.003 -o textbooks.ptb    # each of the twelve texts
+    rerank parse textbooks.txt --text none -p pcfg,threshold=0.003 -o textbooks.ptb    # each of the twelve texts
     python -m rerank_plugins.resources.en.build_treelet_lm gum-train.ptb textbooks.ptb presidential.ptb \
         tatoeba-more.ptb nv.00.ptb nv.01.ptb nv.02.ptb nm.00.ptb nm.01.ptb nm.02.ptb nm.03.ptb nm.04.ptb nm.05.ptb
 
@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rerank_plugins.model_file import compress_model
-from rerank_plugins.models.backoff.tables import BackoffTables
-from rerank_plugins.models.treelet.model import Settings, TreeletModel
-from rerank_plugins.models.treelet.model_file import write_model
-from rerank_plugins.models.treelet.training import collect, train
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.kit.backoff.tables import BackoffTables
+from rerank_plugins.kit.files.model_file import compress_model
+from rerank_plugins.kit.trees.treebank_cleaning import clean
+from rerank_plugins.treelet.model import Settings, TreeletModel
+from rerank_plugins.treelet.model_file import write_model
+from rerank_plugins.treelet.training import collect, train
 
 SETTINGS = Settings(
     min_count=2,

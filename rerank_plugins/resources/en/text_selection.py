@@ -4,7 +4,7 @@
     python -m rerank_plugins.resources.en.text_selection --share 0.36 novels-more.txt.xz > novels-more.txt
     python -m rerank_plugins.resources.en.text_selection --number 16000 --longest 60 textbooks.txt.xz > textbooks.txt
 
-prints the sentences of up to 40 words, in their order: all of them, or a random share. With --number it prints that
+prints the sentences of up to 40 words, in their order: all of them, or a random part. With --number it prints that
 many in random order. Brackets get their normal form.
 """
 
@@ -15,7 +15,7 @@ import lzma
 import random
 from collections.abc import Iterator
 
-from rerank_plugins.trees.penn import normal_text
+from rerank_plugins.core.brackets_and_quotes import normal_text
 
 
 def sentences(name: str, longest: int) -> Iterator[str]:
@@ -28,7 +28,7 @@ def sentences(name: str, longest: int) -> Iterator[str]:
 
 
 def shared(name: str, share: float, longest: int) -> Iterator[str]:
-    """A random share of the sentences, in the order of the text."""
+    """A random part of the sentences, in the order of the text."""
     draws = random.Random(1)
     return (sentence for sentence in sentences(name, longest) if share >= 1 or draws.random() <= share)
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("text", help="a text with one tokenised sentence per line, compressed with xz")
     parser.add_argument("--longest", type=int, default=40, help="number of words of the longest sentence")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--share", type=float, default=1.0, help="share of the sentences")
+    which.add_argument("--share", type=float, default=1.0, help="proportion of the sentences")
     which.add_argument("--number", type=int, help="number of sentences")
     chosen = parser.parse_args()
     if chosen.number is None:

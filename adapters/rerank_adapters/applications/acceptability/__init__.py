@@ -1,1 +1,1 @@
-"""Grammaticality: minimal pairs, single sentences, test suites."""
+"""Judges grammaticality by language models and features: minimal pairs, single sentences, test suites."""

@@ -17,7 +17,7 @@ MODULES = {
 
 @click.group("acceptability", cls=LazyGroup, modules=MODULES)
 def command() -> None:
-    """Tell acceptable sentences from unacceptable ones.
+    """Judge whether sentences are acceptable.
 
     The judgements are those of language models and features.
 

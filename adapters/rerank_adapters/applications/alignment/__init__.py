@@ -1,1 +1,1 @@
-"""Word alignment: the links between the words of sentence pairs."""
+"""Aligns the words of sentence pairs, and measures the errors of the links."""

@@ -1,1 +1,1 @@
-"""Analysis: which features earn their place, and why one hypothesis beats another."""
+"""Analyses reranking: what each feature contributes, and why one hypothesis beats another."""

@@ -1,4 +1,4 @@
-"""`rerank ablate`: which families of features earn their place, by cross-validation on the tuning set."""
+"""`rerank ablate`: measures what each family of features contributes, by cross-validation on the tuning set."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     style_option,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -58,7 +58,7 @@ def command(
     reference_form: ReferenceForm, table: Path | None, parts: tuple[str, ...], base: tuple[str, ...], by: str,
     folds: int, seeds: int, samples: int, plots: Path | None, output: Path, style: str, source: Path | None,
 ) -> None:  # fmt: skip
-    """Find out which features earn their place.
+    """Measure what each family of features contributes.
 
     Each [[feature]] of a CONFIG is a family, the decoder's features are one more. By cross-validation on the [tune]
     lists of the CONFIG, or on NBEST lists with references, the report shows
@@ -67,7 +67,7 @@ def command(
       left-out      what choices lose without each family
       added         what each family adds to the base
       selection     families added one by one, the best first
-      correlations  which features and families say the same
+      correlations  which features and families agree
       weights       how much the weights depend on the segments
 
     No test set is needed or read. Losses and gains have intervals and p-values; as many families are tried, trust the
@@ -81,15 +81,16 @@ def command(
     """  # noqa: D301
     from rerank_adapters.applications.analysis.ablation import Part, ablate, families_of_features, trials_needed
     from rerank_adapters.applications.analysis.ablation_report import ablation_records, ablation_tables, plot_ablation
-    from rerank_adapters.pipeline.families import families
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.lists import for_lists
-    from rerank_adapters.pipeline.provenance import check_same_lists, job_of_table
-    from rerank_adapters.pipeline.tune import start_weights, tuning_data
-    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
-    from rerank_adapters.progress import CountingBar, StatusLine
+    from rerank_adapters.chain.families import families
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.lists import for_lists
+    from rerank_adapters.chain.provenance import check_same_lists, job_of_table
+    from rerank_adapters.chain.table_columns import records_extraction
+    from rerank_adapters.chain.tune import start_weights, tuning_data
+    from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
     from rerank_adapters.report.records import write_records
-    from rerank_adapters.tuning.family_trials import FamilyTrials
+    from rerank_adapters.runtime.progress import CountingBar, StatusLine
     from rerank_plugins import FeatureTable
 
     closing = Closing()
@@ -111,9 +112,9 @@ def command(
             raise ConfigError(f"{nbest[0]}: there is no [tune] table, which names the lists that weights are tuned on")
         with StatusLine("reading the lists"):
             data = job.read(job.config.tune)
-        job = for_lists(job, data.nbests, ranks=not table)
+        job = for_lists(job, data.nbests, ranks=values is None or not records_extraction(values))
     else:
-        job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+        job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     _bases(base, ["decoder", *(job.labels if by == "family" else base)])  # wrong names before an extraction
     values = features_of(job, data, values, table)
     check_same_lists(data.nbests, values)

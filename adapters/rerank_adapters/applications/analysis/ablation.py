@@ -1,4 +1,4 @@
-"""Which families of features earn their place: left out, added, selected; their correlations; the weights' intervals.
+"""Measures what families of features contribute, when left out, added or selected, and how they correlate.
 
 Every score is of choices on held-out folds of the tuning lists, and all sets of families are tried on the same folds.
 Intervals and p-values come from resampling segments; they take the tuned weights as they are, so that they do not
@@ -13,17 +13,17 @@ from typing import Literal
 
 import numpy as np
 
+from rerank_adapters.chain.tuning.correlations import correlations_within_lists
+from rerank_adapters.chain.tuning.family_trials import FamilyTrials
+from rerank_adapters.chain.tuning.forward_selection import forward_selection
+from rerank_adapters.chain.tuning.resampled_weights import resampled_weights, standardised
 from rerank_adapters.config import Evaluation
 from rerank_adapters.evaluation.holm import holm
 from rerank_adapters.evaluation.paired_choices import Gain, paired_gains
 from rerank_adapters.evaluation.segments import by_name
 from rerank_adapters.evaluation.significance import Interval, percentile_interval
-from rerank_adapters.tuning.correlations import correlations_within_lists
-from rerank_adapters.tuning.family_trials import FamilyTrials
-from rerank_adapters.tuning.forward_selection import forward_selection
-from rerank_adapters.tuning.resampled_weights import resampled_weights, standardised
 from rerank_plugins import FloatArray
-from rerank_plugins.interfaces import TuningData
+from rerank_plugins.core.interfaces import TuningData
 
 Part = Literal["left-out", "added", "selection", "correlations", "weights"]
 PARTS: tuple[Part, ...] = ("left-out", "added", "selection", "correlations", "weights")
@@ -65,9 +65,9 @@ class Correlations:
 class TunedWeight:
     """The weight of a feature, tuned on all lists, and how it varies with the segments it is tuned on.
 
-    `share` is the weight times the deviation of the feature within lists, as a share of the deviation of the whole
-    score. `interval` (95 %) and `same_sign`, the share of resampled tuning sets that give the weight the same sign, are
-    None without resamples.
+    `share` is the weight times the deviation of the feature within lists, as a part of the deviation of the whole
+    score. `interval` (95 %) and `same_sign`, the proportion of resampled tuning sets that give the weight the same
+    sign, are None without resamples.
     """
 
     feature: str
@@ -79,7 +79,7 @@ class TunedWeight:
 
 @dataclass(frozen=True)
 class Ablation:
-    """All that was measured; a part that was not asked for is empty, or None.
+    """The measurements; a part that was not requested is empty, or None.
 
     `whole` is the held-out score with all families, `base` the one with `base_families` alone. `families` are the
     correlations of the families' weighted sums, by the tuned weights; None where each family is a single feature.

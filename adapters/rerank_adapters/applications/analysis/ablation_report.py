@@ -1,4 +1,4 @@
-"""The tables, records and plots of an ablation."""
+"""Reports an ablation in tables, records and plots."""
 
 from __future__ import annotations
 
@@ -134,13 +134,13 @@ def _weight_table(result: Ablation) -> Table:
         same = "" if row.same_sign is None else f"{100 * row.same_sign:.0f} %"
         rows.append((row.feature, f"{row.weight:+.4f}", f"{row.share:+.3f}", interval, same))
     notes = [
-        "Weight × spread is the weight times the deviation of the feature within lists, as a share of the deviation "
+        "Weight × spread is the weight times the deviation of the feature within lists, as a part of the deviation "
         "of the whole score.",
     ]
     if result.samples:
         notes.append(
-            f"Intervals (95 %) and the share of weights of the same sign are of {result.samples} tuning sets drawn "
-            "from the segments with replacement."
+            f"Intervals (95 %) and the proportion of weights of the same sign are of {result.samples} tuning sets "
+            "drawn from the segments with replacement."
         )
     if len(result.weights) > LONGEST:
         notes.append(f"{len(result.weights) - LONGEST} smaller ones are in `--as tsv` and `--as json`.")

@@ -1,4 +1,4 @@
-"""An explanation as lines of text, two hypotheses above or beside each other."""
+"""Writes an explanation as lines of text, two hypotheses above or beside each other."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from difflib import SequenceMatcher
 from itertools import groupby, zip_longest
 from textwrap import wrap
 
-from rerank_adapters.pipeline.explanation import Contribution, Explanation, Parses, Side, WordScores
+from rerank_adapters.chain.explanation import Contribution, Explanation, Parses, Side, WordScores
 from rerank_adapters.report.words import marked
 from rerank_plugins import Parse
-from rerank_plugins.trees.constituency import Tree
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.constituency_tree import Tree
+from rerank_plugins.core.dependency_tree import DependencyTree
 
 NAME = 26  # columns of the name of a feature
 NUMBER = 10  # columns of a weight, a value, or what a feature adds
@@ -68,17 +68,23 @@ def _contributions(explanation: Explanation, count: int, width: int) -> Iterator
     yield f"  {'feature':<{name}}{''.join(f'{head:>{NUMBER}}' for head in heads)} {'B':<{BAR}}|{'A':>{BAR}}"
     longest = max((abs(row.lead) for row in rows), default=0.0) or 1.0
     for row in rows[:count]:
-        cells = "".join(f"{value:>{NUMBER}.4g}" for value in (row.weight, row.first, row.second))
-        cells += "".join(f"{value:>+{NUMBER}.4g}" for value in ([row.trees] if trees else []) + [row.lead])
+        cells = "".join(f"{_number(value):>{NUMBER}}" for value in (row.weight, row.first, row.second))
+        cells += "".join(f"{_number(value, '+'):>{NUMBER}}" for value in ([row.trees] if trees else []) + [row.lead])
         yield f"  {_cut(row.feature, name):<{name}}{cells} {_bar(row.lead / longest)}".rstrip()
     others = rows[count:]
     if others:
         rest = f"{len(others)} other features"
-        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{sum(row.lead for row in others):>+{NUMBER}.4g}"
+        yield f"  {rest:<{NAME}}{'':{3 * NUMBER}}{_number(sum(row.lead for row in others), '+'):>{NUMBER}}"
     families = _families(rows)
     if len(families) < len(rows):
         sums = "by family: " + ", ".join(f"{name} {value:+.4g}" for name, value in families if value)
         yield from wrap(sums, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _number(value: float, sign: str = "-") -> str:
+    """The value in four digits, or in three where a blank before it would otherwise find no room in its column."""
+    written = f"{value:{sign}.4g}"
+    return written if len(written) < NUMBER else f"{value:{sign}.3g}"
 
 
 def _families(rows: Sequence[Contribution]) -> list[tuple[str, float]]:
@@ -184,7 +190,7 @@ def _tree_lines(parse: Parse, width: int) -> list[str]:
 def outline(tree: Tree, width: int, indent: int = 0) -> list[str]:
     """The tree on lines: a phrase that fits on one is in brackets, of others the children follow, indented.
 
-    Phrases with a phrase as their only child share a line: `ROOT S` is a ROOT over an S.
+    A phrase and the phrase that is its only child stand on one line: `ROOT S` is a ROOT over an S.
     """
     written = " " * indent + str(tree)
     if len(written) <= width or tree.is_preterminal:

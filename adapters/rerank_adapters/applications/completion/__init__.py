@@ -1,1 +1,1 @@
-"""Sentence completion: which of several words fills a blank."""
+"""Completes sentences: chooses the word for a blank from several options."""

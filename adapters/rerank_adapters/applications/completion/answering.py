@@ -1,4 +1,4 @@
-"""Sentence completion as reranking: a question's options form its n-best list, and weighted features choose one.
+"""Answers completion questions by reranking: the options form an n-best list, and weighted features choose one.
 
 Each column of the feature table is a system by itself; the weighted sum of all columns is another one. Its weights are
 given by the user or tuned for accuracy by cross-validation, so that no question is answered with weights tuned on it.
@@ -14,19 +14,19 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.applications.completion.questions_file import Question, read_answers, with_answers
+from rerank_adapters.chain.apply import apply_weights, table_pairs
+from rerank_adapters.chain.extract import extract_with
+from rerank_adapters.chain.job import Data, Job
+from rerank_adapters.chain.tune import start_weights, tuning_data
+from rerank_adapters.chain.tuning.held_out import held_out_choices
 from rerank_adapters.config import Config
-from rerank_adapters.formats.compressed import open_atomic
 from rerank_adapters.formats.decoder_features import decoder_table
-from rerank_adapters.pipeline.apply import apply_weights, table_pairs
-from rerank_adapters.pipeline.extract import extract_with
-from rerank_adapters.pipeline.job import Data, Job
-from rerank_adapters.pipeline.tune import start_weights, tuning_data
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.tuners.one_best import one_best
-from rerank_adapters.tuning.held_out import held_out_choices
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.arrays import LongArray
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.kit.files.text import open_atomic
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +70,7 @@ def single_answers(table: FeatureTable) -> list[Answers]:
         if spread.any():
             systems.append(Answers(name, one_best(values, offsets) - offsets[:-1]))
     if not systems:
-        raise ConfigError("no feature tells the options of any question apart")
+        raise ConfigError("no feature gives the options of any question different values")
     return systems
 
 

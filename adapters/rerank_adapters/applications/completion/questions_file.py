@@ -1,4 +1,4 @@
-"""Sentence completion questions: a sentence with a blank and options to fill it, which form an n-best list.
+"""Reads completion questions: a sentence with a blank and options to fill it, which form an n-best list.
 
 There are two formats, distinguished by the header line:
 
@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import display_name, open_text
 
 BLANK = re.compile(r"_{3,}")
 Row = tuple[int, list[str]]  # line number, cells

@@ -10,7 +10,6 @@ from rerank_adapters.applications.completion.answering import Answers
 from rerank_adapters.applications.completion.questions_file import Question
 from rerank_adapters.evaluation.proportions import mcnemar, wilson_interval
 from rerank_adapters.report.tables import Table
-from rerank_adapters.report.width import fitted
 
 HEADER = ("system", "accuracy", "95 % interval", "right")
 COMPARISON = ("system", "difference", "only this", "only that", "p")
@@ -41,6 +40,6 @@ def accuracy_tables(questions: Sequence[Question], systems: Sequence[Answers], b
             "questions that this system alone answers correctly, `only that` those of the",
             "baseline. p: McNemar's exact test.",
         )
-        tables = fitted(Table(f"Compared with {baseline}", COMPARISON, tuple(compared), notes))
+        tables = [Table(f"Compared with {baseline}", COMPARISON, tuple(compared), notes)]
     note = f"Guessing would reach {guessing:.1f} %. The intervals are Wilson's."
-    return [*tables, *fitted(Table("Sentence completion", HEADER, tuple(rows), (note,)))]
+    return [*tables, Table("Sentence completion", HEADER, tuple(rows), (note,))]

@@ -1,1 +1,1 @@
-"""Language models on their own: scores of text, surprisal, mixtures and samples."""
+"""Uses language models on their own: scores text, measures surprisal, mixes models and draws samples."""

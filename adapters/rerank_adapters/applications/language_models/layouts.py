@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from rerank_adapters.pipeline.scoring import LN10, ZERO, Scored, Totals
+from rerank_adapters.chain.scoring import LN10, ZERO, Scored, Total, Totals
 
 
 def srilm_layout(scored: Iterable[Scored], detail: int, name: str) -> Iterator[str]:
@@ -74,13 +74,16 @@ def kenlm_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
     )
 
 
-def table_layout(scored: Iterable[Scored], detail: int) -> Iterator[str]:
-    """A tab-separated line for each sentence (detail 1) or word (2), header first, with natural and decimal logs."""
-    yield "sentence\tword\tln\tlog10\toov\n" if detail > 1 else "sentence\twords\toovs\tln\tlog10\n"
+def word_table(scored: Iterable[Scored]) -> Iterator[str]:
+    """A tab-separated line for each word, header first, with natural and decimal logs."""
+    yield "sentence\tword\tln\tlog10\toov\n"
     for number, sentence in enumerate(scored, 1):
-        if detail > 1:
-            rows = zip(sentence.words, sentence.ln_p.tolist(), sentence.unknown, strict=True)
-            yield from (f"{number}\t{w}\t{ln:.9g}\t{ln / LN10:.9g}\t{int(oov)}\n" for w, ln, oov in rows)
-        else:
-            ln, own = float(sentence.ln_p.sum()), sentence.totals
-            yield f"{number}\t{own.words}\t{own.oovs}\t{ln:.9g}\t{ln / LN10:.9g}\n"
+        rows = zip(sentence.words, sentence.ln_p.tolist(), sentence.unknown, strict=True)
+        yield from (f"{number}\t{w}\t{ln:.9g}\t{ln / LN10:.9g}\t{int(oov)}\n" for w, ln, oov in rows)
+
+
+def sentence_table(totals: Iterable[Total]) -> Iterator[str]:
+    """A tab-separated line for each sentence, header first, with natural and decimal logs."""
+    yield "sentence\twords\toovs\tln\tlog10\n"
+    for number, (words, oovs, ln) in enumerate(totals, 1):
+        yield f"{number}\t{words}\t{oovs}\t{ln:.9g}\t{ln / LN10:.9g}\n"

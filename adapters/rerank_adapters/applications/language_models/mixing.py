@@ -9,11 +9,11 @@ from typing import Any
 import click
 import numpy as np
 
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.scoring import Totals, score_lines
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.scoring import Totals, score_lines
+from rerank_adapters.runtime.progress import CountingBar
 from rerank_plugins import ConfigError, FloatArray, LanguageModel
-from rerank_plugins.language_models.mixture import fit_weights, mixed
+from rerank_plugins.ngram.mixture import fit_weights, mixed
 
 Table = dict[str, Any]
 
@@ -38,7 +38,7 @@ def name_models(job: Job, files: Sequence[Path], specs: Sequence[str]) -> tuple[
     if len(names) < 2 or len(set(names)) < len(names):
         raise ConfigError(f"found {len(set(names))} language models, wanted two or more to mix (-m FILE, --lm LM)")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    return job, {name: job.language_model(name) for name in names}
+    return job, {name: job.word_model(name) for name in names}
 
 
 def _new_name(name: str, tables: Iterable[str], job: Job) -> str:

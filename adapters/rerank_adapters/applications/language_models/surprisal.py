@@ -8,36 +8,42 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
+from rerank_adapters.text import TextPipeline
 from rerank_plugins import LanguageModel
-from rerank_plugins.language_models.complexity import Complexity, EntropyKind, complexity
+from rerank_plugins.hhmm.complexity import Complexity, EntropyKind, complexity
 
 BLOCK = 8  # sentences measured at a time: few, so that progress shows with a slow model too
-COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost")
+COLUMNS = ("surprisal", "entropy", "entropy_reduction", "depth", "depth_difference", "lost", "oov")
 
 
 class Measured(NamedTuple):
-    """A sentence: the number of its line (from 1), its words and their measures."""
+    """A sentence: the number of its line (from 1), its words, their measures, and whether each word is unknown."""
 
     line: int
     words: tuple[str, ...]
     measures: Complexity
+    unknown: tuple[bool, ...]
 
     def rows(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Each word with its value in each of COLUMNS; `</s>` comes last and has surprisal alone, the rest nan."""
+        """Each word with its value in each of COLUMNS; `</s>` comes last and has no more than a surprisal.
+
+        `oov` is 1 for an unknown word, else 0; what the model does not define is nan.
+        """
         m = self.measures
         columns = (m.surprisal[:-1], m.entropy[1:], m.reduction, m.depth[1:], m.difference, m.lost)
-        for word, *values in zip(self.words, *(column.tolist() for column in columns), strict=True):
+        for word, *values in zip(self.words, *(column.tolist() for column in columns), self.unknown, strict=True):
             yield word, dict(zip(COLUMNS, values, strict=True))
-        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1])}
+        yield "</s>", {**dict.fromkeys(COLUMNS, math.nan), "surprisal": float(m.surprisal[-1]), "oov": 0}
 
 
-def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind) -> Iterator[Measured]:
-    """The measures of each line, in order; an empty line consists of `</s>` alone."""
-    numbered = enumerate(lines, 1)
-    while block := [(number, tuple(line.split())) for number, line in islice(numbered, BLOCK)]:
-        measures = complexity(model, [words for _, words in block], entropy)
-        for (number, words), measured in zip(block, measures, strict=True):
-            yield Measured(number, words, measured)
+def measure(model: LanguageModel, lines: Iterable[str], entropy: EntropyKind, text: TextPipeline) -> Iterator[Measured]:
+    """The measures of each line after the text steps, in order; an empty line consists of `</s>` alone."""
+    lines, number = iter(lines), 0
+    while block := text.apply([line.rstrip("\r\n") for line in islice(lines, BLOCK)]):
+        sentences = [tuple(line.split()) for line in block]
+        for words, measured in zip(sentences, complexity(model, sentences, entropy), strict=True):
+            number += 1
+            yield Measured(number, words, measured, tuple(word not in model for word in words))
 
 
 def as_table(measured: Iterable[Measured]) -> Iterator[str]:

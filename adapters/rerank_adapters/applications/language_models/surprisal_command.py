@@ -1,4 +1,4 @@
-"""`rerank surprisal`: how hard each word is to process, by an incremental language model."""
+"""`rerank surprisal`: measures how hard each word is to process, by a language model."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_file, output_option
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    output_file,
+    output_option,
+    text_option,
+    text_steps,
+)
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("surprisal")
 @click.argument("text", default="-")
-@click.option("-m", "--model", type=Path, metavar="FILE", help="N-gram model file, ARPA file or KenLM binary.")
+@click.option("-m", "--model", type=Path, metavar="FILE", help="Model file, ARPA file or KenLM binary.")
 @click.option("--lm", metavar="LM", shell_complete=plugin_names("language_model"),
               help=f"Language model: its name in the config, or {PLUGIN_HELP}. Default: hhmm.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
@@ -29,20 +37,23 @@ from rerank_plugins.registry import Registry
               help="Line of the sentence to plot.")  # fmt: skip
 @click.option("--html", type=output_file, metavar="FILE",
               help="Also write a page of the text to this file, its words coloured by surprisal.")  # fmt: skip
+@text_option
 @output_option("Where to write the measures.")
 @job_flags("config")
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, text: str, model: Path | None, lm: str | None, layout: str,
-    entropy: str, plot: Path | None, sentence: int, html: Path | None, output: Path,
+    entropy: str, plot: Path | None, sentence: int, html: Path | None, steps: tuple[str, ...],
+    output: Path,
 ) -> None:  # fmt: skip
     """Measure the surprisal of each word of a TEXT.
 
-    Measure how hard each word of a TEXT (tokenised, one sentence per line) is to process.
+    Measure how hard each word of a TEXT (one sentence per line) is to process.
 
-    Every language model gives surprisal (in bits). The model `hhmm` also gives the entropy, the entropy reduction, the
-    expected depth of the store and its difference from the word before (Wu et al. 2010). Columns that a model does not
-    define are empty. The last row of a sentence is its end, `</s>`.
+    Every language model of words gives surprisal (in bits) and marks the words that it does not know (`oov`). The
+    model `hhmm` also gives the entropy, the entropy reduction, the expected depth of the store and its difference from
+    the word before (Wu et al. 2010). Columns that a model does not define are empty. The last row of a sentence is its
+    end, `</s>`.
 
     \b
     rerank surprisal stories.txt > stories.tsv
@@ -53,16 +64,18 @@ def command(
     from rerank_adapters.applications.language_models.surprisal import as_json, as_table, measure
     from rerank_adapters.applications.language_models.surprisal_page import surprisal_page
     from rerank_adapters.applications.language_models.surprisal_plot import plot_complexity
-    from rerank_adapters.formats.compressed import open_atomic, open_text
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_adapters.text import TextPipeline
+    from rerank_plugins.kit.files.text import open_atomic, open_text
 
     closing = Closing()
     if model is not None and lm is not None:
         raise ConfigError("give one of -m (a model's file) and --lm (a language model's name)")
-    language_model = Job.create(flags.settings, registry).language_model(model or lm or "hhmm")
+    language_model = Job.create(flags.settings, registry).word_model(model or lm or "hhmm")
+    text_pipeline = TextPipeline(text_steps(steps))
     with open_text(text) as lines, open_atomic(output) as out, CountingBar("sentences measured") as bar:
-        measured = bar.over(measure(language_model, lines, entropy))  # type: ignore[arg-type]
+        measured = bar.over(measure(language_model, lines, entropy, text_pipeline))  # type: ignore[arg-type]
         sentences = list(measured) if plot is not None or html is not None else None
         if sentences is not None:
             measured = iter(sentences)

@@ -1,4 +1,4 @@
-"""A page of a text whose words are coloured by surprisal, in the style of the other reports."""
+"""Writes an HTML page of a text whose words are coloured by surprisal, in the style of the other reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def _body(measured: Sequence[Measured], title: str, head: str, darkest: float) -
     yield f'<p class="legend">0 bits <span class="ramp"></span> {darkest:.1f} bits and more</p>'
     yield (
         '<p class="notes">The surprisal of a word is −log₂ p(word | the words before it); ⏎ is the end of a sentence, '
-        "which the bits a word count as one. On the right is the sum of each sentence in bits.</p>"
+        "which the bits a word count as one. A dotted line marks a word that the model does not know. On the right is "
+        "the sum of each sentence in bits.</p>"
     )
     for sentence in measured:
         spans = " ".join(_word(word, values, darkest) for word, values in sentence.rows())
@@ -41,8 +42,9 @@ def _body(measured: Sequence[Measured], title: str, head: str, darkest: float) -
 
 
 def _word(word: str, values: dict[str, float], darkest: float) -> str:
-    surprisal = values["surprisal"]
+    surprisal, is_unknown = values["surprisal"], bool(values["oov"])
     heat = min(1.0, max(0.0, surprisal / darkest)) if math.isfinite(surprisal) else 1.0
-    known = (f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value))
-    shown = "⏎" if word == "</s>" else escape(word)
-    return f'<span style="--h:{heat:.2f}" title="{escape(", ".join(known))}">{shown}<sub>{surprisal:.1f}</sub></span>'
+    known = [f"{name.replace('_', ' ')} {value:.2f}" for name, value in values.items() if not math.isnan(value)][:-1]
+    shown, title = "⏎" if word == "</s>" else escape(word), escape(", ".join([*known, *["unknown word"] * is_unknown]))
+    style = ' class="unknown"' * is_unknown + f' style="--h:{heat:.2f}"'
+    return f'<span{style} title="{title}">{shown}<sub>{surprisal:.1f}</sub></span>'

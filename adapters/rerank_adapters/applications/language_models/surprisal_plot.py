@@ -1,4 +1,4 @@
-"""A plot of the measures of a sentence, word by word (needs the extra `plot`)."""
+"""Plots the measures of a sentence word by word (needs the extra `plot`)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from rerank_adapters.report.plots import new_figure, save_figure
-from rerank_plugins.language_models.complexity import Complexity
+from rerank_plugins.hhmm.complexity import Complexity
 
 
 def plot_complexity(words: tuple[str, ...], measures: Complexity, path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Pseudo-negative examples: unacceptable sentences derived from acceptable ones."""
+"""Makes pseudo-negative examples: unacceptable sentences derived from acceptable ones."""

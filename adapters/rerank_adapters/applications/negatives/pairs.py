@@ -1,4 +1,4 @@
-"""Pseudo-negative examples: unacceptable sentences, each paired with an acceptable one.
+"""Pairs unacceptable sentences (pseudo-negative examples) with acceptable ones.
 
 errors     one error inserted into each sentence (Foster et al. 2008)
 phenomena  a rule of grammar broken, after the sentence's dependency tree (after Warstadt et al. 2020)
@@ -16,10 +16,11 @@ import numpy as np
 
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_plugins import ConfigError, NBestList
-from rerank_plugins.models.grammar.lexicon import english
-from rerank_plugins.models.noise import ErrorInserter, WordForms
-from rerank_plugins.models.noise.phenomena import KINDS, PairMaker
-from rerank_plugins.trees.dependency import DependencyTree
+from rerank_plugins.core.dependency_tree import DependencyTree
+from rerank_plugins.english.errors.inserted_errors import ErrorInserter
+from rerank_plugins.english.lexicon.english_lexicon import english
+from rerank_plugins.english.lexicon.word_forms import WordForms
+from rerank_plugins.english.minimal_pairs.pair_maker import KINDS, PairMaker
 
 ERROR_COLUMNS = ("kind", "position", "before", "after")
 PHENOMENON_COLUMNS = ("phenomenon", "rule")
@@ -27,7 +28,7 @@ ROUNDS = 200  # the maximum number of batches drawn; lengths still missing after
 
 
 def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
-    """Shares of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for a share that is not a number."""
+    """The proportions of kinds of errors from `KIND` or `KIND=SHARE`. Raises ConfigError for what is not a number."""
     shares: dict[str, float] = {}
     for argument in arguments:
         kind, equals, share = argument.partition("=")
@@ -41,7 +42,7 @@ def parse_shares(arguments: Sequence[str]) -> dict[str, float]:
 def error_inserter(sentences: Sequence[Sequence[str]], kinds: Sequence[str]) -> ErrorInserter:
     """An inserter that knows the word forms of these sentences; it inserts errors of `kinds` (see `parse_shares`).
 
-    If `kinds` is empty, it inserts errors of all kinds in equal shares. Raises ConfigError for an unknown kind.
+    If `kinds` is empty, it inserts errors of all kinds in equal proportions. Raises ConfigError for an unknown kind.
     """
     forms = WordForms.of_text(sentences)
     try:
@@ -108,8 +109,8 @@ def samples_of_lengths(
     wanted: Mapping[int, int], model: Path, rng: np.random.Generator
 ) -> defaultdict[int, list[tuple[str, ...]]]:
     """Draw the wanted number of sentences of each length, fewer if sentences of that length are too rare; by length."""
-    from rerank_plugins.models.ngram.model import NgramModel
-    from rerank_plugins.models.ngram.sampling import NgramSampler
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.sampling import NgramSampler
 
     samples: defaultdict[int, list[tuple[str, ...]]] = defaultdict(list)
     if not wanted:

@@ -1,1 +1,1 @@
-"""A package for a plugin of one's own, written from templates."""
+"""Writes a package for a plugin of one's own from templates."""

@@ -1,4 +1,4 @@
-"""`rerank new-plugin`: a package for a feature of one's own."""
+"""`rerank new-plugin`: writes a package for a feature of one's own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("new-plugin")
@@ -22,8 +22,9 @@ def command(context: click.Context, name: str, output: Path | None) -> None:
 
     \b
     rerank new-plugin word-rarity
-    cd word-rarity && python -m pytest
-    pip install -e . && rerank plugins word-rarity
+    cd word-rarity && pip install -e '.[test]'
+    python -m pytest
+    rerank plugins word-rarity
     """  # noqa: D301
     from rerank_adapters.applications.new_plugin.package import check_name, write_package
     from rerank_adapters.commands.lazy_group import GroupWithHeadings

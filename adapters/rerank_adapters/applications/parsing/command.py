@@ -1,4 +1,4 @@
-"""`rerank parse`: text or n-best lists to CoNLL-U or brackets; or a parser against gold trees."""
+"""`rerank parse`: parses text or n-best lists to CoNLL-U or brackets, or compares a parser with gold trees."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from pathlib import Path
 import click
 
 from rerank_adapters.commands.closing import Closing, counted
-from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option, scheduler_option
+from rerank_adapters.commands.options import (
+    PLUGIN_HELP,
+    JobFlags,
+    job_flags,
+    output_option,
+    scheduler_option,
+    text_steps,
+)
 from rerank_adapters.commands.shell_completion import plugin_names
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("parse")
@@ -28,6 +35,9 @@ from rerank_plugins.registry import Registry
               help="Write all trees of the parser, as `id ||| brackets ||| ln p`.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(1), metavar="N",
               help="Evaluate only on sentences of at most N words.")  # fmt: skip
+@click.option("--text", "steps", multiple=True, metavar="STEP",
+              help="Apply this text step to the sentences. Repeatable. Default: penn-tokenize for a TEXT, none for "
+              "lists; `--text none` applies none.")  # fmt: skip
 @output_option("Where to write the trees.")
 @scheduler_option
 @job_flags("config", "format_", "jobs")
@@ -42,11 +52,12 @@ def command(
     kind: str | None,
     k_best: bool,
     longest: int | None,
+    steps: tuple[str, ...],
     output: Path,
 ) -> None:
     """Parse a TEXT, or the hypotheses of n-best lists.
 
-    A TEXT has one tokenised sentence per line; of n-best lists, each distinct hypothesis is parsed once.
+    A TEXT has one sentence per line; of n-best lists, each distinct hypothesis is parsed once.
 
     Parses are stored in the cache of parses (`rerank cache`): an interrupted run continues where it stopped, and
     features that use the same parser find its trees there. In CoNLL-U, `# sent_id` is the line number in a text, or the
@@ -66,7 +77,8 @@ def command(
     from rerank_adapters.applications.parsing.evaluation import evaluate_parser
     from rerank_adapters.applications.parsing.scores_report import print_scores
     from rerank_adapters.applications.parsing.writing import write_parses
-    from rerank_adapters.pipeline.job import Job
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.text import TextPipeline
 
     closing = Closing()
     if sum(map(bool, (text, nbest, gold))) != 1:
@@ -79,5 +91,6 @@ def command(
         print_scores(evaluate_parser(chosen.parser, path, longest) for path in gold)
         closing.wrote(f"the scores of {counted(len(gold), 'treebank')}", "-")
         return
-    counts = write_parses(job, chosen, text, [Path(path) for path in nbest], output, kind, k_best)
+    pipeline = TextPipeline(text_steps(steps, () if nbest else ("penn-tokenize",)))
+    counts = write_parses(job, chosen, text, [Path(path) for path in nbest], pipeline, output, kind, k_best)
     closing.wrote(f"the parses of {counted(counts.sentences, 'sentence')} ({counts})", output)

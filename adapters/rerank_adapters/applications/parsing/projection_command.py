@@ -1,4 +1,4 @@
-"""`rerank project-trees`: trees for a language without a treebank, through word alignments."""
+"""`rerank project-trees`: makes trees for a language without a treebank, through word alignments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import PLUGIN_HELP, JobFlags, job_flags, output_option
 from rerank_adapters.commands.shell_completion import plugin_names
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("project-trees")
@@ -23,7 +23,7 @@ from rerank_plugins.registry import Registry
               help="Take the trees of the target side from this CoNLL-U file instead, in the order of the "
                    "sentences.")  # fmt: skip
 @click.option("--density", type=click.FloatRange(0, 1), default=0.8, show_default=True,
-              help="Keep trees in which at least this share of the words has a one-to-one link.")  # fmt: skip
+              help="Keep trees in which at least this proportion of the words has a one-to-one link.")  # fmt: skip
 @click.option("--longest", type=click.IntRange(1), default=40, show_default=True, metavar="N",
               help="Leave out pairs with more than N words on a side.")  # fmt: skip
 @output_option("Where to write the trees, as CoNLL-U.")
@@ -46,8 +46,8 @@ def command(
     rerank train dependency-parser train.de.conllu.xz --language de -o german.npz
     """  # noqa: D301
     from rerank_adapters.applications.parsing.projecting import parsed_trees, project_trees, read_trees
-    from rerank_adapters.pipeline.job import Job
-    from rerank_plugins.models.word_alignment.model_file import read_model
+    from rerank_adapters.chain.job import Job
+    from rerank_plugins.translation.alignment.model_file import read_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)

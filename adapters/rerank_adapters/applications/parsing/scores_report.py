@@ -1,4 +1,4 @@
-"""The scores of a parser on gold trees: a table for a terminal, tab-separated rows for programs."""
+"""Prints the scores of a parser on gold trees: a table on a terminal, tab-separated rows for programs."""
 
 from __future__ import annotations
 

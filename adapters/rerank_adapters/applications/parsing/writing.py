@@ -1,4 +1,4 @@
-"""`rerank parse`: the sentences of a text or of n-best lists, parsed and written as CoNLL-U or brackets."""
+"""`rerank parse`: parses the sentences of a text or of n-best lists, and writes CoNLL-U or brackets."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from contextlib import ExitStack
 from itertools import tee
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import open_atomic, open_text
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.parse_pool import ParseCounts, Words, parse_in_order
 from rerank_adapters.formats.reading import stream_nbest
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.parsing import ParseCounts, Words, parse_in_order
-from rerank_adapters.progress import CountingBar
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, NBestList, Parse
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.trees.dependency import write_conllu
-from rerank_plugins.trees.k_best import write_scored
+from rerank_plugins.core.dependency_tree import write_conllu
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.text import open_atomic, open_text
+from rerank_plugins.kit.trees.k_best_file import write_scored
 
 KINDS = {"conllu": "dependencies", "brackets": "constituents"}
 
@@ -25,11 +26,12 @@ def write_parses(
     parser: CachedParser,
     text: str | None,
     nbest: Sequence[Path],
+    steps: TextPipeline,
     output: Path,
     kind: str | None = None,
     k_best: bool = False,
 ) -> ParseCounts:
-    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists.
+    """Write the trees of a text (one sentence per line), or of the distinct hypotheses of lists, after text steps.
 
     `kind` is "conllu" or "brackets"; with None, the first sentence that has a parse decides. `k_best` writes all
     constituency trees with their ln p. Raises ConfigError for a kind of tree that the parser does not produce.
@@ -38,9 +40,9 @@ def write_parses(
     kind = "brackets" if k_best else kind
     with ExitStack() as files:
         if text is not None:
-            named = _lines(files.enter_context(open_text(text)))
+            named = _lines(files.enter_context(open_text(text)), steps)
         else:
-            named = _distinct_hypotheses(stream_nbest(nbest, job.format))
+            named = _distinct_hypotheses(stream_nbest(nbest, job.format), steps)
         out = files.enter_context(open_atomic(output))
         progress = files.enter_context(CountingBar("sentences parsed"))
         names, sentences = tee(named)
@@ -72,18 +74,18 @@ def _written(name: str, words: Words, parse: Parse, kind: str, k_best: bool) -> 
     return f"{parse.tree}\n" if parse.tree else "\n"
 
 
-def _lines(lines: Iterable[str]) -> Iterator[tuple[str, Words]]:
+def _lines(lines: Iterable[str], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
     """The number (from 1) and the words of each line that has words."""
     for number, line in enumerate(lines, 1):
-        if words := tuple(line.split()):
+        if words := tuple(steps.apply([line.rstrip("\r\n")])[0].split()):
             yield str(number), words
 
 
-def _distinct_hypotheses(nbests: Iterable[NBestList]) -> Iterator[tuple[str, Words]]:
+def _distinct_hypotheses(nbests: Iterable[NBestList], steps: TextPipeline) -> Iterator[tuple[str, Words]]:
     """Segment and rank (from 1), and the words, of each hypothesis whose words no earlier hypothesis had."""
     seen: set[Words] = set()
     for nbest in nbests:
-        for rank, text in enumerate(nbest.texts, 1):
+        for rank, text in enumerate(steps.apply(nbest.texts), 1):
             words = tuple(text.split())
             if words and words not in seen:
                 seen.add(words)

@@ -1,1 +1,1 @@
-"""What sentences refer to in a world, by the referential semantic language model."""
+"""Finds what sentences refer to in a world, by the referential semantic language model."""

@@ -1,4 +1,4 @@
-"""`rerank ground`: what the words of a sentence refer to in a world."""
+"""`rerank ground`: prints what the words of a sentence refer to in a world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rerank_plugins import ConfigError
               help="Grammar whose expressions name relations of the world.")  # fmt: skip
 @click.option("--context", metavar="NAME", help="Individual, concept or property that the sentences are about.")
 @click.option("--description", type=click.Choice(["uniform", "informative", "sizes"]), default="informative",
-              show_default=True, help="What speakers choose to say.")  # fmt: skip
+              show_default=True, help="How probable a speaker's choice of a relation is.")  # fmt: skip
 @click.option("--depth", type=click.IntRange(1), default=6, show_default=True, help="Levels of a hypothesis.")
 @click.option("--beam", type=click.IntRange(0), default=1000, show_default=True,
               help="Hypotheses kept after each word; 0: all.")  # fmt: skip
@@ -48,9 +48,9 @@ def command(
     rerank ground said.txt -w people.ttl -g talk.grammar --context ann
     """  # noqa: D301
     from rerank_adapters.applications.referential.grounding import as_json, as_table, as_trees, ground_lines
-    from rerank_adapters.formats.compressed import open_atomic, open_text
-    from rerank_adapters.progress import CountingBar
-    from rerank_plugins.language_models.referential import ReferentialLanguageModel
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic, open_text
+    from rerank_plugins.referential.language_model import ReferentialLanguageModel
 
     closing = Closing()
     if tree and layout == "json":

@@ -1,1 +1,1 @@
-"""Restoration of sentences that lack a word: where it is missing, which word it is, and the restored sentences."""
+"""Restores sentences that lack a word: locates the gap, finds the word, and makes the sentence complete."""

@@ -1,4 +1,4 @@
-"""How often the right answer is among the first 1, 2, 3, 5 and 10 answers (Song 2016, Tables 2 and 3)."""
+"""Measures how often the right answer is among the first 1, 2, 3, 5 and 10 (Song 2016, Tables 2 and 3)."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import wilson_interval
 from rerank_adapters.report.tables import Table
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 TOPS = (1, 2, 3, 5, 10)
 
 
 def top_accuracies(ranks: Sequence[int | None] | LongArray) -> FloatArray:
-    """(5) the shares of answers whose rank, from 0, is below each of TOPS; None is not among the answers."""
+    """(5) the proportions of answers whose rank, from 0, is below each of TOPS; None is not among the answers."""
     known = np.array([TOPS[-1] if rank is None else rank for rank in ranks], np.int64)
     return np.array([float((known < top).mean()) if len(known) else 0.0 for top in TOPS])
 
 
 def chance(gaps: Sequence[int]) -> FloatArray:
-    """(5) the expected shares where the gaps of each sentence, so many, are put in random order."""
+    """(5) the expected proportions where the gaps of each sentence, so many, are put in random order."""
     sizes = np.maximum(np.array(gaps, np.float64), 1.0)
     return np.array([float(np.minimum(top / sizes, 1.0).mean()) if len(sizes) else 0.0 for top in TOPS])
 
 
 def accuracy_records(shares: Mapping[str, FloatArray], sentences: int) -> list[dict[str, Any]]:
-    """A record for each system: its shares, and the 95 % interval of the share of right answers in first place."""
+    """A record for each system: its proportions, and the 95 % interval of the proportion of right first answers."""
     records = []
     for system, values in shares.items():
         low, high = wilson_interval(values[0] * sentences, sentences)

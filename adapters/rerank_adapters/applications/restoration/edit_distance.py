@@ -1,4 +1,4 @@
-"""The score of the billion-word imputation task: the mean edit distance, in characters, to the complete sentences.
+"""Computes the score of the billion-word imputation task: the mean edit distance to the complete sentences.
 
 The distance is that of Levenshtein (1966), by rapidfuzz, over whole sentences with their spaces; lower is better.
 """
@@ -14,10 +14,10 @@ import numpy as np
 
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
 from rerank_adapters.evaluation.proportions import Z
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.report.tables import Table
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 
 class Sentences(NamedTuple):
@@ -54,7 +54,7 @@ def edit_distances(complete: Sentences, restored: Sentences) -> LongArray:
 
 
 def distance_records(complete: Sentences, systems: list[Sentences]) -> Iterator[dict[str, Any]]:
-    """A record for each system: the mean distance with its 95 % interval, and the share of sentences that are right."""
+    """A record for each system: the mean distance with its 95 % interval, and the proportion of right sentences."""
     for system in systems:
         distances = edit_distances(complete, system)
         mean, n = float(distances.mean()), len(distances)

@@ -1,4 +1,4 @@
-"""`rerank edit-distance`: the score of restored sentences in the billion-word imputation task."""
+"""`rerank edit-distance`: scores restored sentences as the billion-word imputation task does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def command(complete: str, restored: tuple[str, ...], style: str, output: Path) 
 
     The score of the billion-word imputation task is the mean Levenshtein distance in characters between the RESTORED
     sentences and the COMPLETE ones; lower is better. Both are CSV files with the columns id and sentence, matched by
-    id, or texts, matched line by line. `right` is the share of sentences that are restored exactly.
+    id, or texts, matched line by line. `right` is the proportion of sentences that are restored exactly.
 
     \b
     rerank edit-distance solution.csv submission.csv
@@ -32,7 +32,7 @@ def command(complete: str, restored: tuple[str, ...], style: str, output: Path) 
     )
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.report.records import write_records
-    from rerank_plugins.errors import FormatError
+    from rerank_plugins.core.errors import FormatError
 
     closing = Closing()
     whole = read_sentences(complete)

@@ -1,4 +1,4 @@
-"""`rerank fill`: which word is missing, where its place is known."""
+"""`rerank fill`: prints the most probable words for the blank of each sentence."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def command(
     from rerank_adapters.applications.restoration.incomplete import parse_incomplete
     from rerank_adapters.applications.restoration.sharing import in_batches
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
 
     closing = Closing()
     if (model is None) == (ngram is None):

@@ -1,4 +1,4 @@
-"""The accuracy of filling on sentences whose missing words are known."""
+"""Measures the accuracy of filling on sentences whose missing words are known."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from rerank_adapters.applications.restoration.filling import FillGaps, Filling, 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating_accuracy import answered
 from rerank_adapters.applications.restoration.sharing import in_batches
-from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.records import write_records
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins.core.brackets_and_quotes import normal_form
 
 
 def report_accuracies(
@@ -24,8 +25,8 @@ def report_accuracies(
             FillGaps(filling, min(TOPS[-1], filling.size)), answered(sentences, name), jobs, "the model"
         )
         for sentence, candidates in bar.over(filled):
-            words = [candidate.word for candidate in candidates]
-            ranks.append(words.index(sentence.word) if sentence.word in words else None)
+            word, words = normal_form(sentence.word or ""), [normal_form(candidate.word) for candidate in candidates]
+            ranks.append(words.index(word) if word in words else None)
     system = "substitutes" if isinstance(filling, SubstituteFilling) else "five contexts"
     records = accuracy_records({system: top_accuracies(ranks)}, len(ranks))
     write_records(records, [accuracy_table("Missing words", records)], style, output)

@@ -1,4 +1,4 @@
-"""CSV files of the billion-word imputation task: `"id","sentence"` in the header, then an id and a quoted sentence.
+"""Reads and writes CSV files of the billion-word imputation task: the header `"id","sentence"`, then such rows.
 
 The incomplete sentences and the submissions of restored ones have the same form. A quotation mark in a sentence is
 written twice. Files are read and written in a stream.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 HEADER = ("id", "sentence")
 HEADER_LINE = '"id","sentence"\n'

@@ -1,11 +1,11 @@
-"""Sentences that lack one word, read from any of three forms, which the first line tells apart.
+"""Reads sentences that lack one word from files of any of three forms, which the first line shows.
 
     incomplete<TAB>position<TAB>word     what `rerank remove-word` writes, with the right answers
     "id","sentence"                      CSV of the billion-word imputation task (imputation_file.py)
     he went ____ the house               plain text, a sentence a line; a run of three or more underscores is the gap
 
-A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in models/
-missing_words: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
+A position counts from 1 and is that of the missing word in the complete sentence. A gap is counted as in
+`missing_words`: gap g is between the words g and g + 1 (from 0), so that the missing word has position g + 2.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from rerank_adapters.applications.restoration.imputation_file import is_header, parse_rows
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.errors import FormatError
 
 COLUMNS = ("incomplete", "position", "word")
 BLANK = re.compile(r"_{3,}")
@@ -46,7 +46,7 @@ class Incomplete:
 
 
 def parse_incomplete(lines: Iterable[str], name: str, *, gaps: bool = False) -> Iterator[Incomplete]:
-    """Yield the sentences of a file in any of the forms; with `gaps`, all must say where the word is missing.
+    """Yield the sentences of a file in any of the forms; with `gaps`, all must record where the word is missing.
 
     Raises FormatError, with the file and line, for a line of another form, for an empty line and a sentence of one
     word, for a position or a blank that is not inside a sentence, and for a missing or a second blank.
@@ -58,7 +58,7 @@ def parse_incomplete(lines: Iterable[str], name: str, *, gaps: bool = False) -> 
         yield from _tabs(stream, name)
     elif is_header(first):
         if gaps:
-            raise FormatError("the sentences of the imputation task do not say where a word is missing", path=name)
+            raise FormatError("the sentences of the imputation task do not record where a word is missing", path=name)
         for number, (line, id_, sentence) in enumerate(parse_rows(stream, name)):
             yield Incomplete(id_ or str(number), _checked(sentence.split(), name, line), line)
     else:
@@ -108,5 +108,5 @@ def _checked(words: Sequence[str], name: str, line: int) -> tuple[str, ...]:
     if not words:
         raise FormatError("an empty line, wanted a sentence that lacks a word", path=name, line=line)
     if len(words) == 1:
-        raise FormatError("a sentence of one word has no place for a missing inner word", path=name, line=line)
+        raise FormatError("a sentence of one word cannot lack an inner word", path=name, line=line)
     return tuple(words)

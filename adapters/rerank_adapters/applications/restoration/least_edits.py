@@ -1,4 +1,4 @@
-"""The restoration of the least expected edit distance, which may be to leave the sentence as it is.
+"""Chooses the restoration of the least expected edit distance, which may be the incomplete sentence itself.
 
 The billion-word imputation task counts the characters in which a restored sentence differs from the complete one. A
 wrong word then costs more than no word. With p(h) the probability of each restored sentence h of a list, the choice is
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 def least_edits(incomplete: str, restored: Sequence[str], scores: FloatArray, rest: float) -> int:

@@ -1,4 +1,4 @@
-"""Where a word is missing: the gaps of a sentence by their probability."""
+"""Finds the most probable gaps of a sentence that lacks a word."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rerank_adapters.applications.restoration.incomplete import Incomplete
-from rerank_plugins.pickling import PickledFields
+from rerank_plugins.core.pickling import PickledFields
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.missing_words.model import Method, MissingWordsModel
+    from rerank_plugins.missing_words.model import Method, MissingWordsModel
 
 COLUMNS = ("sentence", "rank", "position", "before", "after", "ln_p")
 
@@ -38,7 +38,7 @@ class Locating(PickledFields):
     @cached_property
     def model(self) -> MissingWordsModel:
         """The model, mapped into memory."""
-        from rerank_plugins.models.missing_words.model_file import read_model
+        from rerank_plugins.missing_words.model_file import read_model
 
         return read_model(self.path)
 
@@ -53,7 +53,7 @@ class Locating(PickledFields):
 
 
 def as_table(located: Iterable[tuple[Incomplete, list[Place]]]) -> Iterator[str]:
-    """A tab-separated line for each place, header first: the position of the missing word, and its neighbours."""
+    """A tab-separated line for each gap, header first: the position of the missing word, and its neighbours."""
     yield "\t".join(COLUMNS) + "\n"
     for sentence, places in located:
         for rank, (gap, ln_p) in enumerate(places, 1):

@@ -1,4 +1,4 @@
-"""The accuracies of all methods of location on sentences whose missing words are known."""
+"""Measures the accuracies of all methods of location on sentences whose missing words are known."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rerank_adapters.applications.restoration.accuracy import (
 from rerank_adapters.applications.restoration.incomplete import Incomplete
 from rerank_adapters.applications.restoration.locating import Locating
 from rerank_adapters.applications.restoration.sharing import in_batches
-from rerank_adapters.progress import CountingBar
 from rerank_adapters.report.records import write_records
-from rerank_plugins.errors import FormatError
+from rerank_adapters.runtime.progress import CountingBar
+from rerank_plugins.core.errors import FormatError
 
 
 def answered(sentences: Iterable[Incomplete], name: str) -> Iterator[Incomplete]:
@@ -37,7 +37,7 @@ def report_accuracies(
     sentences: Iterable[Incomplete], model: Path, name: str, jobs: int, style: str, output: Path
 ) -> int:
     """Write the accuracies of each method and those of chance; returns the number of sentences."""
-    from rerank_plugins.models.missing_words.model import METHODS
+    from rerank_plugins.missing_words.model import METHODS
 
     known = list(answered(sentences, name))
     shares = {"chance": chance([len(sentence.words) - 1 for sentence in known])}
@@ -50,5 +50,5 @@ def report_accuracies(
                 ranks.append(gaps.index(sentence.gap) if sentence.gap in gaps else None)
             shares[method] = top_accuracies(ranks)
     records = accuracy_records(shares, len(known))
-    write_records(records, [accuracy_table("Places of missing words", records)], style, output)
+    write_records(records, [accuracy_table("Positions of missing words", records)], style, output)
     return len(known)

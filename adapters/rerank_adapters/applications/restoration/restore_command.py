@@ -1,4 +1,4 @@
-"""`rerank restore`: incomplete sentences made complete."""
+"""`rerank restore`: makes incomplete sentences complete."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rerank_adapters.applications.restoration.options import (
     ngram_option,
 )
 from rerank_adapters.commands.options import JobFlags, job_flags, output_file, output_option, style_option
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.missing_words.model import Method
+    from rerank_plugins.missing_words.model import Method
 
 
 @click.command("restore")
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
               help="Fill the N most probable gaps of each sentence; 0 fills all.")  # fmt: skip
 @click.option("-k", "words", type=click.IntRange(1), default=10, show_default=True, metavar="K",
               help="Fill each gap with its K most probable words.")  # fmt: skip
-@click.option("--known-gaps", is_flag=True, help="Fill only the right gap where TEXT says which it is.")
+@click.option("--known-gaps", is_flag=True, help="Fill only the right gap where TEXT records it.")
 @click.option("-w", "--weights", type=Path, metavar="FILE",
               help="Choose among the restored sentences by these weights, which record their features.")  # fmt: skip
 @click.option("--decision", type=click.Choice(["likeliest", "fewest-edits"]), default="likeliest", show_default=True,
-              help="Choose the likeliest restoration, or the one of the least expected edit distance in characters, "
-                   "which leaves a sentence as it is where every word is likely to be wrong.")  # fmt: skip
+              help="Choose the most probable restoration, or that of the least expected edit distance in characters, "
+                   "which leaves a sentence as it is where every word is probably wrong.")  # fmt: skip
 @click.option("--layout", type=click.Choice(["text", "tsv", "json", "imputation"]), default="text", show_default=True,
               help="Print restored sentences, a line with the details of each, JSON objects, or CSV as a submission to "
                    "the billion-word imputation task.")  # fmt: skip
@@ -72,7 +72,7 @@ def command(
     from rerank_adapters.applications.restoration.locating import Locating
     from rerank_adapters.applications.restoration.restoring import Restoring
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     closing = Closing()
     filling = filling_source(model, ngram, candidates, words)

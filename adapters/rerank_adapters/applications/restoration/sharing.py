@@ -1,4 +1,4 @@
-"""Work on a stream of sentences in batches: in order, in bounded memory, on several processes."""
+"""Processes a stream of sentences in batches: in order, in bounded memory, in several processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from itertools import count, islice
 from typing import TypeVar
 
-from rerank_adapters.workers import Workers, in_order
+from rerank_adapters.runtime.workers import Workers, in_order
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

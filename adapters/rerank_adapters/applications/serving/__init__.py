@@ -1,1 +1,1 @@
-"""Reranking over HTTP: weights and models are loaded once, and lists come in requests."""
+"""Serves reranking over HTTP: weights and models are loaded once, and lists come in requests."""

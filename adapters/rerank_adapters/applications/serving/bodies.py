@@ -1,4 +1,4 @@
-r"""The bodies of requests: lists in JSON, or in an n-best format, as text or within JSON; and the bodies of answers.
+r"""Reads the bodies of requests (lists in JSON or in an n-best format) and makes the bodies of answers.
 
     {"lists": [{"id": "7", "source": "so ist es", "hypotheses": [{"text": "so it is", "features": {"LM0": -4}}, …]}, …]}
     {"hypotheses": ["so it is", "so is it"], "source": "so ist es"}              one list
@@ -20,9 +20,9 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from rerank_adapters.applications.serving.limits import Limits
+from rerank_adapters.chain.reranker import Reranked, Reranker
 from rerank_adapters.formats.guessing import LINES as FIRST
 from rerank_adapters.formats.guessing import guess
-from rerank_adapters.pipeline.reranker import Reranked, Reranker
 from rerank_plugins import ConfigError, FormatError, Hypothesis, NBestFormat, NBestList
 
 LINES = "<stdin>"  # the path of a text that is no file, beside which no format looks for others
@@ -75,7 +75,7 @@ class Lists(NamedTuple):
 
 
 def read_request(request: Request, reranker: Reranker, limits: Limits) -> Lists:
-    """The lists of a request. Raises FormatError and ConfigError for what is wrong with it, or beyond the limits."""
+    """The lists of a request. Raises FormatError and ConfigError for one that is malformed or beyond the limits."""
     if request.output not in OUTPUTS:
         raise ConfigError(f"output is {request.output!r}, expected one of {', '.join(OUTPUTS)}")
     if not request.is_json:
@@ -105,7 +105,7 @@ def read_request(request: Request, reranker: Reranker, limits: Limits) -> Lists:
 
 
 def answer(request: Request, lists: Lists, reranked: Sequence[Reranked]) -> tuple[str, bytes]:
-    """The media type and the body of the answer. Raises ConfigError for lists in JSON that shall go to a format."""
+    """The media type and the body of the answer. Raises ConfigError for JSON lists with an n-best format as output."""
     if request.output == "json":
         return "application/json", json.dumps(
             {"lists": [_record(one) for one in reranked]}, ensure_ascii=False

@@ -1,4 +1,4 @@
-"""What a server allows a request: the size of its body and of its lists, and time."""
+"""The limits that a server sets to a request: the size of its body and of its lists, and its time."""
 
 from __future__ import annotations
 

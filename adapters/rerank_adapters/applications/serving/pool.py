@@ -1,4 +1,4 @@
-"""Worker processes behind a bounded queue; one that exceeds its time, or dies, is replaced."""
+"""Runs worker processes behind a bounded queue, and replaces one that exceeds its time or dies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import suppress
 
 from rerank_adapters.applications.serving.bodies import Request
 from rerank_adapters.applications.serving.work import Answer, Serving
-from rerank_adapters.workers import Workers
+from rerank_adapters.runtime.workers import Workers
 
 Worker = Workers[Request | None, Answer]
 PAUSE = 1.0  # seconds between two attempts to start a worker
 
 
 class Full(Exception):
-    """As many requests wait as may."""
+    """The queue is full: as many requests wait as are allowed."""
 
 
 class Died(Exception):

@@ -1,4 +1,4 @@
-"""The process that holds the connections: it binds the port, and it stops as soon as what it has begun is finished."""
+"""Runs the process that holds the connections: it binds the port, and finishes begun requests before it stops."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class ImpatientProtocol(H11Protocol):
     _seen: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to look at the connection from time to time."""
+        """Begin to check the connection at intervals."""
         super().connection_made(transport)
         self._timer = self.loop.call_later(HEADERS, self._look)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Look no more."""
+        """Stop checking the connection."""
         super().connection_lost(exc)
         if self._timer is not None:
             self._timer.cancel()

@@ -1,4 +1,4 @@
-"""What a worker process does with a request: it reads the lists, reranks them and writes the answer.
+"""The task of a worker process: it reads the lists of a request, reranks them and writes the answer.
 
 All of it happens in the worker, so that a body of any form costs the process that holds the connections nothing.
 """
@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from rerank_adapters.applications.serving.bodies import Request, answer, read_request
 from rerank_adapters.applications.serving.limits import Limits
 from rerank_adapters.builtin import BUILTIN
-from rerank_adapters.pipeline.reranker import Reranker
+from rerank_adapters.chain.reranker import Reranker
 from rerank_plugins import ConfigError, FormatError, RerankError
-from rerank_plugins.plugins import load_plugins
+from rerank_plugins.core.loader import load_plugins
 
 WRONG, FAULT = 422, 500
 
@@ -56,7 +56,7 @@ class Serving:
         return {key: value for key, value in self.__dict__.items() if key != "reranker"}
 
     def __call__(self, request: Request | None) -> Answer:
-        """The answer to a request; None asks to load the models."""
+        """The answer to a request; a request None only loads the models."""
         reranker = self.reranker
         if request is None:
             return Answer(200, "text/plain", b"")
@@ -73,11 +73,11 @@ class Serving:
         except Exception as error:
             kind = "" if isinstance(error, RerankError) else f"a fault of the program: {type(error).__name__}: "
             print(f"rerank: {kind}{error}", file=sys.stderr, flush=True)
-            return problem(FAULT, "the lists could not be reranked; the server's log says why")
+            return problem(FAULT, "the lists could not be reranked; the reason is in the server's log")
 
 
 def problem(status: int, message: str) -> Answer:
-    """The answer that says in one line what is wrong."""
+    """The answer that reports an error in one line."""
     import json
 
     return Answer(status, "application/json", json.dumps({"error": message}, ensure_ascii=False).encode())

@@ -1,1 +1,1 @@
-"""Textual similarity: systems trained on scored pairs of sentences."""
+"""Scores the similarity of sentences by systems trained on scored pairs."""

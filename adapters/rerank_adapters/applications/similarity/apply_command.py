@@ -1,4 +1,4 @@
-"""`rerank similarity apply`: scores for pairs of sentences."""
+"""`rerank similarity apply`: scores pairs of sentences."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def command(
     from rerank_adapters.applications.similarity.pairs_file import read_sentence_pairs
     from rerank_adapters.applications.similarity.scoring import score_pairs
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
-    from rerank_adapters.progress import StatusLine
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     sentences = read_sentence_pairs(pairs)

@@ -1,4 +1,4 @@
-"""`rerank similarity`: how alike are two sentences? Each subcommand is the `command` of a module beside this one."""
+"""`rerank similarity`: scores how alike two sentences are; each subcommand is the `command` of a module beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def command() -> None:
     Scores are those that people would give (0 to 5 in the STS tasks).
 
     \b
-    train     learn from scored pairs which measures tell it
+    train     learn from scored pairs how to combine measures
     apply     score pairs
     evaluate  correlation of the scores with people's
 

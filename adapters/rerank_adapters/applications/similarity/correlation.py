@@ -1,4 +1,4 @@
-"""Correlation of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % confidence intervals.
+"""Computes correlations of scores with human scores: Pearson's r, Spearman's ρ, and their 95 % intervals.
 
 The intervals use Fisher's transformation: tanh(atanh(r) ± z s), with s = 1 / √(n - 3) for r and
 s = √((1 + ρ²/2) / (n - 3)) for ρ (Bonett and Wright 2000). The correlation with constant values is undefined: it is
@@ -14,7 +14,7 @@ import numpy as np
 
 from rerank_adapters.evaluation.proportions import Z
 from rerank_adapters.evaluation.significance import Interval
-from rerank_plugins.arrays import FloatArray
+from rerank_plugins.core.arrays import FloatArray
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def pearson(a: FloatArray, b: FloatArray) -> float:
 
 
 def ranks(values: FloatArray) -> FloatArray:
-    """Ranks from 0; equal values share the mean of their ranks."""
+    """Ranks from 0; equal values have the mean of their ranks."""
     _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
     ends = np.cumsum(counts)
     return np.asarray((ends - (counts + 1) / 2)[inverse], np.float64)

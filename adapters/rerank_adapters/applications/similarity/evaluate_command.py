@@ -1,4 +1,4 @@
-"""`rerank similarity evaluate`: correlation with people's scores."""
+"""`rerank similarity evaluate`: correlates scores with those of people."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ def command(
     from rerank_adapters.applications.similarity.evaluation import evaluate_similarity
     from rerank_adapters.applications.similarity.report import similarity_records, similarity_table
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import write_records
-    from rerank_adapters.report.width import fitted
+    from rerank_adapters.runtime.progress import StatusLine
 
     closing = Closing()
     system, measures = similarity_of(model, measure, data, steps)
     with StatusLine("scoring pairs of sentences"):
         records = similarity_records(evaluate_similarity(system, files, measures))
-    write_records(records, fitted(similarity_table(records)), style, output)
+    write_records(records, [similarity_table(records)], style, output)
     if str(output) != "-":
         closing.wrote(f"correlations for {counted(len(files), 'file')}", output)

@@ -1,4 +1,4 @@
-"""Evaluation of a similarity system: the correlation of its scores with human scores."""
+"""Evaluates a similarity system by the correlation of its scores with human scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rerank_adapters.applications.similarity.pairs_file import read_sentence_pai
 from rerank_adapters.applications.similarity.scoring import score_pairs
 from rerank_adapters.applications.similarity.system import SimilarityModel
 from rerank_plugins import FormatError
-from rerank_plugins.models.similarity.measures import Measures
+from rerank_plugins.similarity.measures.table import Measures
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Pairs of sentences, with or without scores of their similarity.
+"""Reads pairs of sentences, with or without scores of their similarity.
 
 The format follows from the ending of the file's name and the number of columns of the first line:
 
@@ -21,9 +21,9 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.compressed import display_name, open_text
-from rerank_plugins.arrays import FloatArray
-from rerank_plugins.errors import FormatError
+from rerank_plugins.core.arrays import FloatArray
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.kit.files.text import display_name, open_text
 
 WANTED = "score<TAB>sentence<TAB>sentence, or sentence<TAB>sentence[<TAB>score]"
 BENCHMARK = 7  # the STS benchmark's own files have at least this many columns

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rerank_plugins.arrays import FloatArray, LongArray
-from rerank_plugins.errors import ConfigError
+from rerank_plugins.core.arrays import FloatArray, LongArray
+from rerank_plugins.core.errors import ConfigError
 
 TREES, SMALLEST_LEAF = 200, 5
 
@@ -18,7 +18,7 @@ class RandomForest:
 
     `children` (nodes, 2) has the indices of the left and the right child, -1 for a leaf. A row goes left if
     values[feature] <= threshold, with `features` (nodes) and `thresholds` (nodes). `shares` (nodes, classes) has the
-    shares of the classes among the training rows in a node.
+    proportions of the classes among the training rows in a node.
     """
 
     roots: LongArray
@@ -28,7 +28,7 @@ class RandomForest:
     shares: FloatArray
 
     def probabilities(self, values: FloatArray) -> FloatArray:
-        """(n, classes) mean over the trees of the class shares in the leaf that each row (n, features) reaches."""
+        """(n, classes) mean over the trees of the class proportions in the leaf that each row (n, features) reaches."""
         rows = np.arange(len(values))
         single_precision = values.astype(np.float32)  # scikit-learn compares in single precision
         total = np.zeros((len(values), self.shares.shape[1]))

@@ -1,4 +1,4 @@
-"""Correlations of a similarity system, a row a file; and the curve of its feature selection."""
+"""Reports the correlations of a similarity system, a row for each file, and the curve of its feature selection."""
 
 from __future__ import annotations
 

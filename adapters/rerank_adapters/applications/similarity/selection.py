@@ -10,7 +10,7 @@ within each source, so that the weights distinguish pairs of one source from eac
 has high scores; one constant is fitted for all sources. The features are divided by their standard deviations; the
 penalty is ½ λ |w|². Each round adds the feature whose regression has the highest Pearson correlation with the scores of
 the held-out folds, averaged over the sources. The regression is that of the earliest round whose correlation is within
-TOLERANCE of the highest: where the curve is flat, fewer features are more likely to generalise to other pairs.
+TOLERANCE of the highest: where the curve is flat, fewer features probably generalise better to other pairs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from rerank_adapters.applications.similarity.correlation import pearson
 from rerank_adapters.applications.similarity.system import Regression
-from rerank_plugins.arrays import FloatArray, LongArray
+from rerank_plugins.core.arrays import FloatArray, LongArray
 
 FOLDS = 10
 TOLERANCE = 0.005

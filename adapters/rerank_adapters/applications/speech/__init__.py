@@ -1,1 +1,1 @@
-"""Speech: weights swept over a grid, and systems of recognisers compared and combined."""
+"""Commands for speech recognition: sweeps of weights over a grid, confusion networks, and voting of systems."""

@@ -1,4 +1,4 @@
-"""Confusion networks in the format of SRILM's word meshes (`wlat-format(5)`, the section on word meshes)."""
+"""Writes confusion networks in the format of SRILM's word meshes (`wlat-format(5)`, the section on word meshes)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from rerank_plugins.models.confusion_networks import ConfusionNetwork
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 EMPTY = "*DELETE*"
 

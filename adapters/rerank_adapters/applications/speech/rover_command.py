@@ -1,4 +1,4 @@
-"""`rerank rover`: outputs of several systems combined by voting."""
+"""`rerank rover`: combines the outputs of several systems by voting."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import click
 from rerank_adapters.commands.closing import Closing, counted
 from rerank_adapters.commands.options import format_option, output_option, reference_form_option
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.outputs import OutputForm
     from rerank_adapters.formats.references import ReferenceForm
-    from rerank_plugins.features.posteriors import Posterior
-    from rerank_plugins.models.confusion_networks import ConfidenceKind
+    from rerank_plugins.kit.posteriors import Posterior
+    from rerank_plugins.lists.rover import ConfidenceKind
 
 SHARE = click.FloatRange(0, 1)
 
@@ -28,7 +28,7 @@ SHARE = click.FloatRange(0, 1)
     help="The weight of a system's votes. Repeat it for each system, in their order. Default: 1 each.",
 )  # fmt: skip
 @click.option("--alpha", type=SHARE, default=1.0, show_default=True,
-              help="The share of a word's frequency in its score; that of its confidence is the rest.")  # fmt: skip
+              help="The weight of a word's frequency in its score; its confidence has the rest.")  # fmt: skip
 @click.option("--confidence", type=click.Choice(["avg", "max"]), default="avg", show_default=True,
               help="The average or the maximum of the confidences of the systems that have the word.")  # fmt: skip
 @click.option("--null-confidence", "null", type=SHARE, default=0.0, show_default=True,
@@ -72,15 +72,15 @@ def command(
     """  # noqa: D301
     import numpy as np
 
-    from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_system, utterances
+    from rerank_adapters.applications.speech.systems import check_confidences, read_lists, read_systems, utterances
     from rerank_adapters.applications.speech.voting import Combination, VotingSettings, tune
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.options import JobFlags
-    from rerank_adapters.formats.compressed import open_atomic
     from rerank_adapters.formats.outputs import output_lines
     from rerank_adapters.formats.references import read_references
     from rerank_adapters.metrics.wer import WER
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if weights and len(weights) != len(systems):
@@ -90,7 +90,7 @@ def command(
         lists = Job.create(JobFlags(format_=format_).settings, registry).format
         voters = [read_lists(path, lists, posterior, scale) for path in paths]
     else:
-        voters = [read_system(path, reference_form) for path in paths]
+        voters = read_systems(paths, reference_form)
     if alpha < 1 or reference is not None:
         check_confidences(voters)
     ids = utterances(voters)

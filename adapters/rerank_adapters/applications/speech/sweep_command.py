@@ -1,4 +1,4 @@
-"""`rerank sweep`: language-model weight, insertion penalty and one scale more, tried at every point of a grid."""
+"""`rerank sweep`: tries one to three weights, such as that of the language model, at every point of a grid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     source_option,
     style_option,
 )
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 if TYPE_CHECKING:
     from rerank_adapters.formats.references import ReferenceForm
@@ -60,7 +60,7 @@ def command(
     """Sweep weights over a grid: LM weight, word penalty.
 
     Features are extracted once, and the metric (word error rate by default) is computed at every point from its
-    statistics. Weights on no axis are 1 for each feature, unless -w or --start say otherwise. The best point goes to a
+    statistics. Weights on no axis are 1 for each feature, unless -w or --start set them. The best point goes to a
     weights file, which `rerank apply` takes.
 
     \b
@@ -68,9 +68,9 @@ def command(
         -x lm.total=0:2:21 -x length=-2:2:21 -w lm.per_word=0 -o weights.toml
     """  # noqa: D301
     from rerank_adapters.applications.speech.sweeping import Sweep, plot_sweep, sweep_records, sweep_table
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.provenance import job_of_table
-    from rerank_adapters.pipeline.tuning_set import features_of, read_tuning_set
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.provenance import job_of_table
+    from rerank_adapters.chain.tuning_set import features_of, read_tuning_set
     from rerank_adapters.report.records import write_records
     from rerank_adapters.weights import write_weights
     from rerank_plugins import FeatureTable
@@ -84,7 +84,7 @@ def command(
     if table and values:
         job = job_of_table(job, values, table)
     job.tuner, job.measures  # noqa: B018  errors in their options come before any work
-    job, data = read_tuning_set(job, nbest, references, reference_form, source, ranks=not table)
+    job, data = read_tuning_set(job, nbest, references, reference_form, source, values)
     values = features_of(job, data, values, table)
     sweep = Sweep.run(job, data, values, start, fixed, output.parent if output else Path())
     metric = job.measures[0].name

@@ -1,4 +1,4 @@
-"""Outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists."""
+"""Reads the outputs of systems that vote: files of transcripts, CTMs with confidences and times, or n-best lists."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.formats.ctm import TimedWord, read_ctm
 from rerank_adapters.formats.outputs import OutputForm
 from rerank_adapters.formats.reading import read_nbest
-from rerank_adapters.formats.references import ReferenceForm, read_references
+from rerank_adapters.formats.references import ReferenceForm, References, read_references, settled
 from rerank_adapters.formats.transcripts import shown_form
 from rerank_plugins import ConfigError, FloatArray, NBestFormat
-from rerank_plugins.features.posteriors import Posterior, posteriors
-from rerank_plugins.models.confusion_networks import ConfusionNetwork
+from rerank_plugins.kit.files.text import display_name, open_text
+from rerank_plugins.kit.posteriors import Posterior, posteriors
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +46,17 @@ class System:
         return self.outputs.get(utterance, Output(confidences=np.zeros(0)))
 
 
-def read_system(path: Path, form: ReferenceForm) -> System:
-    """The outputs in a file of transcripts or a CTM. Raises FormatError."""
-    if form == "ctm" or shown_form(str(path), ()) == "ctm":
-        return _read_ctm(path)
-    lines = read_references([path], form)
+def read_systems(paths: Sequence[Path], form: ReferenceForm) -> list[System]:
+    """The outputs in files of transcripts and CTMs. Raises FormatError."""
+    timed = [form == "ctm" or shown_form(str(path), ()) == "ctm" for path in paths]
+    texts = iter(settled([read_references([path], form) for path, ctm in zip(paths, timed, strict=True) if not ctm]))
+    return [_read_ctm(path) if ctm else _outputs(next(texts)) for path, ctm in zip(paths, timed, strict=True)]
+
+
+def _outputs(lines: References) -> System:
     ids = lines.ids
     outputs = {id_: Output(text.split()) for id_, (text,) in zip(ids, lines.for_segments(ids), strict=True)}
-    return System(str(path), lines.form if lines.form in ("kaldi", "trn") else "lines", outputs)
+    return System(lines.names[0], lines.form if lines.form in ("kaldi", "trn") else "lines", outputs)
 
 
 def _read_ctm(path: Path) -> System:

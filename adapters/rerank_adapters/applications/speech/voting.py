@@ -1,4 +1,4 @@
-"""ROVER: the outputs of systems combined by voting, and its settings tuned on references."""
+"""ROVER: combines the outputs of systems by voting, and tunes its settings on references."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ import numpy as np
 from rerank_adapters.applications.speech.systems import System
 from rerank_adapters.formats.ctm import TimedWord
 from rerank_plugins import FloatArray, Metric
-from rerank_plugins.arrays import LongArray
-from rerank_plugins.models.confusion_networks import CONFIDENCES, ConfidenceKind, ConfusionNetwork, Voting
+from rerank_plugins.core.arrays import LongArray
+from rerank_plugins.lists.confusion_network import ConfusionNetwork
+from rerank_plugins.lists.rover import CONFIDENCES, ConfidenceKind, Voting
 
 GRID = np.linspace(0.0, 1.0, 21)  # values of α and of the null confidence that are tried
 
 
 @dataclass(frozen=True)
 class VotingSettings:
-    """The share α of frequency in the score, the confidence of an empty slot, and which confidence of a word counts."""
+    """The weight α of frequency in the score, the confidence of an empty slot, and the kind of confidence of a word."""
 
     alpha: float = 1.0
     null: float = 0.0
@@ -28,7 +29,7 @@ class VotingSettings:
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """The network of an utterance with the votes of the systems; settings say what wins."""
+    """The network of an utterance with the votes of the systems; settings decide what wins."""
 
     network: ConfusionNetwork
     voting: Voting
@@ -79,7 +80,7 @@ def tune(
     points = [VotingSettings()]
     points += [VotingSettings(*point) for point in product(GRID[-2::-1].tolist(), GRID.tolist(), CONFIDENCES)]
     texts: list[list[str]] = []
-    rows: list[LongArray] = []  # for each utterance, the place of each point's text among its distinct texts
+    rows: list[LongArray] = []  # for each utterance, the index of each point's text among its distinct texts
     for combination in combinations:
         distinct, inverse = np.unique(combination.winners(points), axis=0, return_inverse=True)
         texts.append([combination.text(winners) for winners in distinct])

@@ -1,1 +1,1 @@
-"""Lexical substitutes: the words that a language model would put in the place of each word of a text."""
+"""Finds lexical substitutes: the most probable words, by a language model, in the position of each word of a text."""

@@ -1,4 +1,4 @@
-"""`rerank substitutes`: the words that a language model would put in the place of each word."""
+"""`rerank substitutes`: prints the most probable words in the position of each word, by a language model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.substitutes.substituting import Place
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
 
 
 @click.command("substitutes")
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
               help="Where to substitute: every word (words), each word of underscores (blanks), or the word at this "
               "position of each line, from 1 on.")  # fmt: skip
 @click.option("--least", type=click.FloatRange(0, 1), default=0.0, metavar="P",
-              help="Leave out substitutes with a smaller share of the probability of the K best.")  # fmt: skip
+              help="Leave out substitutes with a smaller proportion of the probability of the K best.")  # fmt: skip
 @click.option("--unknown", is_flag=True, help="Let <unk>, which stands for all unknown words, be a substitute.")
 @click.option("--layout", type=click.Choice(["tsv", "json"]), default="tsv", show_default=True,
-              help="Print a line for each substitute, or a JSON object for each place.")  # fmt: skip
+              help="Print a line for each substitute, or a JSON object for each position.")  # fmt: skip
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 @output_option("Where to write the substitutes.")
 def command(
@@ -38,13 +38,13 @@ def command(
 ) -> None:
     """Find the most probable substitutes of words.
 
-    Find the K words that an n-gram model finds most probable in the place of each word of a TEXT (tokenised, one
+    Find the K words that an n-gram model finds most probable in the position of each word of a TEXT (tokenised, one
     sentence per line), or of the word at one position, or of blanks (____).
 
-    A substitute is scored by all n-grams that hold its place, those that begin to its right as well; `ln_p` is the sum
-    of their natural logs, and `share` is the probability divided by that of all K. The search is exact, but looks at
-    few words (FASTSUBS, Yuret 2012). For this it sorts the n-grams of a model the first time, and keeps the result in
-    the program's cache.
+    A substitute is scored by all n-grams that contain its position, those that end to its right as well; `ln_p` is the
+    sum of their natural logs, and `share` is the probability divided by that of all K. The search is exact, but looks
+    at few words (FASTSUBS, Yuret 2012). For this it sorts the n-grams of a model the first time, and keeps the result
+    in the program's cache.
 
     \b
     rerank substitutes novel.txt -m lm.ngram -k 100 > substitutes.tsv
@@ -52,12 +52,12 @@ def command(
     rerank substitutes phrases.txt -m lm.ngram --at 3 --least 0.05 --layout json
     """  # noqa: D301
     from rerank_adapters.applications.substitutes.substituting import as_json, as_table, substitute
-    from rerank_adapters.formats.compressed import display_name, open_atomic, open_text
-    from rerank_adapters.progress import CountingBar, StatusLine
-    from rerank_plugins.models.backoff.tables import LOG_ZERO
-    from rerank_plugins.models.backoff.vocabulary import UNK
-    from rerank_plugins.models.fastsubs.substitutes import FastSubs
-    from rerank_plugins.threads import cores
+    from rerank_adapters.runtime.progress import CountingBar, StatusLine
+    from rerank_plugins.core.threads import cores
+    from rerank_plugins.kit.backoff.tables import LOG_ZERO
+    from rerank_plugins.kit.files.text import display_name, open_atomic, open_text
+    from rerank_plugins.kit.vocabulary.word_numbers import UNK
+    from rerank_plugins.substitutes.fastsubs import FastSubs
 
     closing = Closing()
     with StatusLine(f"sorting the n-grams of {model}"):

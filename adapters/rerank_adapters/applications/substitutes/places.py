@@ -1,4 +1,4 @@
-"""The places of a text whose substitutes are asked for: every word, one position of each line, or blanks."""
+"""Finds the positions to substitute in a text: every word, one position of each line, or blanks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_places(text: str) -> str:
 
 
 def positions(words: Sequence[str], at: str, path: str, line: int) -> list[int]:
-    """The positions (from 0) of a line at which substitutes are asked for, as `check_places` names them.
+    """The positions (from 0) to substitute in a line, as `check_places` names them.
 
     Raises FormatError for a line without the position, or without a blank (a word of three or more underscores).
 

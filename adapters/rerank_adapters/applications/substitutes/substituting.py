@@ -1,4 +1,4 @@
-"""The substitutes of the words of a text, computed for blocks of lines, and how they are written."""
+"""Computes the substitutes of the words of a text for blocks of lines, and writes them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from rerank_adapters.applications.substitutes.places import positions
-from rerank_plugins.arrays import FloatArray, IntArray
-from rerank_plugins.models.fastsubs.substitutes import FastSubs
+from rerank_plugins.core.arrays import FloatArray, IntArray
+from rerank_plugins.substitutes.fastsubs import FastSubs
 
 FIRST_BLOCK, BLOCK = 4, 256  # lines at a time: few at first, so that results appear at once
 COLUMNS = ("sentence", "position", "word", "rank", "substitute", "ln_p", "share")
 
 
 class Place(NamedTuple):
-    """A word of a text, and its substitutes, best first, with ln p and share of the probability of the K best."""
+    """A word of a text, and its substitutes, best first, with ln p and proportion of the probability of the K best."""
 
     line: int
     position: int
@@ -31,9 +31,9 @@ class Place(NamedTuple):
 def substitute(
     model: FastSubs, lines: Iterable[str], at: str, k: int, *, least: float = 0.0, jobs: int = 1, path: str = ""
 ) -> Iterator[list[Place]]:
-    """The places of each line (places.py) with their `k` best substitutes, those of a share below `least` left out.
+    """The positions of each line (places.py) with their `k` best substitutes, without those of a `share` below `least`.
 
-    Raises FormatError for a line that lacks the place.
+    Raises FormatError for a line that lacks the position.
     """
     numbered = enumerate(lines, 1)
     size = FIRST_BLOCK
@@ -75,7 +75,7 @@ def as_table(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterato
 
 
 def as_json(lines: Iterable[list[Place]], vocabulary: Sequence[str]) -> Iterator[str]:
-    """A JSON object on a line for each place."""
+    """A JSON object on a line for each position."""
     for places in lines:
         for place in places:
             columns = zip(place.substitutes.tolist(), place.ln_p.tolist(), place.shares.tolist(), strict=True)

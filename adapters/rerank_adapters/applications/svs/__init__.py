@@ -1,1 +1,1 @@
-"""Inspection of models of structured vectorial semantics."""
+"""Inspects models of structured vectorial semantics."""

@@ -1,4 +1,4 @@
-"""`rerank svs clusters`: the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011)."""
+"""`rerank svs clusters`: prints the most probable headwords of each concept, as in Figure 2 of Wu & Schuler (2011)."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from rerank_adapters.commands.options import output_option, style_option
 def command(model: Path | None, category: str, top: int, style: str, output: Path) -> None:
     """Show the clusters of a category: its concepts, and the most probable headwords of each.
 
-    `--as tsv` and `--as json` give, besides P(headword | concept), the share of the headword's occurrences that are of
-    this concept. `unk` stands for all headwords that the model does not keep. The default MODEL is the embedded English
-    one.
+    `--as tsv` and `--as json` give, besides P(headword | concept), the proportion of the headword's occurrences that
+    are of this concept. `unk` stands for all headwords that the model does not keep. The default MODEL is the embedded
+    English one.
 
     \b
     rerank svs clusters --category VBD
@@ -38,8 +38,8 @@ def command(model: Path | None, category: str, top: int, style: str, output: Pat
     """  # noqa: D301
     from rerank_adapters.applications.svs.clusters_report import cluster_records, cluster_table
     from rerank_adapters.report.records import write_records
-    from rerank_plugins.models.svs.clusters import clusters
-    from rerank_plugins.models.svs.model_file import read_or_embedded
+    from rerank_plugins.svs.clusters import clusters
+    from rerank_plugins.svs.model_file import read_or_embedded
 
     closing = Closing()
     shown = clusters(read_or_embedded(model), category, top)

@@ -1,4 +1,4 @@
-"""Clusters of headwords as records and as a table."""
+"""Reports clusters of headwords as records and as a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from rerank_adapters.report.tables import Table
-from rerank_plugins.models.svs.clusters import Cluster
+from rerank_plugins.svs.clusters import Cluster
 
 
 def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str, Any]]:
@@ -19,7 +19,7 @@ def cluster_records(clusters: Sequence[Cluster], category: str) -> list[dict[str
 
 
 def cluster_table(clusters: Sequence[Cluster], category: str) -> Table:
-    """A table with a row for each cluster: its headwords, most probable first, its number and its share."""
+    """A table with a row for each cluster: its headwords, most probable first, its number and its probability."""
     rows = (
         (
             ", ".join(head.headword for head in cluster.heads),

@@ -1,4 +1,4 @@
-"""`rerank svs`: inspection of a model of structured vectorial semantics, with a module for each subcommand."""
+"""`rerank svs`: inspects models of structured vectorial semantics, with a module for each subcommand."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Feature tables as things to work with: joined, cut, shown, and made from scores computed elsewhere."""
+"""Shows, joins and cuts feature tables, and makes them from scores computed elsewhere."""

@@ -1,4 +1,4 @@
-"""`rerank table`: feature tables; each subcommand is the `command` of a module of this package."""
+"""`rerank table`: works on feature tables; each subcommand is the `command` of a module of this package."""
 
 from __future__ import annotations
 

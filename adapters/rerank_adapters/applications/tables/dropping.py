@@ -1,4 +1,4 @@
-"""A feature table without some of its features."""
+"""Drops features from a feature table and from its record."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 from rerank_adapters.applications.tables.families import families, with_columns
 from rerank_plugins import ConfigError, FeatureTable
-from rerank_plugins.registry import suggestion
+from rerank_plugins.core.registry import suggestion
 
 
 def drop(table: FeatureTable, features: Sequence[str], name: str) -> tuple[FeatureTable, list[str]]:

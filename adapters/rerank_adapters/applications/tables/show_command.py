@@ -1,4 +1,4 @@
-"""`rerank table show`: what a feature table holds."""
+"""`rerank table show`: shows the features of a table, or the rows of a segment."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command(table: Path, segment: str | None, columns: tuple[str, ...], output: 
     from rerank_adapters.applications.tables.showing import feature_records, overview, segment_records, segment_rows
     from rerank_adapters.report.records import write_records
     from rerank_plugins import FeatureTable
-    from rerank_plugins.registry import suggestion
+    from rerank_plugins.core.registry import suggestion
 
     whole = FeatureTable.load(table)
     if segment is None:

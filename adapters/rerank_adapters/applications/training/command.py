@@ -1,4 +1,4 @@
-"""`rerank train`: models from data; each subcommand is the `command` of the module beside this one of its name."""
+"""`rerank train`: trains models; each subcommand is the `command` of the module beside this one of its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`rerank train dependency-lm`: a dependency language model from treebanks or text."""
+"""`rerank train dependency-lm`: trains a dependency language model on treebanks or text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rerank_adapters.commands.options import (
     PLUGIN_HELP,
     JobFlags,
     job_flags,
+    language_option,
     model_output,
     scheduler_option,
     spoken_option,
@@ -27,10 +28,10 @@ from rerank_adapters.commands.shell_completion import plugin_names
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.dependency_lm import DependencyModel, Settings
-    from rerank_plugins.registry import Registry
-    from rerank_plugins.trees.dependency import DependencyTree
+    from rerank_plugins.core.dependency_tree import DependencyTree
+    from rerank_plugins.core.registry import Registry
+    from rerank_plugins.dependency.model import DependencyModel, Settings
+    from rerank_plugins.kit.workspace import Workspace
 
 
 @click.command("dependency-lm")
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
               help="Prune paths that occur at most this often, one count for each order: 0,1,2.")  # fmt: skip
 @click.option("--subtypes", is_flag=True, help="Distinguish subtypes of relations: nsubj:pass from nsubj.")
 @click.option("--lowercase", is_flag=True, help="Convert all words to lower case.")
+@language_option("the parser's, if its embedded model knows the words")
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="english", show_default=True, metavar="PARSER",
@@ -70,6 +72,7 @@ def command(
     prune: str,
     lowercase: bool,
     subtypes: bool,
+    language: str,
     spoken: bool,
     steps: tuple[str, ...],
     parser: str,
@@ -89,21 +92,23 @@ def command(
         -o novels.deplm
     """  # noqa: D301
     from rerank_adapters.applications.training.tree_source import DEPENDENCIES, TreeSource
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.parse_pool import ParseCounts
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.dependency_lm import Settings, write_model
-    from rerank_plugins.models.ngram.training import parse_prune
+    from rerank_plugins.dependency.model import Settings
+    from rerank_plugins.dependency.model_file import write_model
+    from rerank_plugins.ngram.training import parse_prune
 
     closing = Closing()
     settings = Settings(order, not unlabelled, smoothing, min_count, lowercase, subtypes, parse_prune(prune))  # type: ignore[arg-type]
     job, counts = Job.create(flags.settings, registry), ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(DEPENDENCIES, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
+        text = TextPipeline(text_steps(steps, ()))
+        source = TreeSource(DEPENDENCIES, job, parser, text, counts, bar.add, spoken, language)
         model = train_dependency_lm(source, inputs, settings, workspace)
-    size = write_model(model, output)
+    size = write_model(model, output, source.trained_on(inputs, output.parent))
     ngrams = ", ".join(f"{n:,}" for n in model.tables.sizes)
     say_corpus(source, model.provenance, f"{len(model.vocabulary):,} in the vocabulary; n-grams {ngrams}", workspace)
     say_held_out(source, held_out, lambda trees: evaluate(model, trees))
@@ -117,12 +122,13 @@ def train_dependency_lm(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> DependencyModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+    """A model of the trees of the files, which its provenance names.
 
     Raises ModelError where there are no trees.
     """
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.dependency_lm import TreeCollector, train
+    from rerank_plugins.dependency.corpus import TreeCollector
+    from rerank_plugins.dependency.model import train
 
     collector = TreeCollector(workspace)
     collector.add(source.trees(paths))

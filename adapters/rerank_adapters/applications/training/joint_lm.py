@@ -1,4 +1,4 @@
-"""`rerank train joint-lm`: a neural network joint model of sentence pairs."""
+"""`rerank train joint-lm`: trains a neural network joint model on sentence pairs."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import model_output
 
 if TYPE_CHECKING:
-    from rerank_plugins.models.joint_lm.model import JointModel
-    from rerank_plugins.models.joint_lm.training import Epoch, Settings
+    from rerank_plugins.translation.joint_model.model import JointModel
+    from rerank_plugins.translation.joint_model.training import Epoch, Settings
 
 
 @click.command("joint-lm")
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--hidden", type=click.IntRange(1), default=256, show_default=True, help="Size of the hidden layer.")
 @click.option("--epochs", type=click.IntRange(1), default=6, show_default=True, help="Passes over the words.")
 @click.option("--dropout", type=click.FloatRange(0, 1, max_open=True), default=0.2, show_default=True,
-              help="Share of the hidden layer that is left out for each word.")  # fmt: skip
+              help="Proportion of the hidden layer that is left out for each word.")  # fmt: skip
 @click.option("--source-count", type=click.IntRange(1), default=2, show_default=True,
               help="Leave out source words that occur less often than this.")  # fmt: skip
 @click.option("--target-count", type=click.IntRange(1), default=2, show_default=True,
@@ -54,7 +54,7 @@ def command(
     rerank train word-alignment train.de-en.xz -o de-en.align
     rerank train joint-lm train.de-en.xz -a de-en.align -o de-en.joint
     """  # noqa: D301
-    from rerank_plugins.models.joint_lm.training import Settings
+    from rerank_plugins.translation.joint_model.training import Settings
 
     closing = Closing()
     settings = Settings(
@@ -75,12 +75,12 @@ def train_joint_lm(texts: Sequence[str], alignment: Path, output: Path, settings
     Raises FormatError for files that cannot be read or do not fit together, ModelError for an unusable alignment model
     and where too few pairs are left.
     """
-    from rerank_adapters.formats.compressed import display_name
     from rerank_adapters.formats.sentence_pairs import read_pairs
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.joint_lm.model_file import write_model
-    from rerank_plugins.models.joint_lm.training import train
-    from rerank_plugins.models.word_alignment.model_file import read_model
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.translation.alignment.model_file import read_model
+    from rerank_plugins.translation.joint_model.model_file import write_model
+    from rerank_plugins.translation.joint_model.training import train
 
     aligner = read_model(alignment)
     with StatusLine() as stages:

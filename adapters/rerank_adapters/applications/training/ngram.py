@@ -1,4 +1,4 @@
-"""`rerank train ngram`: an n-gram language model from text."""
+"""`rerank train ngram`: trains an n-gram language model on text."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from rerank_adapters.applications.training.memory_options import memory_line, me
 from rerank_adapters.applications.training.reports import echo_perplexity, say
 from rerank_adapters.commands.closing import Closing, counted, size_text
 from rerank_adapters.commands.options import (
+    language_option,
     model_output,
     output_file,
     scheduler_option,
@@ -27,9 +28,9 @@ from rerank_plugins import __version__
 if TYPE_CHECKING:
     from rerank_adapters.formats.text_pieces import TextPiece
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.ngram.model import NgramModel
-    from rerank_plugins.models.ngram.training import NgramSettings, Trained
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.ngram.model import NgramModel
+    from rerank_plugins.ngram.training import NgramSettings, Trained
 
 BLOCK = 1000  # lines that go through the text steps at a time
 
@@ -48,9 +49,10 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @click.option("--closed", is_flag=True, help="Give unknown words no probability (a closed vocabulary).")
 @click.option("--prune", default="0", metavar="COUNTS",
               help="Prune n-grams that occur at most this often, one count for each order: 0,0,1.")  # fmt: skip
+@language_option("none")
 @tokenised_text_option
 @click.option("--prune-entropy", type=click.FloatRange(0), default=0.0, metavar="SHARE",
-              help="Prune also n-grams whose removal raises the perplexity by less than this share: 1e-8.")  # fmt: skip
+              help="Prune also n-grams whose removal raises perplexity by less than this fraction: 1e-8.")  # fmt: skip
 @click.option("--quantise", type=click.IntRange(2, 16), metavar="BITS",
               help="Store each probability and weight in this many bits (8 change the perplexity by less than 0.1 %). "
               "Default: exact values.")  # fmt: skip
@@ -63,8 +65,8 @@ BLOCK = 1000  # lines that go through the text steps at a time
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Number of threads. Default: all cores.")
 def command(
     texts: tuple[str, ...], output: Path, order: int, smoothing: str, min_count: int, words: int | None,
-    closed: bool, prune: str, prune_entropy: float, quantise: int | None, steps: tuple[str, ...], arpa: Path | None,
-    held_out: tuple[str, ...], memory: int, temporary: Path | None, jobs: int | None,
+    closed: bool, prune: str, prune_entropy: float, quantise: int | None, language: str, steps: tuple[str, ...],
+    arpa: Path | None, held_out: tuple[str, ...], memory: int, temporary: Path | None, jobs: int | None,
 ) -> None:  # fmt: skip
     """Train an n-gram language model on tokenised TEXT with one sentence per line.
 
@@ -77,8 +79,8 @@ def command(
     rerank score dev.en -m lm.ngram
     """  # noqa: D301
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.language_models.ngram import NgramLanguageModel
-    from rerank_plugins.models.ngram.training import NgramSettings, parse_prune
+    from rerank_plugins.ngram.language_model import NgramLanguageModel
+    from rerank_plugins.ngram.training import NgramSettings, parse_prune
 
     closing = Closing()
     cutoffs = parse_prune(prune)
@@ -86,7 +88,7 @@ def command(
     workspace = workspace_for(memory, temporary, output)
     text = TextPipeline(text_steps(steps, ()))
     jobs = jobs or os.cpu_count() or 1
-    trained, size = train_ngram(texts, output, settings, workspace, text=text, arpa=arpa, jobs=jobs)
+    trained, size = train_ngram(texts, output, settings, workspace, text=text, language=language, arpa=arpa, jobs=jobs)
     for line in (*_text_lines(trained), *_order_lines(trained), memory_line(workspace)):
         say(line)
     for held_out_text in held_out:
@@ -103,20 +105,22 @@ def train_ngram(
     workspace: Workspace,
     *,
     text: TextPipeline | None = None,
+    language: str = "",
     arpa: Path | None = None,
     jobs: int = 2,
 ) -> tuple[Trained, int]:
     """Train a model on files and write it, also as ARPA; return it with the size of its file in bytes.
 
-    Lines go through the steps of `text` before they are counted.
+    Lines go through the steps of `text` before they are counted; the file records them and the code of the `language`.
 
     Raises FormatError for a file that cannot be read, ModelError where there are no words, or for a model that ARPA
     cannot hold.
     """
-    from rerank_adapters.cluster import on_cluster
-    from rerank_adapters.formats.compressed import display_name
-    from rerank_adapters.progress import StatusLine
-    from rerank_plugins.models.ngram.training import train
+    from rerank_adapters.runtime.cluster import on_cluster
+    from rerank_adapters.runtime.progress import StatusLine
+    from rerank_plugins.core.trained_on import TrainedOn
+    from rerank_plugins.kit.files.text import display_name
+    from rerank_plugins.ngram.training import train
 
     with StatusLine() as stages:
         if on_cluster():
@@ -125,7 +129,7 @@ def train_ngram(
             trained = train(opened(texts, text), settings, workspace=workspace, jobs=jobs, progress=stages)
         trained.ngrams.settings.update(texts=[display_name(text) for text in texts], version=__version__)
         stages("writing")
-        size = trained.ngrams.save(output)
+        size = trained.ngrams.save(output, TrainedOn(language, text=text.describe() if text else ""))
         if arpa is not None:
             stages("writing ARPA")
             write_arpa(trained.ngrams, arpa)
@@ -141,9 +145,9 @@ def _train_on_cluster(
 ) -> Trained:
     """The same model, trained by the workers of the cluster in use."""
     from rerank_adapters.applications.training.estimators import sharing_in_use
-    from rerank_adapters.cluster import each
     from rerank_adapters.formats.text_pieces import text_pieces
-    from rerank_plugins.models.ngram.shards import train_shards
+    from rerank_adapters.runtime.cluster import each
+    from rerank_plugins.ngram.shards import train_shards
 
     pieces, (parts, memory) = text_pieces(texts), sharing_in_use(workspace)
     return train_shards(
@@ -167,7 +171,7 @@ class _Opened:
 
 def opened(texts: Iterable[str], text: TextPipeline | None = None) -> Iterator[tuple[str, Iterator[str]]]:
     """Yield the name of each file and its lines after the steps. Raises FormatError for a file that cannot be read."""
-    from rerank_adapters.formats.compressed import display_name, open_text
+    from rerank_plugins.kit.files.text import display_name, open_text
 
     for path in texts:
         with open_text(path) as lines:
@@ -182,8 +186,8 @@ def _through(text: TextPipeline, lines: Iterator[str]) -> Iterator[str]:
 
 def write_arpa(ngrams: NgramModel, path: Path) -> None:
     """Write the model as ARPA text, compressed according to the ending of the name. Raises ModelError, OSError."""
-    from rerank_adapters.formats.compressed import open_atomic
-    from rerank_plugins.models.backoff.arpa_writing import arpa_text
+    from rerank_plugins.kit.files.text import open_atomic
+    from rerank_plugins.ngram.arpa_writer import arpa_text
 
     with open_atomic(path) as out:
         for piece in arpa_text(ngrams.tables, ngrams.vocabulary.words):

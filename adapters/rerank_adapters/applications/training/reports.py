@@ -1,4 +1,4 @@
-"""What the commands of `rerank train` say on stderr about held-out data."""
+"""Prints the reports of `rerank train` on held-out data to stderr."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rerank_adapters.commands.closing import counted
 
 if TYPE_CHECKING:
     from rerank_plugins import LanguageModel
-    from rerank_plugins.trees.parseval import Parseval
+    from rerank_plugins.kit.trees.parseval import Parseval
 
 
 def say(line: str) -> None:
@@ -22,7 +22,7 @@ def say(line: str) -> None:
 
 
 def echo_parseval(path: Path, scores: Parseval) -> None:
-    """Say how well the trees of a held-out treebank were parsed."""
+    """Print how well the trees of a held-out treebank were parsed."""
     percent = scores.percent()
     say(
         f"{path}: {counted(scores.sentences, 'sentence')}, F1 {percent['F1']:.1f} (precision {percent['LP']:.1f}, "
@@ -31,9 +31,9 @@ def echo_parseval(path: Path, scores: Parseval) -> None:
 
 
 def echo_perplexity(model: LanguageModel, text: str) -> None:
-    """Say how well a language model predicts a held-out text. Raises FormatError for a text that cannot be read."""
-    from rerank_adapters.formats.compressed import display_name
-    from rerank_adapters.pipeline.scoring import perplexity
+    """Print how well a language model predicts a held-out text. Raises FormatError for a text that cannot be read."""
+    from rerank_adapters.chain.scoring import perplexity
+    from rerank_plugins.kit.files.text import display_name
 
     with _lines_with_bar(text) as lines:
         totals = perplexity(model, lines)
@@ -42,8 +42,8 @@ def echo_perplexity(model: LanguageModel, text: str) -> None:
 
 @contextmanager
 def _lines_with_bar(text: str) -> Iterator[Iterator[str]]:
-    from rerank_adapters.formats.compressed import open_text
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.runtime.progress import CountingBar
+    from rerank_plugins.kit.files.text import open_text
 
     with open_text(text) as lines, CountingBar("held-out sentences") as bar:
         yield bar.over(lines)

@@ -1,4 +1,4 @@
-"""Trees for training: from treebanks, or from text that is parsed during training.
+"""Reads trees for training from treebanks, or parses text during training.
 
 Parses are stored in the cache of parses, so that an interrupted training continues where it stopped, and a training
 with other settings parses nothing again. Sentences without a parse are left out, and counted.
@@ -6,36 +6,44 @@ with other settings parses nothing again. Sentences without a parse are left out
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from rerank_adapters.formats.compressed import open_text
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.parsing import ParseCounts, parse_in_order
-from rerank_adapters.text import TextPipeline
-from rerank_plugins import Parse
-from rerank_plugins.parsers.cached import CachedParser
-from rerank_plugins.trees.cleaning import clean
-from rerank_plugins.trees.constituency import Tree, read_trees
-from rerank_plugins.trees.dependency import DependencyTree, read_conllu
-from rerank_plugins.trees.spoken import spoken_dependencies, spoken_tree
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.parse_pool import ParseCounts, parse_in_order
+from rerank_adapters.text import TextPipeline, unknown_share
+from rerank_plugins import ConfigError, Parse
+from rerank_plugins.core.constituency_tree import Tree, read_trees
+from rerank_plugins.core.dependency_tree import DependencyTree, read_conllu
+from rerank_plugins.core.trained_on import UNDETERMINED, TrainedOn
+from rerank_plugins.kit.files.cached_parser import CachedParser
+from rerank_plugins.kit.files.parser_of_model import record_parser
+from rerank_plugins.kit.files.text import open_text
+from rerank_plugins.kit.trees.spoken_trees import spoken_dependencies, spoken_tree
+from rerank_plugins.kit.trees.treebank_cleaning import clean
 
 AnyTree = TypeVar("AnyTree")
 Words = tuple[str, ...]
 BLOCK = 1000  # trees or sentences that are handled at a time
+FOREIGN = 0.3  # the share of unknown words above which a text is not in the language of an embedded parser
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class TreeKind(Generic[AnyTree]):
     """A kind of tree: the endings of its treebanks' names (before that of a compression), and how to get its trees.
 
-    `spoken` removes case and punctuation from a tree (trees/spoken.py).
+    `spoken` removes case and punctuation from a tree (kit/trees/spoken_trees.py).
     """
 
     endings: tuple[str, ...]
+    words: Callable[[AnyTree], Sequence[str]]
     read: Callable[[Iterable[str], str], Iterator[AnyTree]]
     of_parse: Callable[[Parse], AnyTree | None]
     spoken: Callable[[AnyTree], AnyTree | None]
@@ -54,9 +62,11 @@ def _best_tree(parse: Parse) -> Tree | None:
 
 
 DEPENDENCIES: TreeKind[DependencyTree] = TreeKind(
-    (".conllu",), read_conllu, lambda parse: parse.dependencies, spoken_dependencies
+    (".conllu",), lambda tree: tree.words, read_conllu, lambda parse: parse.dependencies, spoken_dependencies
 )
-CONSTITUENTS: TreeKind[Tree] = TreeKind((".ptb", ".mrg", ".brackets"), _clean_trees, _best_tree, spoken_tree)
+CONSTITUENTS: TreeKind[Tree] = TreeKind(
+    (".ptb", ".mrg", ".brackets"), Tree.words, _clean_trees, _best_tree, spoken_tree
+)
 
 
 @dataclass
@@ -65,7 +75,8 @@ class TreeSource(Generic[AnyTree]):
 
     Lines go through the steps of `text` before they are parsed. With `spoken`, trees lose case and punctuation, those
     of parsed text after parsing, since parsers read written text. `counts` has the numbers of parsed sentences, and
-    `seen` is called with the number of trees of every block. The parser is built when it is first needed.
+    `seen` is called with the number of trees of every block. The parser is built when it is first needed. `language` is
+    the code of the trees' language, if the user says it.
     """
 
     kind: TreeKind[AnyTree]
@@ -75,32 +86,69 @@ class TreeSource(Generic[AnyTree]):
     counts: ParseCounts
     seen: Callable[[int], None] = lambda trees: None
     spoken: bool = False
-    _built: CachedParser | None = None
+    language: str = ""
+    _sample: dict[Path, list[str]] = field(default_factory=dict)
 
-    def trees(self, paths: Iterable[Path]) -> Iterator[AnyTree]:
-        """The trees of all files. Raises FormatError."""
+    def trees(self, paths: Sequence[Path]) -> Iterator[AnyTree]:
+        """The trees of all files.
+
+        Raises FormatError, and ConfigError for text in another language than the parser's.
+        """
+        if self._parses(paths) and self._built.trained_on.differs(TrainedOn(self.language)):
+            raise ConfigError(
+                f"--language {self.language}: the parser {self.parser!r} reads "
+                f"{self._built.trained_on.language!r}; name another one with --parser"
+            )
         for path in paths:
             trees = self._read(path) if self.kind.is_treebank(path) else self._parse(path)
             if self.spoken:
                 trees = (tree for tree in map(self.kind.spoken, trees) if tree is not None)
             while block := list(islice(trees, BLOCK)):
+                if path not in self._sample:
+                    self._sample[path] = [" ".join(self.kind.words(tree)) for tree in block]
                 yield from block
                 self.seen(len(block))
 
-    def provenance(self, paths: Iterable[Path]) -> dict[str, object]:
-        """The provenance of the training data: the files and, if text was parsed, the parser and the text steps."""
-        paths = list(paths)
-        parsed = {} if all(map(self.kind.is_treebank, paths)) else {"parser": self.parser, "text": self.text.describe()}
-        spoken = {"spoken": True} if self.spoken else {}
-        return {"files": [path.name for path in paths], **parsed, **spoken}
+    def provenance(self, paths: Sequence[Path]) -> dict[str, object]:
+        """The provenance of the training data: the files, and whether their trees are those of speech."""
+        return {"files": [path.name for path in paths], **({"spoken": True} if self.spoken else {})}
+
+    def trained_on(self, paths: Sequence[Path], folder: Path) -> TrainedOn:
+        """The record of the files' trees, which have been read, for a model file in `folder`.
+
+        The language is that of the option `language`, or else the parser's, unless its embedded model does not know the
+        words: then the language is not known, which the log says.
+        """
+        parses = self._parses(paths)
+        table = record_parser(self.job.parser_use(self.parser), self._built.parser, folder) if parses else {}
+        return TrainedOn(
+            self.language or self._language(paths, warn=not table), table, self.text.describe() if parses else ""
+        )
+
+    def _language(self, paths: Sequence[Path], *, warn: bool) -> str:
+        parser, share = self._built, ""
+        is_its_own = self._parses(paths)
+        if parser.vocabulary is not None:
+            unknown = unknown_share(parser.vocabulary, [text for path in paths for text in self._sample.get(path, [])])
+            is_its_own = unknown <= FOREIGN
+            share = f" ({unknown:.1%} of the words are unknown to the parser {self.parser!r})"
+        language = parser.trained_on.language if is_its_own else ""
+        if warn and not language:
+            logger.warning("the language of the trees is not known%s: give --language CODE", share)
+        return language or UNDETERMINED
+
+    def _parses(self, paths: Sequence[Path]) -> bool:
+        return not all(map(self.kind.is_treebank, paths))
+
+    @cached_property
+    def _built(self) -> CachedParser:
+        return self.job.parser(self.parser)
 
     def _read(self, path: Path) -> Iterator[AnyTree]:
         with open_text(path) as lines:
             yield from self.kind.read(lines, str(path))
 
     def _parse(self, path: Path) -> Iterator[AnyTree]:
-        if self._built is None:
-            self._built = self.job.parser(self.parser)
         with open_text(path) as lines:
             for _, parse in parse_in_order(self._built, self._sentences(lines), self.job.config.jobs, self.counts):
                 tree = self.kind.of_parse(parse)

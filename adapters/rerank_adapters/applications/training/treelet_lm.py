@@ -1,4 +1,4 @@
-"""`rerank train treelet-lm`: a treelet language model, or a baseline of it, from treebanks or text."""
+"""`rerank train treelet-lm`: trains a treelet language model, or a baseline of it, on treebanks or text."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rerank_adapters.commands.options import (
     PLUGIN_HELP,
     JobFlags,
     job_flags,
+    language_option,
     model_output,
     scheduler_option,
     spoken_option,
@@ -28,12 +29,12 @@ from rerank_plugins import ConfigError
 
 if TYPE_CHECKING:
     from rerank_adapters.applications.training.tree_source import TreeSource
-    from rerank_plugins.models.backoff.workspace import Workspace
-    from rerank_plugins.models.headlex.model import HeadlexModel
-    from rerank_plugins.models.headlex.model import Settings as HeadlexSettings
-    from rerank_plugins.models.treelet.model import Settings, TreeletModel
-    from rerank_plugins.registry import Registry
-    from rerank_plugins.trees.constituency import Tree
+    from rerank_plugins.core.constituency_tree import Tree
+    from rerank_plugins.core.registry import Registry
+    from rerank_plugins.kit.workspace import Workspace
+    from rerank_plugins.treelet.headlex_model import HeadlexModel
+    from rerank_plugins.treelet.headlex_model import Settings as HeadlexSettings
+    from rerank_plugins.treelet.model import Settings, TreeletModel
 
 VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 
@@ -55,7 +56,8 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 @click.option("--signatures-after", type=click.IntRange(0), default=10_000, show_default=True,
               help="Number of sentences after which new words may become signatures.")  # fmt: skip
 @click.option("--signature-rate", type=click.FloatRange(0, 1), default=0.1, show_default=True,
-              help="Share of the new words that become signatures from then on.")  # fmt: skip
+              help="Proportion of the new words that become signatures from then on.")  # fmt: skip
+@language_option("the parser's, if its embedded model knows the words")
 @spoken_option
 @tokenised_text_option
 @click.option("-p", "--parser", default="pcfg", show_default=True, metavar="PARSER",
@@ -70,7 +72,8 @@ VARIANTS = ["pcfg", "treelet-trans", "treelet-rule", "treelet", "headlex"]
 def command(
     registry: Registry, flags: JobFlags, inputs: tuple[Path, ...], output: Path, variant: str, min_count: int,
     min_rule_count: int, prune: str, prune_rules: str, prune_yields: str, signatures_after: int, signature_rate: float,
-    spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int, temporary: Path | None,
+    language: str, spoken: bool, steps: tuple[str, ...], parser: str, held_out: tuple[Path, ...], memory: int,
+    temporary: Path | None,
 ) -> None:  # fmt: skip
     """Train a treelet language model on FILEs.
 
@@ -87,15 +90,15 @@ def command(
     rerank score dev.txt --lm treelet-lm,model=news.treelet
     """  # noqa: D301
     from rerank_adapters.applications.training.tree_source import CONSTITUENTS, TreeSource
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.pipeline.parsing import ParseCounts
-    from rerank_adapters.progress import CountingBar
+    from rerank_adapters.chain.job import Job
+    from rerank_adapters.chain.parse_pool import ParseCounts
+    from rerank_adapters.runtime.progress import CountingBar
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.models.headlex import model as headlex
-    from rerank_plugins.models.headlex.model_file import write_model as write_headlex
-    from rerank_plugins.models.ngram.training import parse_prune
-    from rerank_plugins.models.treelet.model import Settings, TreeletModel
-    from rerank_plugins.models.treelet.model_file import write_model
+    from rerank_plugins.ngram.training import parse_prune
+    from rerank_plugins.treelet import headlex_model as headlex
+    from rerank_plugins.treelet.headlex_model_file import write_model as write_headlex
+    from rerank_plugins.treelet.model import Settings, TreeletModel
+    from rerank_plugins.treelet.model_file import write_model
 
     closing = Closing()
     job = Job.create(flags.settings, registry)
@@ -112,13 +115,19 @@ def command(
     counts = ParseCounts()
     workspace = workspace_for(memory, temporary, output)
     with CountingBar("trees") as bar:
-        source = TreeSource(CONSTITUENTS, job, parser, TextPipeline(text_steps(steps, ())), counts, bar.add, spoken)
+        text = TextPipeline(text_steps(steps, ()))
+        source = TreeSource(CONSTITUENTS, job, parser, text, counts, bar.add, spoken, language)
         model = (
             train_headlex(source, inputs, baseline, workspace)
             if variant == "headlex"
             else train_treelet_lm(source, inputs, settings, workspace)
         )
-    size = write_model(model, output) if isinstance(model, TreeletModel) else write_headlex(model, output)
+    trained_on = source.trained_on(inputs, output.parent)
+    size = (
+        write_model(model, output, trained_on)
+        if isinstance(model, TreeletModel)
+        else write_headlex(model, output, trained_on)
+    )
     sizes = f"{len(model.vocabulary):,} in the vocabulary, {len(model.symbols):,} symbols"
     say_corpus(source, model.provenance, sizes, workspace)
     say_held_out(source, held_out, lambda trees: evaluate(model, trees))
@@ -132,12 +141,12 @@ def train_treelet_lm(
     workspace: Workspace | None = None,
     progress: Callable[[str], None] = lambda stage: None,
 ) -> TreeletModel:
-    """A model of the trees of the files; its provenance names the files and, where text was parsed, the parser.
+    """A model of the trees of the files, which its provenance names.
 
     Raises ModelError where there are no trees.
     """
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.treelet.training import collect, train
+    from rerank_plugins.treelet.training import collect, train
 
     collector = collect(source.trees(paths), settings, workspace)
     model = train(
@@ -156,7 +165,7 @@ def train_headlex(
 ) -> HeadlexModel:
     """The head-lexicalised baseline, trained in the same way."""
     from rerank_adapters.applications.training.estimators import estimator_in_use
-    from rerank_plugins.models.headlex.training import collect, train
+    from rerank_plugins.treelet.headlex_training import collect, train
 
     collector = collect(source.trees(paths), workspace)
     jobs, estimator = source.job.config.jobs, estimator_in_use(workspace)

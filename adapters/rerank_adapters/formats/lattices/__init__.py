@@ -1,1 +1,1 @@
-"""Word lattices read as n-best lists, by an exact search for the best distinct word sequences."""
+"""Reads word lattices as n-best lists, by an exact search for the best distinct word sequences."""

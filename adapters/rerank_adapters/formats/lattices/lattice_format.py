@@ -1,4 +1,4 @@
-"""What the formats of lattices share: the options of the search, and n-best lists made of word sequences.
+"""The common parts of the formats of lattices: the options of the search, and n-best lists of word sequences.
 
 The first hypothesis of a list keeps the text of the lattice, so that a list that was not rescored is written as the
 lattice that it was read from. A rescored list is written as a lattice with one path for each hypothesis, whose cost is
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from rerank_adapters.formats.lattices.lattice import Lattice, Scales, best_sequences
-from rerank_plugins.interfaces import NBestFormat, Rescored, option
-from rerank_plugins.nbest import NO_SPARSE, Hypothesis, NBestList
+from rerank_plugins.core.interfaces import NBestFormat, Rescored, option
+from rerank_plugins.core.nbest import NO_SPARSE, Hypothesis, NBestList
 
 FEATURES = ("acoustic", "lm")
 EPSILONS = ("<eps>", "!NULL", "!SENT_START", "!SENT_END", "!ENTER", "!EXIT", "<s>", "</s>")

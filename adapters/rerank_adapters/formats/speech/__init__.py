@@ -1,1 +1,1 @@
-"""The n-best lists that speech recognisers write: one file here for each recogniser or toolkit."""
+"""The n-best lists that speech recognisers write, one module for each recogniser or toolkit."""

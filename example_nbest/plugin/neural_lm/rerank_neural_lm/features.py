@@ -22,7 +22,7 @@ from rerank_neural_lm.language_models import (
 from rerank_neural_lm.opening import Dtype, Opened, open_model
 from rerank_neural_lm.pieces import split
 from rerank_neural_lm.translation import translation_scores
-from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, LanguageModel, NBestList, PickledFields, option
+from rerank_plugins import ConfigError, FeatureExtractor, FloatArray, NBestList, PickledFields, SentenceModel, option
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ class NeuralFeature(PickledFields, FeatureExtractor):
         return ("total", "per_word")
 
     @cached_property
-    def _lm(self) -> LanguageModel:
+    def _lm(self) -> SentenceModel:
         kind = CausalLanguageModel if self.kind == "causal" else MaskedLanguageModel
         return kind(self.model, self.device, self.dtype, self.batch_tokens)
 
     @property
-    def vocabulary(self) -> LanguageModel:
+    def vocabulary(self) -> SentenceModel:
         """The words without an unknown piece."""
         return self._lm
 

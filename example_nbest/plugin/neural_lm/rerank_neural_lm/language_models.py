@@ -8,11 +8,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from rerank_neural_lm.causal import causal_scores, is_causal, reads_trees
 from rerank_neural_lm.masked import masked_scores
 from rerank_neural_lm.opening import Dtype, Opened, open_model
 from rerank_neural_lm.pieces import Pieces, split, word_sums
-from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, option
+from rerank_plugins import FloatArray, LanguageModel, ModelError, PickledFields, SentenceModel, option
 
 ENGINES = ("torch", "transformers", "tokenizers")
 TOKENS = 4096
@@ -79,7 +81,7 @@ class CausalLanguageModel(PickledFields, LanguageModel):
 
 
 @dataclass(frozen=True)
-class MaskedLanguageModel(PickledFields, LanguageModel):
+class MaskedLanguageModel(PickledFields, SentenceModel):
     """A masked transformers model (BERT, RoBERTa, …): each word given all others, whose sum is no probability.
 
     The sum is the pseudo-log-likelihood of Salazar et al. (2020); the score of `</s>` is 0. It ranks sentences, but is
@@ -109,7 +111,11 @@ class MaskedLanguageModel(PickledFields, LanguageModel):
         ids = tokenizer(tokenizer.mask_token, add_special_tokens=True)["input_ids"]
         return ids[: ids.index(mask)], ids[ids.index(mask) + 1 :]
 
-    def score(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
+    def totals(self, sentences: Sequence[Sequence[str]]) -> FloatArray:
+        """(n) the pseudo-log-likelihood of each sentence."""
+        return np.array([values.sum() for values in self.word_scores(sentences)], np.float64)
+
+    def word_scores(self, sentences: Sequence[Sequence[str]]) -> list[FloatArray]:
         """Ln p of each word given the others, the sum over its pieces; 0 for the end of the sentence."""
         return _of_distinct(sentences, self._distinct)
 

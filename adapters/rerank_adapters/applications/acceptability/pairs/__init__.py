@@ -1,4 +1,4 @@
-"""Minimal pairs: how often a system prefers the good sentence of a pair to the bad one.
+"""Measures how often a system prefers the good sentence of a minimal pair to the bad one.
 
 scoring       systems from the feature table: each column alone, or a weighted sum
 fitting       weights fitted to pairs by logistic regression

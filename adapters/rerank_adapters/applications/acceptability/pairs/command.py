@@ -11,13 +11,14 @@ from rerank_adapters.commands.options import (
     columns_option,
     job_flags,
     models_option,
+    output_file,
     output_option,
     style_option,
     text_option,
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @click.command("pairs")
@@ -31,6 +32,8 @@ from rerank_plugins.registry import Registry, suggestion
               "paradigm of BLiMP. Repeatable. Default: phenomenon, if PAIRS has it. `--by none` reports only the "
               "accuracy over all pairs.")  # fmt: skip
 @click.option("--baseline", metavar="NAME", help="Compare the other systems with this one. Default: the first.")
+@click.option("--failures", type=output_file, metavar="FILE",
+              help="Also write the pairs whose good sentence a system does not prefer to this file (TSV).")  # fmt: skip
 @text_option
 @style_option
 @output_option("Write the result to this file.")
@@ -38,7 +41,8 @@ from rerank_plugins.registry import Registry, suggestion
 @click.pass_obj
 def command(
     registry: Registry, flags: JobFlags, pairs: Path, models: tuple[str, ...], columns: tuple[str, ...],
-    weights: Path | None, by: tuple[str, ...], baseline: str | None, steps: tuple[str, ...], style: str, output: Path,
+    weights: Path | None, by: tuple[str, ...], baseline: str | None, failures: Path | None, steps: tuple[str, ...],
+    style: str, output: Path,
 ) -> None:  # fmt: skip
     """Count how often the good sentence of a minimal pair is preferred.
 
@@ -48,21 +52,22 @@ def command(
 
     \b
     rerank acceptability pairs blimp.jsonl.xz --lm lm.ngram -f dependency-lm --by field
-    rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --as json
+    rerank acceptability pairs pairs.tsv -f unigram -f dependency-lm --column '*.total' --failures failures.tsv
     """  # noqa: D301
-    from rerank_adapters.applications.acceptability.pairs.report import pair_records, pair_tables
+    from rerank_adapters.applications.acceptability.pairs.report import failure_records, pair_records, pair_tables
     from rerank_adapters.applications.acceptability.pairs.scoring import (
         pair_table,
         single_preferences,
         weighted_preferences,
     )
     from rerank_adapters.applications.acceptability.sentence_features import with_models
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
     from rerank_adapters.formats.minimal_pairs import read_pairs
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.report.records import write_records
+    from rerank_adapters.report.records import records_tsv, write_records
     from rerank_adapters.text import TextPipeline
     from rerank_adapters.weights import read_weights
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     job = with_models(Job.create(flags.settings, registry), models)
@@ -88,3 +93,8 @@ def command(
     write_records(records, pair_tables(records, first.system), style, output)
     if str(output) != "-":
         closing.wrote(f"{counted(len(systems), 'system')} on {counted(len(minimal_pairs), 'pair')}", output)
+    if failures is not None:
+        failed = failure_records(minimal_pairs, systems)
+        with open_atomic(failures) as out:
+            out.write(records_tsv(failed))
+        closing.wrote(counted(len(failed), "failure"), failures)

@@ -1,4 +1,4 @@
-"""Weights fitted to minimal pairs by logistic regression.
+"""Fits weights to minimal pairs by logistic regression.
 
 The regression is on the differences between the features of the two sentences, P(good is better) =
 σ(w · (x_good - x_bad)). It has no constant, so that exchanging the sentences exchanges the decision. Weights are meant
@@ -15,8 +15,8 @@ import numpy as np
 
 from rerank_adapters.applications.acceptability.logistic import fit_logistic
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable, FloatArray, __version__

@@ -1,4 +1,4 @@
-"""Reports on minimal pairs: the accuracy of each system, over all pairs and by what they are examples of."""
+"""Reports on minimal pairs: the accuracy of each system, over all pairs and by their properties."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
 from rerank_adapters.formats.minimal_pairs import Pair
 from rerank_adapters.report.tables import Table
-from rerank_adapters.report.width import fitted
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 HEADER = ("system", "accuracy", "95 % interval", "preferred", "ties")
 COMPARISON = ("system", "difference", "better", "worse", "p")
@@ -41,19 +40,30 @@ def pair_records(
     return records
 
 
+def failure_records(pairs: Sequence[Pair], systems: Sequence[Preferences]) -> list[dict[str, Any]]:
+    """A record for each system and pair whose good sentence it does not prefer, in the order of the file."""
+    records = []
+    for system in systems:
+        for place in np.flatnonzero(system.credit < 1).tolist():
+            pair = pairs[place]
+            record = {"line": pair.line, "margin": float(system.margin[place]), "good": pair.good, "bad": pair.bad}
+            records.append({"system": system.system, **pair.groups, **record})
+    return records
+
+
 def pair_tables(records: Sequence[dict[str, Any]], baseline: str) -> list[Table]:
-    """The tables of the records, each at most 80 columns wide.
+    """The tables of the records.
 
     First come the accuracies by group (a row for each group, a column for each system), then the comparison with the
     baseline, and last, where a terminal shows it, the accuracy over all pairs.
     """
     tables = []
     for key in dict.fromkeys(record["by"] for record in records if record["by"]):
-        tables += fitted(_group_table(key, [record for record in records if record["by"] == key]), kept=2)
+        tables.append(_group_table(key, [record for record in records if record["by"] == key]))
     overall = [record for record in records if not record["by"]]
     if len(overall) > 1:
-        tables += fitted(_comparison_table(overall, baseline))
-    return [*tables, *fitted(_overall_table(overall))]
+        tables.append(_comparison_table(overall, baseline))
+    return [*tables, _overall_table(overall)]
 
 
 def _overall_table(records: Sequence[dict[str, Any]]) -> Table:

@@ -1,4 +1,4 @@
-"""Minimal pairs as reranking: a pair is a list of two sentences, and a feature prefers the one that it scores higher.
+"""Scores minimal pairs by reranking: a pair is a list of two sentences, and a feature prefers the higher one.
 
 Each column of the feature table is a system that judges alone; a weighted sum of all columns is one more system.
 """
@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from rerank_adapters.applications.acceptability.pairs.preferences import Preferences
 from rerank_adapters.applications.acceptability.sentence_features import sentence_table
+from rerank_adapters.chain.job import Job
 from rerank_adapters.formats.minimal_pairs import Pair
-from rerank_adapters.pipeline.job import Job
 from rerank_adapters.text import TextPipeline
 from rerank_adapters.weights import Weights
 from rerank_plugins import ConfigError, FeatureTable
@@ -25,12 +25,12 @@ def pair_table(job: Job, pairs: Sequence[Pair], text: TextPipeline, columns: Seq
 
 
 def single_preferences(table: FeatureTable) -> list[Preferences]:
-    """A system for each column that tells the sentences of some pair apart. Raises ConfigError where none does."""
+    """A system for each column whose values differ in some pair. Raises ConfigError where there is none."""
     good, bad = table.values[::2], table.values[1::2]
     systems = [Preferences.of_scores(name, good[:, i], bad[:, i]) for i, name in enumerate(table.names)]
     deciding = [system for system in systems if system.ties < len(system.credit)]
     if not deciding:
-        raise ConfigError("no feature tells the sentences of any pair apart")
+        raise ConfigError("no feature gives the sentences of any pair different values")
     return deciding
 
 

@@ -1,4 +1,4 @@
-"""Single sentences: a classifier learns from judged sentences which are acceptable, and classifies new ones.
+"""Classifies single sentences as acceptable or not, by classifiers trained on judged sentences.
 
 A judgement is the label of a sentence (acceptable or not); a classifier predicts labels; classification is training
 classifiers and applying them.

@@ -1,4 +1,4 @@
-"""Classification of single sentences: by a threshold on one score, or by logistic regression over several.
+"""Trains classifiers of single sentences: a threshold on one score, or logistic regression over several.
 
 Pauls and Klein (2012, §5.3) classify by a threshold on the syntactic log-odds ratio, tuned on a development set. Here
 each column of the feature table becomes such a classifier, trained on one set and measured on another.
@@ -19,11 +19,11 @@ from rerank_adapters.applications.acceptability.sentence_features import sentenc
 from rerank_adapters.applications.acceptability.sentences.classifier import Classifier
 from rerank_adapters.applications.acceptability.sentences.judgements_file import Judgement
 from rerank_adapters.applications.acceptability.sentences.measures import Criterion, best_threshold
-from rerank_adapters.pipeline.job import Job
-from rerank_adapters.pipeline.provenance import EXTRACTING, RECORDED, recorded_tables
+from rerank_adapters.chain.job import Job
+from rerank_adapters.chain.provenance import EXTRACTING, RECORDED, recorded_tables
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import ConfigError, FloatArray, __version__
-from rerank_plugins.arrays import BoolArray
+from rerank_plugins.core.arrays import BoolArray
 
 ALL = "all, logistic"  # the name of the classifier that has all columns
 
@@ -70,7 +70,7 @@ def train_classifiers(
 
     varying = [i for i in range(len(table.names)) if np.ptp(table.values[:size, i]) > 0]
     if not varying:
-        raise ConfigError("no feature tells any two sentences apart")
+        raise ConfigError("no feature gives any two sentences different values")
     systems = []
     for i in varying:
         threshold = best_threshold(table.values[:size, i], acceptable[:size], criterion)

@@ -19,7 +19,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry, suggestion
+from rerank_plugins.core.registry import Registry, suggestion
 
 
 @click.command("sentences")
@@ -69,10 +69,9 @@ def command(
         classification_tables,
         plot_classification,
     )
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.pipeline.job import Job
     from rerank_adapters.report.records import write_records
-    from rerank_adapters.report.width import fitted
     from rerank_adapters.text import TextPipeline
 
     closing = Closing()
@@ -88,8 +87,7 @@ def command(
     best = max(records, key=lambda record: float(record[f"dev_{criterion}"]))["system"]
     if choose is not None and choose not in by_name:
         raise ConfigError(f"no system named {choose!r}{suggestion(choose, by_name)}")
-    tables = classification_tables(records, systems, criterion)
-    write_records(records, [part for table in tables for part in fitted(table)], style, output)
+    write_records(records, classification_tables(records, systems, criterion), style, output)
     if str(output) != "-":
         closing.wrote(counted(len(systems), "classifier"), output)
     if plots is not None:

@@ -1,6 +1,6 @@
-"""Files of judged sentences: each sentence is labelled acceptable or not.
+"""Reads files of judged sentences, each labelled acceptable or not.
 
-The first line tells which of three forms a file has:
+The first line shows which of three forms a file has:
 
     gj04<TAB>0<TAB>*<TAB>sentence      CoLA (Warstadt et al. 2019): source, label, the author's mark, sentence
     1<TAB>sentence                     label and sentence; the first line may be a header `label<TAB>sentence`
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from rerank_adapters.formats.compressed import display_name, open_text
 from rerank_adapters.formats.minimal_pairs import is_header, parse_pairs
-from rerank_plugins.errors import FormatError
-from rerank_plugins.nbest import Hypothesis, NBestList
+from rerank_plugins.core.errors import FormatError
+from rerank_plugins.core.nbest import Hypothesis, NBestList
+from rerank_plugins.kit.files.text import display_name, open_text
 
 LABELS = {"1": True, "0": False}
 HEADER = ["label", "sentence"]

@@ -1,4 +1,4 @@
-"""How well scores separate two classes: accuracy, Matthews correlation, the ROC curve and its area, reliability.
+"""Measures how well scores separate two classes: accuracy, Matthews' correlation, the ROC curve, reliability.
 
 A sentence is accepted where its score is above the threshold. Each measure of n scores sorts them once: O(n log n).
 """
@@ -9,20 +9,20 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rerank_plugins.arrays import BoolArray, FloatArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, FloatArray, LongArray
 
 Criterion = Literal["accuracy", "mcc"]
 
 
 class RocCurve(NamedTuple):
-    """The shares of bad and of good sentences that are accepted as the threshold falls; both rise from 0 to 1."""
+    """The proportions of bad and good sentences that are accepted as the threshold falls; both rise from 0 to 1."""
 
     false_positive: FloatArray
     true_positive: FloatArray
 
 
 class Reliability(NamedTuple):
-    """For each bin, the mean predicted probability, the share of acceptable sentences, and the number of sentences."""
+    """For each bin, the mean predicted probability, the proportion of acceptable sentences, and their total number."""
 
     predicted: FloatArray
     observed: FloatArray
@@ -30,7 +30,7 @@ class Reliability(NamedTuple):
 
 
 def accuracy(accepted: BoolArray, good: BoolArray) -> float:
-    """The share of correct decisions."""
+    """The proportion of correct decisions."""
     return float(np.mean(accepted == good))
 
 
@@ -80,7 +80,7 @@ def best_threshold(scores: FloatArray, good: BoolArray, criterion: Criterion = "
 
 
 def reliability(probabilities: FloatArray, good: BoolArray, bins: int = 10) -> Reliability:
-    """Predicted probabilities, in `bins` equal parts of [0, 1], against observed shares; empty bins are left out."""
+    """Predicted probabilities, in `bins` equal parts of [0, 1], against observed proportions, without empty bins."""
     place = np.minimum((probabilities * bins).astype(np.int64), bins - 1)
     counts = np.bincount(place, minlength=bins)
     used = counts > 0

@@ -111,7 +111,7 @@ def plot_classification(systems: Sequence[TrainedClassifier], folder: Path) -> l
             for x, y, count in zip(*bins, strict=True):
                 axes.annotate(f"{count}", (x, y), textcoords="offset points", xytext=(4, -10), fontsize="small")
             axes.set_xlabel("predicted probability that a sentence is acceptable")
-            axes.set_ylabel("share of acceptable sentences")
+            axes.set_ylabel("proportion of acceptable sentences")
             axes.legend()
             plots.append(folder / "reliability.png")
             save_figure(figure, plots[-1])

@@ -17,7 +17,7 @@ from rerank_adapters.commands.options import (
     text_steps,
 )
 from rerank_plugins import ConfigError
-from rerank_plugins.registry import Registry
+from rerank_plugins.core.registry import Registry
 
 
 @click.command("suites")
@@ -47,14 +47,12 @@ def command(
     from rerank_adapters.applications.acceptability.suites.regions import judge_suites
     from rerank_adapters.applications.acceptability.suites.report import suite_records, suite_table, surprisal_records
     from rerank_adapters.applications.acceptability.suites.suite_file import read_suite
+    from rerank_adapters.chain.job import Job
     from rerank_adapters.commands.closing import Closing, counted
-    from rerank_adapters.formats.compressed import open_atomic
-    from rerank_adapters.pipeline.job import Job
-    from rerank_adapters.progress import StatusLine
     from rerank_adapters.report.records import records_tsv, write_records
-    from rerank_adapters.report.width import fitted
+    from rerank_adapters.runtime.progress import StatusLine
     from rerank_adapters.text import TextPipeline
-    from rerank_plugins.language_models.parsed import ParsedLanguageModel
+    from rerank_plugins.kit.files.text import open_atomic
 
     closing = Closing()
     if not models:
@@ -64,16 +62,11 @@ def command(
     if len(tables) < len(models):
         raise ConfigError("--lm: two language models have the same name; give them others in a config")
     job = job.with_config({"language_model": {**job.config.language_model, **tables}})
-    named = {name: job.language_model(name) for name in tables}
-    for name, model in named.items():
-        if isinstance(model, ParsedLanguageModel):
-            raise ConfigError(
-                f"--lm {name}: the model gives no probabilities of single words, so regions have no surprisal"
-            )
+    named = {name: job.word_model(name) for name in tables}
     suite_list = [read_suite(path) for path in suites]
     with StatusLine("scoring the sentences of the suites"):
         results = judge_suites(named, suite_list, TextPipeline(text_steps(steps)))
-    write_records(suite_records(results), fitted(suite_table(results), kept=3), style, output)
+    write_records(suite_records(results), [suite_table(results)], style, output)
     if str(output) != "-":
         closing.wrote(f"{counted(len(named), 'system')} on {counted(len(suite_list), 'suite')}", output)
     if surprisals is not None:

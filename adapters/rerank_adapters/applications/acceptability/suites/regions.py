@@ -1,4 +1,4 @@
-"""Test suites judged by language models: surprisals of regions, and which predictions they meet.
+"""Judges test suites by language models: the surprisals of regions, and the predictions that they meet.
 
 The surprisal of a word is -log2 p(word | the words before it). The surprisal of a region is computed from those of its
 words by the suite's metric (usually their sum). The text steps are applied to each region by itself, so that no token
@@ -17,7 +17,7 @@ from rerank_adapters.applications.acceptability.suites.formulas import Region
 from rerank_adapters.applications.acceptability.suites.suite_file import METRICS, Item, Suite
 from rerank_adapters.text import TextPipeline
 from rerank_plugins import FloatArray, LanguageModel
-from rerank_plugins.arrays import BoolArray, LongArray
+from rerank_plugins.core.arrays import BoolArray, LongArray
 
 LN2 = float(np.log(2))
 Regions = tuple[tuple[str, ...], ...]  # the tokens of each region
@@ -47,7 +47,7 @@ class SuiteResult:
 
     @property
     def share(self) -> float:
-        """The share of predictions met, over all items."""
+        """The proportion of predictions met, over all items."""
         return float(self.met.mean())
 
     @property

@@ -1,4 +1,4 @@
-"""Reports on test suites: the share of predictions that each system meets, by suite and over all suites."""
+"""Reports on test suites: the proportion of predictions that each system meets, by suite and over all suites."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def suite_table(results: Sequence[SuiteResult]) -> Table:
     rows.append((f"mean of {len(suites)}", "", "", *(f"{100 * mean:.1f} %" for mean in means)))
     header = ("suite", "items", "predictions", *systems)
     return Table(
-        "Test suites", header, tuple(rows), ("The share of predictions that are met, over the items of a suite.",)
+        "Test suites", header, tuple(rows), ("The proportion of predictions that are met, over the items of a suite.",)
     )
 
 

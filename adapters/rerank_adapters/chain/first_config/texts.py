@@ -1,0 +1,70 @@
+"""Chooses the text pipelines of a job: for models of written text, and for metrics where both sides differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rerank_adapters.text import TextPipeline, looks_like
+
+UNDO = {"bpe": "undo-bpe", "sentencepiece": "undo-sentencepiece", "escaped": "unescape"}
+CASES = {"lower-case", "upper-case"}
+PUNCTUATION = (".", ",", "?", "!", ";", ":")
+
+
+@dataclass(frozen=True)
+class Look:
+    """How hypotheses look, and the steps that follow from it.
+
+    `kinds`     what `looks_like` says of the hypotheses
+    `undo`      the steps that make whole words of the hypotheses
+    `models`    the steps before models of written English, which read tokens of the Penn Treebank
+    `metric`    the steps of hypotheses and references before a metric
+    `spoken`    whether the references have neither capitals nor punctuation, as transcripts do
+    `tokenised` whether both sides are tokenised when the metric reads them
+    """
+
+    kinds: tuple[str, ...]
+    undo: tuple[str, ...]
+    models: tuple[str, ...]
+    metric: tuple[str, ...]
+    spoken: bool
+    tokenised: bool
+
+
+def undoing(texts: Sequence[str]) -> tuple[str, ...]:
+    """The steps that join the sub-word pieces of the texts and undo their escapes; none where there are neither."""
+    kinds = looks_like(texts)
+    return tuple(step for kind, step in UNDO.items() if kind in kinds)
+
+
+def whole_words(texts: Sequence[str]) -> list[str]:
+    """The texts after these steps."""
+    return TextPipeline(undoing(texts)).apply(texts)
+
+
+def look_of(hypotheses: Sequence[str], references: Sequence[str], language: str | None) -> Look:
+    """The look of the 1-bests, and of references of the same segments, if there are any."""
+    kinds, undo = looks_like(hypotheses), undoing(hypotheses)
+    whole = TextPipeline(undo).apply(hypotheses)
+    models = (*undo, *_to_written(whole))
+    targets = TextPipeline(undo).apply(references) if references else whole
+    metric, have, want = undo, looks_like(whole), looks_like(targets)
+    if have & CASES != want & CASES:
+        metric = (*metric, "lowercase")
+    if ({"tokenised", "detokenised"} & have) != ({"tokenised", "detokenised"} & want):
+        metric = (*metric, f"tokenize:{language or 'en'}")
+    seen = looks_like(TextPipeline(metric).apply(hypotheses))
+    return Look(tuple(sorted(kinds)), undo, models, metric, _is_spoken(targets), "tokenised" in seen)
+
+
+def _to_written(texts: Sequence[str]) -> tuple[str, ...]:
+    if _is_spoken(texts):
+        return ("restore-sentence", "penn-tokenize")
+    return ("penn-tokenize",) if "detokenised" in looks_like(texts) else ()
+
+
+def _is_spoken(texts: Sequence[str]) -> bool:
+    cased = CASES & looks_like(texts)
+    punctuated = sum(text.rstrip().endswith(PUNCTUATION) for text in texts)
+    return bool(cased) and 20 * punctuated < len(texts)

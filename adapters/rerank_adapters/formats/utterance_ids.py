@@ -1,0 +1,113 @@
+"""Reads the ids of utterances on the lines of text files: in front of the words (Kaldi) or behind them (NIST's trn).
+
+A line alone does not show whether its first word is an id. Files that belong together do, by three signs:
+
+    distinct   no two lines of a file, of which there are at least two, have the same id
+    alike      all ids have a digit, a hyphen or an underscore beside other characters: u1, spk_a, 1272-128104-0000
+    shared     the files have the same ids, in any order
+
+At least ten lines with all three signs have ids, and so have lines that share them with a file whose form is known.
+Fewer lines, ids that only one file has, shared numbers or shared words in another order, and twenty lines of distinct
+shared words are doubtful: the form must be named. All else is text, such as a few lines of a translation whose first
+words happen to be distinct and those of the reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from rerank_plugins.core.errors import FormatError
+
+IdForm = Literal["trn", "kaldi"]
+ID_FORMS: tuple[IdForm, ...] = ("trn", "kaldi")
+ENOUGH = 10  # lines with ids that are alike, distinct and shared
+MANY = 20  # lines of text whose first words are all distinct, and those of another file, are most rare
+TRN = re.compile(r"(.*?)\s*\(([^()\s]+)\)\s*")
+NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+ALIKE = re.compile(r"(?=\S*[\d_-])\w(?:\S*\w)?")
+
+
+def kaldi_utterance(line: str) -> tuple[str, str] | None:
+    """The id and the text of a line in Kaldi's form; None for a line without an id.
+
+    >>> kaldi_utterance("utt-1 so it is")
+    ('utt-1', 'so it is')
+    """
+    parts = line.split(maxsplit=1)
+    return (parts[0], parts[1].rstrip() if len(parts) == 2 else "") if parts else None
+
+
+def trn_utterance(line: str) -> tuple[str, str] | None:
+    """The id and the text of a line in NIST's form; None for a line without an id.
+
+    >>> trn_utterance("so it is (utt-1)")
+    ('utt-1', 'so it is')
+    """
+    match = TRN.fullmatch(line)
+    return (match[2], match[1].strip()) if match else None
+
+
+WITH_IDS: Mapping[str, Callable[[str], tuple[str, str] | None]] = {"trn": trn_utterance, "kaldi": kaldi_utterance}
+
+
+class TextFile(NamedTuple):
+    """A file of text: its name, its lines, and the forms that it may have, one where its form is known."""
+
+    name: str
+    lines: Sequence[str]
+    forms: Sequence[IdForm]
+
+
+def distinct_ids(lines: Sequence[str], form: IdForm) -> list[str] | None:
+    """The ids of all lines that are not blank; None for fewer than two, for one that comes again, and where most lines
+    have no more words, as those of a language without spaces.
+    """
+    ids: dict[str, bool] = {}
+    for line in lines:
+        utterance = WITH_IDS[form](line)
+        if utterance is None and not line.strip():
+            continue
+        if utterance is None or utterance[0] in ids:
+            return None
+        ids[utterance[0]] = bool(utterance[1])
+    return list(ids) if len(ids) > 1 and 2 * sum(ids.values()) > len(ids) else None
+
+
+def shared_forms(files: Sequence[TextFile]) -> list[IdForm] | None:
+    """The form in which each file has the ids that all of them share; None where the lines have no ids.
+
+    Raises FormatError, which asks for the form, where it is doubtful whether the lines have ids.
+    """
+    shown = [{form: ids for form in file.forms if (ids := distinct_ids(file.lines, form))} for file in files]
+    known = any(len(file.forms) == 1 for file in files)
+    for form, ids in shown[0].items():
+        forms = [next((own for own, others in of.items() if set(others) == set(ids)), None) for of in shown]
+        shared = [own for own in forms if own is not None]
+        if len(files) == 1 or len(shared) < len(files):
+            continue
+        if known or (len(ids) >= ENOUGH and _alike(ids)):
+            return shared
+        reordered = any(of[own] != ids for of, own in zip(shown, shared, strict=True))
+        if reordered or len(ids) >= MANY or all(NUMBER.fullmatch(id_) for id_ in ids):
+            raise doubtful(files[0], form)
+    for file, of in zip(files, shown, strict=True):
+        for form, ids in of.items():
+            if len(file.forms) > 1 and (form == "trn" or _alike(ids)):
+                raise doubtful(file, form)
+    return None
+
+
+def doubtful(file: TextFile, form: IdForm) -> FormatError:
+    """The error that asks for the form of a file whose lines may have ids."""
+    ids = distinct_ids(file.lines, form) or [""]
+    verb, example = ("begins", ids[0]) if form == "kaldi" else ("ends", f"({ids[0]})")
+    message = f"each line {verb} with what may be an id, as {example}"
+    return FormatError(
+        f"{message}: name the reference form, {form} for ids or lines for text (--reference-form)", path=file.name
+    )
+
+
+def _alike(ids: Sequence[str]) -> bool:
+    return all(ALIKE.fullmatch(id_) and not NUMBER.fullmatch(id_) for id_ in ids)

@@ -1,1 +1,0 @@
-"""Vocabularies: the numbers of words, unknown words and what replaces them, word classes, and word frequencies."""
